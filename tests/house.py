@@ -25,6 +25,7 @@ OPAQUE_PARAMETERS = frozenset(("one", "found", "made", "told", "said"))
 # Front ends spell options; an argument list of a foreign program is no option of ours.
 FRONT_ENDS = frozenset(("cli", "api", "report", "serve", "page", "cli.py", "api.py"))
 FRONT_FILES = frozenset(("options.py", "text.py", "figure.py", "section.py"))
+DECLARATIONS = (PACKAGE / "core" / "system_words.py",)  # names, types and help of options
 PHRASE = re.compile(r"(?<![\w/.=-])[A-Za-z]{2,}[ ,:]+[a-z]{2,}(?![\w=/.(-]*[_=/(])")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -91,22 +92,42 @@ def docstrings(tree: ast.Module) -> set[int]:
     }
 
 
-def own_flags(options: frozenset[str]) -> list[str]:
+def options() -> frozenset[str]:
+    """Every option of every command, without its dashes."""
+    import click
+
+    from iosonde.cli.group import cli
+
+    def of_command(command: click.Command, context: click.Context) -> Iterator[str]:
+        for option in command.params:
+            yield from (word[2:] for word in (*option.opts, *option.secondary_opts) if word.startswith("--"))
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                child = command.get_command(context, name)
+                assert child is not None
+                yield from of_command(child, context)
+
+    return frozenset(of_command(cli, click.Context(cli)))
+
+
+def own_flags() -> list[str]:
     """Places below the front ends where a sentence names an option as a terminal spells it.
 
-    ``options``: our options, without dashes. A text that begins with dashes is a word of a command line.
+    A whole command line in a sentence stays as one types it. What begins with dashes is a word of a command line, and
+    what has several lines a script.
     """
-    flag = re.compile(rf"(?<![\w-])--({'|'.join(sorted(options, key=len, reverse=True))})(?![\w-])")
+    flag = re.compile(rf"(?<![\w-])--({'|'.join(sorted(options(), key=len, reverse=True))})(?![\w-])")
     places = []
     for path in product_files():
-        if room_of(path) in FRONT_ENDS or path.name in FRONT_FILES:
+        if room_of(path) in FRONT_ENDS or path.name in FRONT_FILES or path in DECLARATIONS:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         ignored = docstrings(tree)
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or id(node) in ignored:
                 continue
-            if flag.search(node.value) and not node.value.startswith("--"):
+            sentence = re.sub(r"iosonde [a-z].*", "", node.value)
+            if flag.search(sentence) and not sentence.lstrip().startswith("--") and "\n" not in sentence:
                 places.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}")
     return places
 
@@ -151,6 +172,7 @@ def measure() -> dict[str, Any]:
         },
         "opaque_parameters": opaque_parameters(files),
         "one_word_functions": one_word_share(files),
+        "flags_below_front_ends": len(own_flags()),
         "phrases_in_tests": phrase_share(test_files()),
         "store_is_none_outside_data": sum(
             len(re.findall(r"store is (?:not )?None", text[path])) for path in outside_data

@@ -129,5 +129,5 @@ def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
         campaign(asked((LAB + FILE).replace("stop]", "slow-link]")))
     assert [one.key for one in raised.value.problems] == ["faults[0]"]
     assert "slow-link" in raised.value.problems[0].what
-    with raises("rate-mismatch", kind="stop", rate_rule="no rate"):  # of one kind alone it is a mistake
+    with raises("rate-mismatch", kind="stop"):  # of one kind alone it is a mistake
         measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

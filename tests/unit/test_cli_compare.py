@@ -245,7 +245,7 @@ def test_what_failed_is_said(files):
 @pytest.mark.parametrize("text", ["slower", "worse>5%", "slower>x", "slower<5%", "slower>5 %%"])
 def test_a_condition_that_cannot_be_read_is_refused(files, text):
     error = refused(*files, "--response", "write", "--fail-if", text)
-    assert_problem(error, "invalid-condition", condition=text)
+    assert_problem(error, "invalid-gate-condition", condition=text)
 
 
 def test_a_condition_of_nothing_is_refused(tmp_path):

@@ -135,7 +135,7 @@ def test_a_bare_command_is_a_step(place):
         ([], "missing-target", ()),
         ([" "], "empty-command", ()),
         (["sweep.yaml"], "", ("sweep.yaml:6: steps[0]: ", " phases ")),
-        (["sweep.yaml", "--target", "nowhere"], "unreadable-directory", ("nowhere: ",)),
+        (["sweep.yaml", "--target", "nowhere"], "no-such-directory", ("nowhere: ",)),
         (["sweep.yaml", "--target", "target", "--set", "siz=1"], "unknown-factor", ("'siz'", " size?")),
         (["sweep.yaml", "--target", "target", "--set", "size"], "invalid-assignment", ("--set size: ",)),
         (["sweep.yaml", "--target", "target", "--set", "size=1_000"], "", ("--set size: 1_000",)),

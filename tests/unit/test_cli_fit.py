@@ -361,7 +361,7 @@ def test_a_setting_that_cannot_be_is_one_sentence_with_a_cure(model, args, code,
 @pytest.mark.parametrize(
     ("rows", "code", "values"),
     [
-        ("a,y\n1,2\n1,3\n", "constant-factor", {"column": "a"}),
+        ("a,y\n1,2\n1,3\n", "single-level-factor", {"column": "a"}),
         ("a,y\n1,2\n2,2\n", "constant-response", {"response": "y"}),
         ("a,b,c,y\n1,2,1,4\n2,1,1,5\n3,5,2,9\n", "fit-failed", {}),
         ("a,y\n1,\n2,\n", "no-complete-rows", {"response": "y", "columns": "a"}),

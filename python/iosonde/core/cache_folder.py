@@ -9,9 +9,9 @@ from pathlib import Path
 
 def cache_folder() -> Path | None:
     """``$XDG_CACHE_HOME/iosonde``; None without a home directory."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+        root = Path(cache_home) if os.path.isabs(cache_home) else Path.home() / ".cache"
     except RuntimeError:
         return None
     return root / "iosonde"

@@ -13,10 +13,10 @@ _STOPS = {
 }
 
 
-def clock_words(clock: str, told: Sequence[tuple[str, str]]) -> Iterator[str]:
+def clock_words(clock: str, tool_clocks: Sequence[tuple[str, str]]) -> Iterator[str]:
     """What the tools say themselves, with what is inside their clocks, and until when our engine's rates count ('':
-    there are none). ``told``: (tool, what its clock includes besides the operation)."""
-    for tool, inside in told:
+    there are none). ``tool_clocks``: (tool, what its clock includes besides the operation)."""
+    for tool, inside in tool_clocks:
         parts = [part for part in inside.split(",") if part]
         yield f"as {tool} says it" + (f" ({', '.join(parts)} inside the clock)" if parts else "")
     if clock:

@@ -31,7 +31,7 @@ CLIENTS = ("client", "compute")
 SERVERS = ("server", "metadata")
 ROLES = ("login", *CLIENTS, *SERVERS, "tape", "other")
 _KEYS = ("role", "disks", "memory", "address")
-_SHOWN = 3
+_MAX_NAMES = 3
 _STAYS = "what is written there may stay there, and what is read come from its memory"
 
 
@@ -64,7 +64,7 @@ class ClusterNodes:
 
     def named(self, roles: Sequence[str]) -> list[str]:
         """The names of those with one of these roles."""
-        return [one.name for one in self.nodes if one.is_one_of(roles)]
+        return [node.name for node in self.nodes if node.is_one_of(roles)]
 
     def by_role(self) -> dict[str, list[str]]:
         """Role → names, in the order of :data:`ROLES`."""
@@ -73,21 +73,21 @@ class ClusterNodes:
     @property
     def both(self) -> list[str]:
         """Those that are clients and servers."""
-        return [one.name for one in self.nodes if one.is_one_of(CLIENTS) and one.is_one_of(SERVERS)]
+        return [node.name for node in self.nodes if node.is_one_of(CLIENTS) and node.is_one_of(SERVERS)]
 
     def counts(self) -> dict[str, int]:
         """Fields of a system that follow: ``clients``, ``servers`` of data and their ``disks``, as far as known."""
-        servers = [one for one in self.nodes if one.is_one_of(("server",))]
-        disks = [one.disks for one in servers if one.disks is not None]
-        found = {"clients": len(self.named(CLIENTS)), "servers": len(servers),
+        servers = [node for node in self.nodes if node.is_one_of(("server",))]
+        disks = [server.disks for server in servers if server.disks is not None]
+        counts = {"clients": len(self.named(CLIENTS)), "servers": len(servers),
                  "disks": sum(disks) if len(disks) == len(servers) else 0}  # fmt: skip
-        return {name: count for name, count in found.items() if count}
+        return {name: count for name, count in counts.items() if count}
 
     def server_memory(self) -> int | None:
         """Bytes of memory of all servers of data; None where one does not say."""
-        each = [one.memory for one in self.nodes if one.is_one_of(("server",))]
-        known = [one for one in each if one is not None]
-        return sum(known) if known and len(known) == len(each) else None
+        each = [node.memory for node in self.nodes if node.is_one_of(("server",))]
+        sizes = [size for size in each if size is not None]
+        return sum(sizes) if sizes and len(sizes) == len(each) else None
 
     def warnings(self) -> list[str]:
         """What one should know of the roles alone."""
@@ -100,16 +100,16 @@ class ClusterNodes:
 
     def misplaced(self, hosts: Sequence[str]) -> list[str]:
         """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
-        found = {host: self._find(host) for host in dict.fromkeys(hosts)}
-        unknown = [host for host, one in found.items() if one is None]
-        said: list[str] = []
+        node_by_host = {host: self._find(host) for host in dict.fromkeys(hosts)}
+        unknown = [host for host, node in node_by_host.items() if node is None]
+        messages: list[str] = []
         if unknown:
             verb = "is" if len(unknown) == 1 else "are"
             template = "{nodes} {verb} not in {file}"
-            said.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
-        at_servers = [host for host, one in found.items() if one and one.is_one_of(SERVERS)]
+            messages.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
+        at_servers = [host for host, node in node_by_host.items() if node and node.is_one_of(SERVERS)]
         if at_servers:
-            said.append(
+            messages.append(
                 Message(
                     "client-on-server",
                     "{nodes} {verb} the file system, too, by {file}: {effect}",
@@ -119,26 +119,26 @@ class ClusterNodes:
                     effect=_STAYS,
                 )
             )
-        for host, one in found.items():
-            if one and not one.is_one_of((*CLIENTS, *SERVERS)):
+        for host, node in node_by_host.items():
+            if node and not node.is_one_of((*CLIENTS, *SERVERS)):
                 template = "{node} is {role} in {file}, and no client"
-                said.append(Message("not-a-client", template, node=host, role=_role(one), file=self.file))
-        return said
+                messages.append(Message("not-a-client", template, node=host, role=_describe_role(node), file=self.file))
+        return messages
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
         """The names of nodes of these roles that no host is."""
-        return [one.name for one in self.nodes if one.is_one_of(roles) and not any(map(one.is_called, hosts))]
+        return [node.name for node in self.nodes if node.is_one_of(roles) and not any(map(node.is_called, hosts))]
 
     def no_servers(self, hosts: Sequence[str]) -> list[str]:
         """Those of ``hosts``, which serve the file system, that are no servers in the file."""
-        return [host for host in dict.fromkeys(hosts) if not ((one := self._find(host)) and one.is_one_of(SERVERS))]
+        return [host for host in dict.fromkeys(hosts) if not ((node := self._find(host)) and node.is_one_of(SERVERS))]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Plain data, for the facts of a run: :meth:`of_json` reads it."""
         return [
-            {"name": one.name, "roles": list(one.roles)}
-            | {key: value for key in _KEYS[1:] if (value := getattr(one, key))}
-            for one in self.nodes
+            {"name": node.name, "roles": list(node.roles)}
+            | {key: value for key in _KEYS[1:] if (value := getattr(node, key))}
+            for node in self.nodes
         ]
 
     @classmethod
@@ -151,7 +151,7 @@ class ClusterNodes:
         ))  # fmt: skip
 
     def _find(self, host: str) -> ClusterNode | None:
-        return next((one for one in self.nodes if one.is_called(host)), None)
+        return next((node for node in self.nodes if node.is_called(host)), None)
 
 
 def load(path: Path) -> ClusterNodes:
@@ -168,32 +168,32 @@ def load(path: Path) -> ClusterNodes:
 
 def read(reader: Sections) -> tuple[ClusterNode, ...]:
     """The section ``nodes``; what is wrong with it is told to ``reader``."""
-    found: dict[str, ClusterNode] = {}
+    node_by_name: dict[str, ClusterNode] = {}
     for key in reader.mapping((KEY,)):
         for node in _nodes(reader, str(key)):
-            if node.name in found:
+            if node.name in node_by_name:
                 what = Message("duplicate-node", "{node} is named twice", node=node.name)
                 reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
-            found[node.name] = node
-    return tuple(found.values())
+            node_by_name[node.name] = node
+    return tuple(node_by_name.values())
 
 
 def _nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     """The nodes that one entry means."""
     at = (KEY, key)
-    given = reader.document.data[KEY][key]
-    said = given if isinstance(given, dict) else {"role": given}
-    reader.known(said, at, _KEYS)
+    value = reader.document.data[KEY][key]
+    entry = value if isinstance(value, dict) else {"role": value}
+    reader.known(entry, at, _KEYS)
     try:
         names = expand(key)
     except InputError:
         what = Message("invalid-node-list", "'{node_list}' is no name of nodes", node_list=key)
         reader.wrong(at, what, "write it like io1 or n[01-35]")
         return
-    roles = _roles(reader, key, said.get("role"))
-    disks = reader.scalar((*at, "disks"), _whole) if "disks" in said else None
-    memory = reader.scalar((*at, "memory"), parse_size) if "memory" in said else None
-    address = str(said.get("address") or "")
+    roles = _roles(reader, key, entry.get("role"))
+    disks = reader.scalar((*at, "disks"), _whole) if "disks" in entry else None
+    memory = reader.scalar((*at, "memory"), parse_size) if "memory" in entry else None
+    address = str(entry.get("address") or "")
     if address and len(names) > 1:
         what = Message("shared-address", "one address for {n_nodes} nodes", n_nodes=len(names))
         reader.wrong((*at, "address"), what, "write each node by itself")
@@ -204,14 +204,14 @@ def _nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
 
 def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
     several = given if isinstance(given, list) else [given]
-    wrong = [one for one in several if one not in ROLES]
+    wrong = [role for role in several if role not in ROLES]
     if wrong or not several:
         if wrong and wrong[0] is not None:
             what = Message("unknown-role", "there is no role '{role}'", role=wrong[0])
         else:
             what = Message("missing-role", "it has no role")
         reader.wrong((KEY, key), what, nearest(str(wrong[0]) if wrong else "", ROLES))
-    return tuple(one for one in several if one in ROLES)
+    return tuple(role for role in several if role in ROLES)
 
 
 def _whole(text: str) -> int:
@@ -220,22 +220,22 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def same_host(one: str, other: str) -> bool:
+def same_host(host: str, other: str) -> bool:
     """Whether two names begin with the same name of a host; an address is only itself."""
-    return _short(one) == _short(other)
+    return _shorten_host(host) == _shorten_host(other)
 
 
-def _short(host: str) -> str:
+def _shorten_host(host: str) -> str:
     """``n1`` of ``n1.example.org``; an address stays whole."""
     name = host.partition(".")[0]
     return host if name.isdigit() or ":" in host else name
 
 
-def _role(node: ClusterNode) -> str:
+def _describe_role(node: ClusterNode) -> str:
     return f"a {' and '.join(node.roles)} node"
 
 
-def some_of(names: Sequence[str], shown: int = _SHOWN) -> str:
+def some_of(names: Sequence[str], shown: int = _MAX_NAMES) -> str:
     """``n1, n2, n3 and 4 more``."""
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -22,11 +22,11 @@ _ALL_UNIT = re.compile(rf"^(?:{_PREFIXED}{_PER_S}|[kKmM]?(?:iops|IOPS))$")
 def split_unit(name: str) -> tuple[str, str]:
     """(label, unit) of a column's name; the unit is empty where none is recognised. ``MiB_s`` is all unit."""
     if _ALL_UNIT.match(name):
-        return name, _slashed(name)
-    found = _BRACKETED.match(name) or _TAIL.match(name)
-    if not found:
+        return name, _normalize_unit(name)
+    match = _BRACKETED.match(name) or _TAIL.match(name)
+    if not match:
         return name, ""
-    return found["label"], _slashed(found["unit"])
+    return match["label"], _normalize_unit(match["unit"])
 
 
 def titled(name: str, unit: str) -> str:
@@ -36,10 +36,10 @@ def titled(name: str, unit: str) -> str:
     return label if not unit or (label == name and own == unit) else f"{label}, {unit}"
 
 
-def _slashed(unit: str) -> str:
+def _normalize_unit(unit: str) -> str:
     """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``; ``mib_s``, which can mean nothing else, → ``MiB/s``."""
     slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
-    return re.sub("^([kmgt])ib(?=/s$)", lambda found: f"{found[1].upper()}iB", slashed)
+    return re.sub("^([kmgt])ib(?=/s$)", lambda match: f"{match[1].upper()}iB", slashed)
 
 
 def is_rate(unit: str) -> bool:
@@ -53,12 +53,12 @@ _RATE = re.compile(r"^(?P<prefix>[kKmMgGtT]?)(?P<binary>i?)(?P<what>[bB]ytes?|[b
 def bytes_per_s(unit: str) -> tuple[float, ...]:
     """What one ``unit`` of a rate may be in bytes/s: two values where ``KB`` may be 1000 or 1024; none if it is no
     rate of bytes."""
-    found = _RATE.match(unit)
-    if not found:
+    match = _RATE.match(unit)
+    if not match:
         return ()
-    share = 0.125 if found["what"].lower().startswith("bit") else 1.0
-    power = " KMGT".index(found["prefix"].upper() or " ")
-    if found["binary"]:
+    share = 0.125 if match["what"].lower().startswith("bit") else 1.0
+    power = " KMGT".index(match["prefix"].upper() or " ")
+    if match["binary"]:
         return (share * 1024.0**power,)
     if share != 1.0 or power == 0:
         return (share * 1000.0**power,)

@@ -20,28 +20,28 @@ def deciding(names: Iterable[Name], asked: str = "") -> Name | None:
     """
     every = list(names)
     if asked:
-        return next((found for one in _each(asked) if (found := _first(every, one))), None)
+        return next((name for term in _each(asked) if (name := _first(every, term))), None)
     return _first(every)
 
 
 def is_among(name: Name, asked: str) -> bool:
     """Whether a number is one of those that are asked for; every one where none is."""
-    return not asked or any(_is(name, one) for one in _each(asked))
+    return not asked or any(_is_match(name, term) for term in _each(asked))
 
 
 def _each(asked: str) -> list[str]:
-    return [one.strip() for one in asked.split(",")]
+    return [term.strip() for term in asked.split(",")]
 
 
 def _first(names: Iterable[Name], asked: str = "") -> Name | None:
-    known = [name for name in names if not asked or _is(name, asked)]
+    candidates = [name for name in names if not asked or _is_match(name, asked)]
     for kind in (_is_bandwidth, _is_rate):
         for clock in _CLOCKS:
-            found = next((name for name in known if kind(name) and name[1].endswith(clock)), None)
-            if found:
-                return found
-    seconds = [name for name in known if name[1] == "seconds"]
-    return seconds[-1] if seconds else known[0] if asked and known else None
+            best = next((name for name in candidates if kind(name) and name[1].endswith(clock)), None)
+            if best:
+                return best
+    seconds = [name for name in candidates if name[1] == "seconds"]
+    return seconds[-1] if seconds else candidates[0] if asked and candidates else None
 
 
 def own_clock(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[str, str, str, float]]:
@@ -52,10 +52,10 @@ def own_clock(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[st
     return [row[:4] for row in every if row[4] != COMMAND or (row[0], row[2]) not in own]
 
 
-def _is(name: Name, asked: str) -> bool:
+def _is_match(name: Name, query: str) -> bool:
     operation, metric, _ = name
     metrics = {metric, *(metric.removesuffix(clock) for clock in _CLOCKS)}
-    return asked in {operation, *metrics, *(f"{operation} {one}" for one in metrics)}
+    return query in {operation, *metrics, *(f"{operation} {variant}" for variant in metrics)}
 
 
 def _is_bandwidth(name: Name) -> bool:

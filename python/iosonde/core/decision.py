@@ -36,27 +36,27 @@ def seal(decision: Decision, experiment: str, now: datetime | None = None) -> di
     moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     content = {key: value for key, value in asdict(decision).items() if value is not None}
     content |= {"experiment": experiment, "sealed_at": moment}
-    return content | {"sha256": _digest(content)}
+    return content | {"sha256": _hash_content(content)}
 
 
 def broken(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | None) -> str:
     """Why the seal does not hold, in words; empty if it does."""
     content = {key: value for key, value in sealed.items() if key != "sha256"}
-    if sealed.get("sha256") != _digest(content):
+    if sealed.get("sha256") != _hash_content(content):
         return Message("decision-changed", "the decision was changed after it was sealed")
     if sealed.get("experiment") != experiment:
         other = sealed.get("experiment")
         return Message("other-experiment", "the decision was sealed for experiment {experiment}", experiment=other)
-    if first_trial_at is not None and _moment(str(sealed.get("sealed_at"))) > _moment(first_trial_at):
+    if first_trial_at is not None and _parse_moment(str(sealed.get("sealed_at"))) > _parse_moment(first_trial_at):
         return Message("sealed-late", "the decision was sealed after the first trial")
     return ""
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def _hash_content(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -13,7 +13,9 @@ _NO_WORDS = ("set", "levels", "profile")  # of a lab, of which a list makes no f
 def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
     """Of a file as it was read, checked or not: its factors, those of its labs, and the words of its labs, of which a
     list makes a factor; in each of its extents."""
-    return frozenset(name for part in (data, *(data.get(one) for one in _EXTENTS)) for name in _of_part(_mapping(part)))
+    return frozenset(
+        name for part in (data, *(data.get(extent) for extent in _EXTENTS)) for name in _iter_names(_mapping(part))
+    )
 
 
 def name_of_word(word: str) -> str:
@@ -21,14 +23,14 @@ def name_of_word(word: str) -> str:
     return word.rpartition(".")[2].replace("-", "_")
 
 
-def _of_part(part: Mapping[str, Any]) -> Iterator[str]:
+def _iter_names(part: Mapping[str, Any]) -> Iterator[str]:
     yield from _mapping(part.get("factors"))
     lab = _mapping(part.get("lab"))
     yield from _mapping(lab.get("levels"))
     meant = [_mapping(level) for levels in _mapping(lab.get("levels")).values() for level in _mapping(levels).values()]
     for words in (lab, *meant):
-        yield from map(name_of_word, (*(one for one in words if one not in _NO_WORDS), *_mapping(words.get("set"))))
+        yield from map(name_of_word, (*(word for word in words if word not in _NO_WORDS), *_mapping(words.get("set"))))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else {}
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}

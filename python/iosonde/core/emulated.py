@@ -12,4 +12,4 @@ def off_rates(lab: Mapping[str, Any]) -> list[str]:
     """What was measured of links and disks and is not as asked for. A machine that was busy at the bring-up is none of
     it, though older stores list it there: how busy it was in a trial is measured in that trial."""
     warnings = (lab.get("emulated") or {}).get("warnings") or ()
-    return [str(one) for one in warnings if not str(one).startswith(BUSY)]
+    return [str(warning) for warning in warnings if not str(warning).startswith(BUSY)]

@@ -59,10 +59,10 @@ class IosondeError(Exception):
         return self.with_words(self.message.prefixed(place))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.message, self.hint, self.details)
+        return _restore_error, (type(self), self.message, self.hint, self.details)
 
 
-def _restore(kind: type[IosondeError], message: Message, hint: str, details: tuple[str, ...]) -> IosondeError:
+def _restore_error(kind: type[IosondeError], message: Message, hint: str, details: tuple[str, ...]) -> IosondeError:
     error = kind.__new__(kind)
     error._set(message, hint)
     error.details = details
@@ -126,4 +126,4 @@ class IosondeWarning(UserWarning):
 def error_from_json(error: Mapping[str, Any]) -> IosondeError:
     """The error that another process raised (``IosondeError.to_json``), if it is one of this module."""
     kind: type[IosondeError] = globals()[error["kind"]]
-    return _restore(kind, restore(error["code"], error["message"], error["values"]), error["hint"], ())
+    return _restore_error(kind, restore(error["code"], error["message"], error["values"]), error["hint"], ())

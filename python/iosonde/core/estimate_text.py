@@ -33,12 +33,12 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
         return CANNOT_TELL, CANNOT_TELL
     value = estimate.value / divisor
     if estimate.low is None or estimate.high is None:
-        return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
+        return _format_fixed(value, _count_decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
     if value and high - low > _HOPELESS * abs(value):
-        return _fixed(value, _decimals(value, 0.0)), _between(significant(low, 2), significant(high, 2))
-    decimals = _decimals(value, (high - low) / 2)
-    return _fixed(value, decimals), _between(_fixed(low, decimals), _fixed(high, decimals))
+        return _format_fixed(value, _count_decimals(value, 0.0)), _between(significant(low, 2), significant(high, 2))
+    decimals = _count_decimals(value, (high - low) / 2)
+    return _format_fixed(value, decimals), _between(_format_fixed(low, decimals), _format_fixed(high, decimals))
 
 
 def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
@@ -50,19 +50,19 @@ def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
     half = (estimate.high - estimate.low) / 2
     if abs(estimate.high + estimate.low - 2 * estimate.value) > _EVEN * half or half > _HOPELESS * abs(estimate.value):
         return f"{value}, {interval}"
-    decimals = _decimals(estimate.value / divisor, half / divisor)
-    return f"{value} ± {_fixed(half / divisor, decimals)}"
+    decimals = _count_decimals(estimate.value / divisor, half / divisor)
+    return f"{value} ± {_format_fixed(half / divisor, decimals)}"
 
 
 def estimate_or_end(estimate: Estimate, unit: str) -> str:
     """An Estimate of which an end may be unknown: ``at least 8``. It is then the other end that says something."""
     if estimate.value is not None and estimate.low is not None and estimate.high is not None:
         return estimate_text(estimate, unit)
-    known = estimate.low if estimate.high is None else estimate.high
-    if known is None:
+    bound = estimate.low if estimate.high is None else estimate.high
+    if bound is None:
         return CANNOT_TELL
-    divisor, name = human_scale(known, unit)
-    return f"at {'least' if estimate.high is None else 'most'} {significant(known / divisor)} {name}".rstrip()
+    divisor, name = human_scale(bound, unit)
+    return f"at {'least' if estimate.high is None else 'most'} {significant(bound / divisor)} {name}".rstrip()
 
 
 def _between(low: str, high: str) -> str:
@@ -70,18 +70,18 @@ def _between(low: str, high: str) -> str:
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 
 
-def _decimals(value: float, half_width: float) -> int:
+def _count_decimals(value: float, half_width: float) -> int:
     """Three significant digits of the value, or as many (up to six) as show one digit of the half-width."""
     if value == 0 or not math.isfinite(value):
         return 2
     magnitude = math.floor(math.log10(abs(value)))
-    wanted = 2 - magnitude
+    decimals = 2 - magnitude
     if half_width > 0 and math.isfinite(half_width):
-        wanted = max(wanted, -math.floor(math.log10(half_width)))
-    return min(wanted, _MOST_DIGITS - 1 - magnitude)
+        decimals = max(decimals, -math.floor(math.log10(half_width)))
+    return min(decimals, _MOST_DIGITS - 1 - magnitude)
 
 
-def _fixed(value: float, decimals: int) -> str:
+def _format_fixed(value: float, decimals: int) -> str:
     if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
         return f"{value:.{_MOST_DIGITS}g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"

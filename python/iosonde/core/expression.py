@@ -41,8 +41,8 @@ _COMPARE: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
+    ast.In: lambda lhs, right: lhs in right,
+    ast.NotIn: lambda lhs, right: lhs not in right,
 }
 _LARGEST: dict[str, Callable[[list[float]], float]] = {"max": max, "min": min}
 # A word in quotes, which stays; or a size without them, which Python cannot read.
@@ -67,11 +67,11 @@ class Expression:
 
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
         """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
-        found = self._value(self.tree, cell)
-        if not isinstance(found, bool):
+        value = self._value(self.tree, cell)
+        if not isinstance(value, bool):
             hint = "compare something, as stripe * replica <= servers"
             raise self._error(self.tree, "not-a-condition", "is not a condition", hint)
-        return found
+        return value
 
     def number(self, cell: Mapping[str, FactorValue]) -> float:
         """Its value for this cell. Raises InputError if it is no number."""
@@ -96,9 +96,9 @@ class Expression:
             number = self._number(node.operand, cell)
             return -number if isinstance(node.op, ast.USub) else number
         if isinstance(node, ast.BinOp):
-            left, right = self._number(node.left, cell), self._number(node.right, cell)
+            lhs, right = self._number(node.left, cell), self._number(node.right, cell)
             try:
-                return _ARITHMETIC[type(node.op)](left, right)
+                return _ARITHMETIC[type(node.op)](lhs, right)
             except (ArithmeticError, ValueError):
                 hint = "leave such cells out"
                 raise self._error(
@@ -108,36 +108,36 @@ class Expression:
         return self._compared(node, cell)
 
     def _compared(self, node: ast.Compare, cell: Mapping[str, FactorValue]) -> bool:
-        left = self._value(node.left, cell)
+        lhs = self._value(node.left, cell)
         for op, item in zip(node.ops, node.comparators, strict=True):
             right = self._value(item, cell)
-            one, other = _alike(left, right)
+            operand, other = _align_operands(lhs, right)
             try:
-                if not _COMPARE[type(op)](one, other):
+                if not _COMPARE[type(op)](operand, other):
                     return False
             except TypeError:
                 hint = "compare numbers with numbers, words by == or in"
                 raise self._error(
-                    node, "not-comparable", "compares {left!r} with {right!r}", hint, left=left, right=right
+                    node, "not-comparable", "compares {left!r} with {right!r}", hint, left=lhs, right=right
                 ) from None
-            left = right
+            lhs = right
         return True
 
     def _truth(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
-        found = self._value(node, cell)
-        if not isinstance(found, bool):
+        value = self._value(node, cell)
+        if not isinstance(value, bool):
             hint = "and, or, not join conditions"
-            raise self._error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=found)
-        return found
+            raise self._error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=value)
+        return value
 
     def _number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
-        found = self._value(node, cell)
-        if isinstance(found, str) and (size := size_of(found)) is not None:
+        value = self._value(node, cell)
+        if isinstance(value, str) and (size := size_of(value)) is not None:
             return size
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             hint = "give the factor levels that are numbers"
-            raise self._error(node, "not-a-number", "is {value!r}, not a number", hint, value=found)
-        return found
+            raise self._error(node, "not-a-number", "is {value!r}, not a number", hint, value=value)
+        return value
 
     def _error(self, node: ast.expr, code: str, problem: str, hint: str, **values: object) -> InputError:
         """Return an error whose ``problem`` and ``hint`` are templates over ``values``."""
@@ -175,7 +175,7 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            line = _WORD_OR_SIZE.sub(lambda found: f"'{found['size']}'" if found["size"] else found[0], line)
+            line = _WORD_OR_SIZE.sub(lambda match: f"'{match['size']}'" if match["size"] else match[0], line)
             tree = ast.parse(line, mode="eval").body
     except SyntaxError as error:
         column = error.offset or 1
@@ -196,9 +196,9 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
             location=where,
             allowed=_ALLOWED,
         ) from None
-    made = Expression(line, where, tree)
-    _check(made, tree, names)
-    return made
+    expression = Expression(line, where, tree)
+    _check(expression, tree, names)
+    return expression
 
 
 def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False) -> None:
@@ -256,20 +256,20 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
         _check(made, item, names, depth + 1, in_list=True)
 
 
-def _largest_of(made: Expression, node: ast.Call) -> list[ast.expr]:
+def _largest_of(expression: Expression, node: ast.Call) -> list[ast.expr]:
     """What ``max`` or ``min`` is of. Raises InputError for any other call."""
     if not (isinstance(node.func, ast.Name) and node.func.id in _LARGEST) or node.keywords:
-        raise made._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
+        raise expression._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
     if len(node.args) < 2:
         hint = "write it like {function}(stripe, 1)"
-        raise made._error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
+        raise expression._error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
     return node.args
 
 
-def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+def _align_operands(left: Any, right: Any) -> tuple[Any, Any]:
     """Both sides; a word that is a size, beside a number, as bytes."""
     if isinstance(right, list):
-        return left, [_alike(left, item)[1] for item in right]
+        return left, [_align_operands(left, item)[1] for item in right]
     if isinstance(left, str) and isinstance(right, (int, float)):
         return _bytes(left), right
     if isinstance(right, str) and isinstance(left, (int, float)):

@@ -64,7 +64,7 @@ class FactorLevels:
             return True
         if at.size == 2:
             return bool(at.max() / at.min() >= _APART)
-        return _unevenness(np.log(at)) < _unevenness(at)
+        return _measure_unevenness(np.log(at)) < _measure_unevenness(at)
 
 
 def levels_of(columns: Sequence[Column]) -> FactorLevels:
@@ -73,32 +73,32 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
     cells = list(dict.fromkeys(cell for column in columns for cell in column.codes()[1]))
     unit = first.level_unit
     label = first.label or first.name
-    shown = "" if unit in (label, "bytes") else unit
+    unit_label = "" if unit in (label, "bytes") else unit
     numeric = all(column.numeric for column in columns)
     numbers = _numbers(cells, numeric)
     if first.name == PERCENTILE and numbers is not None:
-        return _nines(sorted(numbers))
+        return _build_percentile_levels(sorted(numbers))
     if numbers is None and None in cells:
-        known = _sorted([cell for cell in cells if cell is not None], numeric)
-        cells = [*known, None]
+        present_cells = _sort_cells([cell for cell in cells if cell is not None], numeric)
+        cells = [*present_cells, None]
     if numbers is None:
         return FactorLevels(
-            first.name, label, shown, NAMES, tuple(cells), tuple(level_shown(cell, unit) for cell in cells)
+            first.name, label, unit_label, NAMES, tuple(cells), tuple(level_shown(cell, unit) for cell in cells)
         )
     kind = SIZES if unit == "bytes" or not numeric else NUMBERS
     at, ordered = zip(*sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0]), strict=True)
     texts = tuple(format_size(number) if kind == SIZES else level_text(tidy(number)) for number in at)
-    return FactorLevels(first.name, label, shown, kind, ordered, texts, at)
+    return FactorLevels(first.name, label, unit_label, kind, ordered, texts, at)
 
 
-def _nines(percents: list[float]) -> FactorLevels:
+def _build_percentile_levels(percents: list[float]) -> FactorLevels:
     """Percentiles: each nine more is as far as the one before."""
     texts = tuple(f"p{percent:g}" for percent in percents)
     at = tuple(100 / (100 - percent) for percent in percents)
     return FactorLevels(PERCENTILE, PERCENTILE, "", NINES, tuple(map(tidy, percents)), texts, at)
 
 
-def _sorted(cells: list[Cell], numeric: bool) -> list[Cell]:
+def _sort_cells(cells: list[Cell], numeric: bool) -> list[Cell]:
     """In the order of their numbers, where all are numbers or sizes."""
     numbers = _numbers(cells, numeric)
     if numbers is None:
@@ -116,7 +116,7 @@ def _numbers(cells: list[Cell], numeric: bool) -> list[float] | None:
     return None if sizes is None else [float(size) for size in sizes]
 
 
-def _unevenness(at: npt.NDArray[np.float64]) -> float:
+def _measure_unevenness(at: npt.NDArray[np.float64]) -> float:
     steps = np.diff(at)
     mean = float(np.mean(steps)) if at.size > 1 else 0.0
     return float(np.std(steps)) / mean if mean > 0 else math.inf  # 0: logarithms of 1e15 and 1e15 + 1 are the same

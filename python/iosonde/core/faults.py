@@ -134,12 +134,12 @@ class Exchange:
         """Say what is to be done; the trial's side."""
         self.folder.mkdir(parents=True)
         self.marks_file.touch()
-        put(self.folder / "order.json", {"faults": [asdict(one) for one in faults], "settle_s": settle_s})
+        put(self.folder / "order.json", {"faults": [asdict(fault) for fault in faults], "settle_s": settle_s})
 
     def ordered(self) -> tuple[list[PlannedFault], float | None] | None:
         """The order, once it is whole."""
-        found = get(self.folder / "order.json")
-        return None if found is None else ([PlannedFault(**one) for one in found["faults"]], found["settle_s"])
+        order = get(self.folder / "order.json")
+        return None if order is None else ([PlannedFault(**fault) for fault in order["faults"]], order["settle_s"])
 
     def take(self) -> None:
         """Say that the order is being attended to."""
@@ -166,16 +166,16 @@ class Exchange:
 
     def answer(self, done: list[FaultDone], settled: Settled | None) -> None:
         """Say what was done."""
-        put(self.folder / "done.json", {"faults": [one.to_dict() for one in done],
+        put(self.folder / "done.json", {"faults": [fault.to_dict() for fault in done],
                                         "settled": settled.to_dict() if settled else None})  # fmt: skip
 
     def answered(self) -> tuple[list[FaultDone], Settled | None] | None:
         """What was done, once it is said."""
-        found = get(self.folder / "done.json")
-        if found is None:
+        answer = get(self.folder / "done.json")
+        if answer is None:
             return None
-        settled = Settled.of_dict(found["settled"]) if found["settled"] else None
-        return [FaultDone.of_dict(one) for one in found["faults"]], settled
+        settled = Settled.of_dict(answer["settled"]) if answer["settled"] else None
+        return [FaultDone.of_dict(fault) for fault in answer["faults"]], settled
 
 
 def note(file: str, mark: PhaseMark) -> None:
@@ -213,9 +213,9 @@ def attended(directory: Path) -> bool:
 
 def put(path: Path, content: Any) -> None:
     """Write a file that is there whole, or not at all."""
-    beside = path.with_name(f".{path.name}")
-    beside.write_text(json.dumps(content))
-    beside.replace(path)
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(json.dumps(content))
+    temporary.replace(path)
 
 
 def get(path: Path) -> Any:

@@ -46,14 +46,14 @@ class Sections:
         self, path: Key, names: tuple[str, ...], all_of_them: bool = False, zero: bool = False
     ) -> dict[str, float]:  # fmt: skip
         """The numbers of these names; ``zero``: they may be 0 or less."""
-        given = self.mapping(path)
-        self.known(given, path, names)
-        missing = [name for name in names if name not in given]
+        values = self.mapping(path)
+        self.known(values, path, names)
+        missing = [name for name in names if name not in values]
         if all_of_them and missing:
             what = Message("missing-key", "{names} missing", names=", ".join(missing))
             self.wrong(path, what, f"give {', '.join(names)}")
-        found = {name: self.scalar((*path, name), number, zero) for name in names if name in given}
-        return {name: value for name, value in found.items() if value is not None}
+        numbers = {name: self.scalar((*path, name), number, zero) for name in names if name in values}
+        return {name: value for name, value in numbers.items() if value is not None}
 
     def scalar(self, path: Key, parse: Callable[[str], Any], any_sign: bool = False) -> float | None:
         """The number at a path, above 0 but with ``any_sign``; None where it is a mistake."""
@@ -77,12 +77,12 @@ class Sections:
 
     def levels(self, path: Key) -> dict[str, Any]:
         """Factor → its level, a number or a text."""
-        found = self.mapping(path)
-        for name, value in found.items():
+        levels = self.mapping(path)
+        for name, value in levels.items():
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
                 what = Message("invalid-level", "a level is a number or a text")
                 self.wrong((*path, name), what, "write it like network: 10")
-        return {str(name): value for name, value in found.items()}
+        return {str(name): value for name, value in levels.items()}
 
 
 def number(text: str) -> float:

@@ -44,7 +44,7 @@ MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 _GLUSTER = ("glusterfs", "fuse.glusterfs")
 
 # One server holds a file whole. Others spread it, or may: of them nothing is claimed.
-_WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
+_SINGLE_SERVER_TYPES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
 LOCAL, CLIENT_SERVER, PARALLEL = "local", "client/server", "parallel"
 SHARED_DISK, VIRTUAL_SHARED_DISK = "shared disk", "virtual shared disk"
@@ -69,7 +69,7 @@ _SERVED_DISK = re.compile(r"/dev/(rbd|nbd|drbd|dst)\d")
 # Sources that name a bucket or a configured name where others name a server.
 _BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",
                       "cos", "file"})  # fmt: skip
-_NAMED_BY_USER = frozenset({"fuse.rclone", "fuse.juicefs"})
+_USER_CONFIGURED_TYPES = frozenset({"fuse.rclone", "fuse.juicefs"})
 
 _URL = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/?#]+)", re.IGNORECASE)
 _SHARE = re.compile(r"^//(?P<authority>[^/]+)")
@@ -84,7 +84,7 @@ def sent_by_client(name: str, options: Mapping[str, str]) -> float:
     """How many bytes a client sends for each byte that it writes, of a file system that is made with these options: as
     many as there are copies, or parts with their parity, on GlusterFS, unless an NFS server does that for its clients;
     1 where the servers pass it on, or nobody knows."""
-    count = {one: int(value) for one, value in options.items() if value.isascii() and value.isdigit()}
+    count = {option: int(value) for option, value in options.items() if value.isascii() and value.isdigit()}
     if name != "glusterfs" or options.get("access", "native") != "native":
         return 1.0
     parts, parity = count.get("disperse", 0), count.get("redundancy", 0)
@@ -105,15 +105,15 @@ def is_network(type: str, source: str = "") -> bool:
         return type not in MEMORY_TYPES and _names_a_server(source)
     if type == "fuseblk" or (source.startswith("/dev/") and source != "/dev/fuse"):
         return False
-    return _program(type, source) not in _LOCAL_FUSE
+    return _find_daemon(type, source) not in _LOCAL_FUSE
 
 
 def is_surely_network(type: str, source: str = "") -> bool:
     """Whether its kind is known to lie behind a server, so that ``is_network`` need not take it for one."""
-    return type in NETWORK_TYPES or (is_fuse(type) and _program(type, source) in _NETWORK_FUSE)
+    return type in NETWORK_TYPES or (is_fuse(type) and _find_daemon(type, source) in _NETWORK_FUSE)
 
 
-def _program(type: str, source: str) -> str:
+def _find_daemon(type: str, source: str) -> str:
     """The daemon of a FUSE mount, by its type or the source."""
     return type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
 
@@ -121,12 +121,12 @@ def _program(type: str, source: str) -> str:
 def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
     """Who serves a network file system, as far as its source says: hosts without users and ports; the kernel's CephFS
     may name its monitors in the ``options`` (mon_addr). Empty where nobody is named, and for local ones."""
-    if not is_network(type, source) or type in _NAMED_BY_USER:
+    if not is_network(type, source) or type in _USER_CONFIGURED_TYPES:
         return ()
     addresses = dict(word.partition("=")[::2] for word in options.split(",")).get("mon_addr", "")
     if type == "ceph" and addresses:
-        return tuple(_plain(one) for one in addresses.split("/"))
-    return _named(type, source)
+        return tuple(_host_from_authority(address) for address in addresses.split("/"))
+    return _servers_from_source(type, source)
 
 
 def keeps_pages_elsewhere(type: str, source: str = "") -> bool:
@@ -140,11 +140,11 @@ def structure(type: str, source: str = "") -> str:
     ``client/server``: one server has each file and passes it on. ``parallel``: several servers have parts of the files
     of one name space. ``shared disk``: all nodes write blocks to the same disks; ``virtual``: through who serves these.
     """
-    program = _program(type, source) if is_fuse(type) else type
-    found = next((name for name, programs in _STRUCTURES.items() if program in programs), "")
-    if found == SHARED_DISK and _SERVED_DISK.match(source):
+    program = _find_daemon(type, source) if is_fuse(type) else type
+    kind = next((name for name, programs in _STRUCTURES.items() if program in programs), "")
+    if kind == SHARED_DISK and _SERVED_DISK.match(source):
         return VIRTUAL_SHARED_DISK
-    return found or ("" if is_network(type, source) else LOCAL)
+    return kind or ("" if is_network(type, source) else LOCAL)
 
 
 def on_own_disk(type: str | None, source: str = "") -> bool:
@@ -160,7 +160,7 @@ def keeps_files_whole(type: str | None, layout: Mapping[str, Any]) -> bool:
         return not (sharded or spread)
     if type == "lustre":
         return bool((layout.get("striping") or {}).get("stripe_count") == 1)
-    return type in _WHOLE_FILES
+    return type in _SINGLE_SERVER_TYPES
 
 
 def placement_of_files(type: str | None) -> str:
@@ -171,20 +171,24 @@ def placement_of_files(type: str | None) -> str:
     return "groups" if type in _GLUSTER else "round_robin" if type == "lustre" else ""
 
 
-def _named(type: str, source: str) -> tuple[str, ...]:
-    if found := _URL.match(source):
-        return () if found["scheme"].lower() in _BUCKETS else (_plain(found["authority"]),)
-    if found := _SHARE.match(source):
-        return (_plain(found["authority"]),)
-    if found := _PREFIXED.match(source):
-        rest = found["rest"]
-        return (_plain(rest.partition("/")[0]),) if found["program"] in _MASTERS else _named(type, rest)
-    found = _EXPORT.match(source)
-    if not found or not (found["path"].startswith("/") or type in ("fuse.sshfs", "fuse.glusterfs", "glusterfs")):
+def _servers_from_source(type: str, source: str) -> tuple[str, ...]:
+    if match := _URL.match(source):
+        return () if match["scheme"].lower() in _BUCKETS else (_host_from_authority(match["authority"]),)
+    if match := _SHARE.match(source):
+        return (_host_from_authority(match["authority"]),)
+    if match := _PREFIXED.match(source):
+        rest = match["rest"]
+        return (
+            (_host_from_authority(rest.partition("/")[0]),)
+            if match["program"] in _MASTERS
+            else _servers_from_source(type, rest)
+        )
+    match = _EXPORT.match(source)
+    if not match or not (match["path"].startswith("/") or type in ("fuse.sshfs", "fuse.glusterfs", "glusterfs")):
         return ()
     if type == "lustre":  # 10.0.0.1@tcp,10.1.0.1@o2ib:10.0.0.2@tcp:/scratch: the network is part of the name
-        return tuple(re.split("[,:]", found["hosts"]))
-    return tuple(_plain(one) for one in found["hosts"].split(","))
+        return tuple(re.split("[,:]", match["hosts"]))
+    return tuple(_host_from_authority(host) for host in match["hosts"].split(","))
 
 
 def _names_a_server(source: str) -> bool:
@@ -192,7 +196,7 @@ def _names_a_server(source: str) -> bool:
     return bool(_URL.match(source) or _SHARE.match(source) or re.match(r"^(?:\[[^\]/]+\]|[\w.,@-]+):/", source))
 
 
-def _plain(authority: str) -> str:
+def _host_from_authority(authority: str) -> str:
     """``me@[fe80::1]:2049`` → ``fe80::1``."""
     host = authority.rpartition("@")[2]
     if host.startswith("["):

@@ -154,7 +154,7 @@ class Gate:
 
     def inconclusive(self, name: str) -> GateVerdict:
         """What it says where nothing can be compared, as one side never came to its end: that passes no gate."""
-        return GateVerdict(self, (), tuple((str(one), name) for one in self.conditions), nothing=True)
+        return GateVerdict(self, (), tuple((str(condition), name) for condition in self.conditions), nothing=True)
 
 
 Test = tuple[Threshold, GateItem]
@@ -166,27 +166,27 @@ def _rows(tests: Sequence[Test]) -> list[GateRow]:
     families: dict[str, list[int]] = {}
     for place, (_, item) in enumerate(tests):
         families.setdefault(item.family, []).append(place)
-    held = {place for family in families.values() for place in _holding(tests, family)}
-    return [GateRow(*test, True if place in held else _fails_to_hold(test), len(families[test[1].family]))
+    met_places = {place for family in families.values() for place in _find_met(tests, family)}
+    return [GateRow(*test, True if place in met_places else _fails_to_hold(test), len(families[test[1].family]))
             for place, test in enumerate(tests)]  # fmt: skip
 
 
 def _fails_to_hold(test: Test) -> bool | None:
     """False where the interval lies on this side of the limit, else None."""
     condition, item = test
-    known = not item.doubtful and condition.holds(item.comparison.gated_ratio, item.metric) is False
-    return False if known else None
+    is_unmet = not item.doubtful and condition.holds(item.comparison.gated_ratio, item.metric) is False
+    return False if is_unmet else None
 
 
-def _holding(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
+def _find_met(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
     """Holm (1979): the clearest of m by an interval of 1 - alpha ÷ m, the next of 1 - alpha ÷ (m - 1), and so on."""
-    left = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
-    while left:
-        now = [place for place in left if _holds_among(len(left), *tests[place])]
+    remaining = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
+    while remaining:
+        now = [place for place in remaining if _holds_among(len(remaining), *tests[place])]
         if not now:
             return
         yield from now
-        left = [place for place in left if place not in now]
+        remaining = [place for place in remaining if place not in now]
 
 
 def _holds_among(many: int, condition: Threshold, item: GateItem) -> bool:
@@ -223,23 +223,27 @@ class GateVerdict:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each condition and comparison."""
-        of_none = (Verdict("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none)
-        return (*(row.verdict() for row in self.rows), *of_none)
+        inapplicable = (
+            Verdict("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none
+        )
+        return (*(row.verdict() for row in self.rows), *inapplicable)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What it came to, one line each."""
-        said: list[str] = [
+        sentences: list[str] = [
             Message("gate-failed", "failed: {comparison}: {condition}", comparison=name, condition=condition)
             for condition, name in self.failed
         ]
         words = "inconclusive: {comparison}: {condition}"
         template = f"failed as {words}" if self.gate.strict or self.nothing else words
-        said += [
+        sentences += [
             Message("gate-inconclusive", template, comparison=name, condition=condition)
             for condition, name in self.untold
         ]
-        said += [self._passed(condition, bool(said)) for condition in self.gate.conditions if self._passing(condition)]
+        sentences += [
+            self._passed(condition, bool(sentences)) for condition in self.gate.conditions if self._passing(condition)
+        ]
         reasons: dict[str, list[str]] = {}
         for name, why in self.not_gated:
             reasons.setdefault(why, []).append(name)
@@ -247,7 +251,7 @@ class GateVerdict:
             Message("not-gated", "not gated ({reason}): {comparisons}", reason=why, comparisons=", ".join(names))
             for why, names in reasons.items()
         )
-        return (*said, *not_gated)
+        return (*sentences, *not_gated)
 
     def _passing(self, condition: Threshold) -> list[GateRow]:
         return [row for row in self.rows if row.condition == condition and row.holds is False]
@@ -270,7 +274,7 @@ class GateVerdict:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "conditions": [str(one) for one in self.gate.conditions], "strict": self.gate.strict,
+            "conditions": [str(condition) for condition in self.gate.conditions], "strict": self.gate.strict,
             "failed": [{"condition": condition, "of": name} for condition, name in self.failed],
             "cannot_tell": [{"condition": condition, "of": name} for condition, name in self.untold],
             "passed": [{"condition": str(row.condition), "of": row.item.name, "at_most": row.at_most}
@@ -289,7 +293,7 @@ def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
             "give one with {spell.fail_if}: {example}",
             example=_EXAMPLE,
         )
-    found = []
+    conditions = []
     for text in texts:
         matched = _CONDITION.match(text)
         if not matched:
@@ -301,5 +305,5 @@ def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
                 allowed=", ".join(WORDS),
                 example=_EXAMPLE,
             )
-        found.append(Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1)))
-    return Gate(tuple(found), strict) if found else None
+        conditions.append(Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1)))
+    return Gate(tuple(conditions), strict) if conditions else None

@@ -24,9 +24,9 @@ _ITERATED = {"transfers": "rate"}
 def metric_words(metric: str) -> str:
     """``completion latency p99``; of the usual clock its name is left out. The mean of a speed over a tool's own
     iterations stands for the trial: it is the ``rate``."""
-    said = metric.removesuffix(_ENDS[0])
-    kind = said.removesuffix(_ENDS[-1])
-    return (kind if kind in SPEEDS else said).replace("_", " ")
+    base = metric.removesuffix(_ENDS[0])
+    kind = base.removesuffix(_ENDS[-1])
+    return (kind if kind in SPEEDS else base).replace("_", " ")
 
 
 def without_usual_clock(sentence: str) -> str:
@@ -42,9 +42,9 @@ def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[
     of: dict[str, set[str]] = {}
     for operation, metric in metrics:
         of.setdefault(operation, set()).add(metric)
-    found = {name: [kind for kind in kinds if number_of(kind, there)] for name, there in of.items()}
-    if any(found.values()):
-        return found
+    kinds_by_operation = {name: [kind for kind in kinds if number_of(kind, there)] for name, there in of.items()}
+    if any(kinds_by_operation.values()):
+        return kinds_by_operation
     return {name: [kind for kind in USUAL if number_of(kind, there)][:1] for name, there in of.items()}
 
 
@@ -73,8 +73,8 @@ def computed(metric: str, metrics: Collection[str]) -> bool:
 
 def merged(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
     """The headlines of several steps of one run."""
-    found: dict[str, list[str]] = {}
-    for one in several:
-        for operation, kinds in one.items():
-            found[operation] = list(dict.fromkeys([*found.get(operation, ()), *kinds]))
-    return found
+    kinds_by_operation: dict[str, list[str]] = {}
+    for step in several:
+        for operation, kinds in step.items():
+            kinds_by_operation[operation] = list(dict.fromkeys([*kinds_by_operation.get(operation, ()), *kinds]))
+    return kinds_by_operation

@@ -22,13 +22,13 @@ def holder_of(path: Path) -> int | None:
 def holders_of(path: Path) -> list[int]:
     """All of them: several may share a lock."""
     try:
-        wanted = os.stat(path, follow_symlinks=False)
+        file_stat = os.stat(path, follow_symlinks=False)
         lines = (_proc() / "locks").read_text().splitlines()
     except OSError:
         return []
-    place = f"{os.major(wanted.st_dev):02x}:{os.minor(wanted.st_dev):02x}:{wanted.st_ino}"
-    held = (words for words in map(str.split, lines) if len(words) > 5 and words[1] == "FLOCK" and words[5] == place)
-    return [int(words[4]) for words in held if int(words[4]) > 0]
+    place = f"{os.major(file_stat.st_dev):02x}:{os.minor(file_stat.st_dev):02x}:{file_stat.st_ino}"
+    locks = (words for words in map(str.split, lines) if len(words) > 5 and words[1] == "FLOCK" and words[5] == place)
+    return [int(words[4]) for words in locks if int(words[4]) > 0]
 
 
 def this_process() -> int:

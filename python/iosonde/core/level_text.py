@@ -15,8 +15,8 @@ def level_shown(level: Cell, unit: str = "") -> str:
     """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
     if unit != "bytes" or level == "" or is_missing(level) or isinstance(level, bool):
         return show(level)
-    found = level_in_base(level, unit)
-    return found if isinstance(found, str) else format_size(found or 0)
+    cell = level_in_base(level, unit)
+    return cell if isinstance(cell, str) else format_size(cell or 0)
 
 
 def level_in_base(level: Cell, unit: str = "") -> Cell:
@@ -51,12 +51,12 @@ def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
 def same_level(level: FactorValue, said: str) -> bool:
     """Whether what somebody wrote, or a system said, is the level: as text, as a number, or as a size (4MiB is
     4194304)."""
-    wanted, found = level_text(level).strip(), said.strip()
-    if wanted == found:
+    expected, actual = level_text(level).strip(), said.strip()
+    if expected == actual:
         return True
     for read in (float, parse_size):
         try:
-            return read(wanted) == read(found)
+            return read(expected) == read(actual)
         except (ValueError, InputError):
             continue
     return False

@@ -18,20 +18,25 @@ def without_efficiency(
     runs: Sequence[StoredRun], experiments: Sequence[Experiment] = ()
 ) -> tuple[set[str], tuple[str, ...]]:
     """(operations of which there is none in these runs, why). ``experiments``: what they belong to."""
-    apart, of_the_writer = without_the_writer(runs)
-    served, of_caches = _served_in_some(runs)
-    peers, of_peers = _of_another_node_in_some(runs, _reads_peer(experiments))
-    return apart | served | peers, tuple(said for said in (of_the_writer, of_caches, of_peers) if said)
+    apart, writer_note = without_the_writer(runs)
+    served, cache_note = _served_in_some(runs)
+    peers, peer_note = _find_mixed_readers(runs, _reads_peer(experiments))
+    return apart | served | peers, tuple(note for note in (writer_note, cache_note, peer_note) if note)
 
 
 def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
     """The phases whose files are named after the rank that made them: those of another node, where there is one."""
-    steps = [step for one in experiments for step in one.settings.get("steps") or () if isinstance(step, Mapping)]
+    steps = [
+        step
+        for experiment in experiments
+        for step in experiment.settings.get("steps") or ()
+        if isinstance(step, Mapping)
+    ]
     phases = [phase for step in steps for phase in step.get("phases") or () if isinstance(phase, Mapping)]
     return {str(phase.get("name")) for phase in phases if _PEER in str(phase.get("files"))}
 
 
-def _of_another_node_in_some(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set[str], str]:
+def _find_mixed_readers(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set[str], str]:
     """Those that took another node's files in some trials and in others, from a cache, their own."""
     readers: dict[str, set[bool]] = {}
     for run in runs:

@@ -14,25 +14,25 @@ MOST = 65_533  # as many nodes as one Slurm may have (MAX_SLURM_NODES)
 _PARTS = re.compile(r"\[([0-9,-]*)\]|([A-Za-z0-9_.-]+)")
 _NAME = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]|\[[0-9,-]*\])+")
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
-_WHOLE = re.compile(rf"{_NAME.pattern}(?:,{_NAME.pattern})*")
+_NODE_LIST = re.compile(rf"{_NAME.pattern}(?:,{_NAME.pattern})*")
 
 
 def expand(text: str) -> tuple[str, ...]:
     """The names, in the order of the list, each once. Raises InputError for what is no such list."""
-    if not _WHOLE.fullmatch(text):
-        raise _refusal(text)
-    names = dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_one(part, text))
+    if not _NODE_LIST.fullmatch(text):
+        raise _build_error(text)
+    names = dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_part(part, text))
     return tuple(names)
 
 
-def _expand_one(part: str, text: str) -> list[str]:
+def _expand_part(part: str, text: str) -> list[str]:
     """The names of one part: every ``[…]`` of it may hold any of its numbers, the last one turning fastest."""
     choices = [[literal] if literal else _numbers(ranges, text) for ranges, literal in _PARTS.findall(part)]
     count = 1
     for choice in choices:
         count *= len(choice)
     if count > MOST:
-        raise _refusal(text)
+        raise _build_error(text)
     return ["".join(words) for words in itertools.product(*choices)]
 
 
@@ -40,21 +40,21 @@ def _numbers(ranges: str, text: str) -> list[str]:
     """``1-3,07`` → 1 2 3 07: a number is as wide as the first of its range."""
     numbers: list[str] = []
     for word in ranges.split(","):
-        found = _RANGE.fullmatch(word)
-        if not found:
-            raise _refusal(text)
-        first, last = found[1], found[2] or found[1]
+        match = _RANGE.fullmatch(word)
+        if not match:
+            raise _build_error(text)
+        first, last = match[1], match[2] or match[1]
         if not 0 <= int(last) - int(first) < MOST:
-            raise _refusal(text)
+            raise _build_error(text)
         numbers += [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
     return numbers
 
 
-def _refusal(text: str) -> InputError:
-    shown = text if len(text) <= 60 else text[:57] + "..."
+def _build_error(text: str) -> InputError:
+    excerpt = text if len(text) <= 60 else text[:57] + "..."
     return InputError(
         "invalid-node-list",
         "'{node_list}' is not a list of Slurm nodes",
         "it looks like n[1-3,07],gpu2",
-        node_list=shown,
+        node_list=excerpt,
     )

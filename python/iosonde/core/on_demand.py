@@ -13,7 +13,7 @@ from types import ModuleType
 def modules_of(package: str) -> Callable[[str], ModuleType]:
     """The ``__getattr__`` (PEP 562) of a package: its modules, each loaded when it is named."""
 
-    def named(name: str) -> ModuleType:
+    def load_module(name: str) -> ModuleType:
         try:
             return importlib.import_module(f"{package}.{name}")
         except ModuleNotFoundError as error:
@@ -21,4 +21,4 @@ def modules_of(package: str) -> Callable[[str], ModuleType]:
                 raise
             raise AttributeError(f"module '{package}' has no attribute '{name}'") from None
 
-    return named
+    return load_module

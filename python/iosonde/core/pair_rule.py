@@ -28,8 +28,8 @@ class PairRule:
 
     def sealed(self) -> dict[str, Any]:
         """As it stands in a decision."""
-        made = asdict(self)
-        return made if self.fail_if else {key: value for key, value in made.items() if key != "fail_if"}
+        fields = asdict(self)
+        return fields if self.fail_if else {key: value for key, value in fields.items() if key != "fail_if"}
 
     def share(self, metrics: int = 1) -> float:
         """The level of each interval, so that all cells of so many metrics together have ``level`` (Bonferroni)."""

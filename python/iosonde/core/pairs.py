@@ -11,7 +11,7 @@ _HINT = "write it as stripe_count=2"
 
 def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
     """``A=V`` as (A, V). Raises InputError, which begins with the ``option``."""
-    name, sign, value = (one.strip() for one in text.partition("="))
+    name, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not name or not value:
         raise InputError(
             "invalid-assignment",

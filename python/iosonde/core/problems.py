@@ -41,10 +41,10 @@ class SpecError(InputError):
     """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
-        self.problems = sorted(problems, key=lambda one: one.place if isinstance(one.place, int) else 0)
+        self.problems = sorted(problems, key=lambda item: item.place if isinstance(item.place, int) else 0)
         if len(self.problems) == 1:
             (problem,) = self.problems
-            self._set(restore(problem.code, _sentence(name, problem), problem.values), problem.hint)
+            self._set(restore(problem.code, _format_problem(name, problem), problem.values), problem.hint)
             return
         super().__init__(
             "several-mistakes",
@@ -53,9 +53,11 @@ class SpecError(InputError):
             name=name or "the experiment",
             mistakes=len(problems),
         )
-        shown = [_sentence(name, one) + (f"; {one.hint}" if one.hint else "") for one in self.problems[:SHOWN]]
+        lines = [
+            _format_problem(name, item) + (f"; {item.hint}" if item.hint else "") for item in self.problems[:SHOWN]
+        ]
         more = len(self.problems) - SHOWN
-        self.details = (*shown, *([f"and {more} more"] if more > 0 else []))
+        self.details = (*lines, *([f"and {more} more"] if more > 0 else []))
 
 
 def unknown_key() -> Message:
@@ -75,7 +77,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), "")
 
 
-def _sentence(name: str, problem: Problem) -> str:
+def _format_problem(name: str, problem: Problem) -> str:
     if isinstance(problem.place, str):
         where = problem.place
     else:

@@ -43,11 +43,11 @@ def run_program(
     assert process.stdout is not None and process.stderr is not None
     with process.stdout, process.stderr:
         try:
-            said, complaint = _read_both(process, limit_s, limit_bytes, on_look)
+            output, complaint = _read_both(process, limit_s, limit_bytes, on_look)
         except BaseException:
-            _kill(process)
+            _kill_group(process)
             raise
-    return subprocess.CompletedProcess(words, process.returncode, said, complaint)
+    return subprocess.CompletedProcess(words, process.returncode, output, complaint)
 
 
 def _read_both(
@@ -60,10 +60,10 @@ def _read_both(
         for descriptor in printed:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
-            left_s = limit_s - (time.monotonic() - began)
-            if left_s <= 0:
+            remaining_s = limit_s - (time.monotonic() - began)
+            if remaining_s <= 0:
                 raise subprocess.TimeoutExpired(process.args, limit_s)
-            ready = selector.select(min(LOOK_S, left_s))
+            ready = selector.select(min(LOOK_S, remaining_s))
             for key, _ in ready:
                 piece = os.read(key.fd, _PIECE_BYTES)
                 if not piece:
@@ -74,11 +74,11 @@ def _read_both(
             if on_look and not ready:
                 on_look(time.monotonic() - began)
     process.wait(max(0.0, limit_s - (time.monotonic() - began)))
-    said, complaint = (bytes(content).decode(errors="replace") for content in printed.values())
-    return said, complaint
+    output, complaint = (bytes(content).decode(errors="replace") for content in printed.values())
+    return output, complaint
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):

@@ -15,8 +15,8 @@ _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 def parse_quantity(text: str) -> tuple[float, str] | None:
     """(value, base unit) of a rate or a time with its unit; None for anything else, a number without a unit, too."""
-    if found := _OPERATIONS.fullmatch(text):
-        return float(found[1]) * _POWERS[found[2].lower()], "operations/s"
+    if match := _OPERATIONS.fullmatch(text):
+        return float(match[1]) * _POWERS[match[2].lower()], "operations/s"
     try:
         if _SECONDS.fullmatch(text):
             return parse_seconds(text.strip()), "s"

@@ -41,27 +41,40 @@ class AskedQuestion:
         """The words of the command that answers the same."""
         words = list(self.names("levels"))
         options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
-        given = [
-            one for name, value in options.items() if value is not False
-            for one in (f"--{name.replace('_', '-')}", *(() if value is True else (",".join(listed_names(value)),)))
-        ]  # fmt: skip
-        given += [one for point in self.words.get("at", ()) for one in ("--at", str(point))]
-        given += ["--metric" if self.kind == DIAGNOSE else "--response", ",".join(self.metric)] if self.metric else []
-        given += ["--experiment", experiment] if experiment else []
-        given += [one for condition in self.where for one in ("--where", condition)]
-        return ["iosonde", self.kind.replace("_", "-"), data, *words, *given]
+        arguments = [
+            argument
+            for name, value in options.items()
+            if value is not False
+            for argument in (
+                f"--{name.replace('_', '-')}",
+                *(() if value is True else (",".join(listed_names(value)),)),
+            )
+        ]
+        arguments += [argument for point in self.words.get("at", ()) for argument in ("--at", str(point))]
+        arguments += (
+            ["--metric" if self.kind == DIAGNOSE else "--response", ",".join(self.metric)] if self.metric else []
+        )
+        arguments += ["--experiment", experiment] if experiment else []
+        arguments += [argument for condition in self.where for argument in ("--where", condition)]
+        return ["iosonde", self.kind.replace("_", "-"), data, *words, *arguments]
 
 
 def read(given: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[AskedQuestion]:
     """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
     return [
         AskedQuestion(
-            str(one["question"]), kind, dict(one[kind]), listed_names(one.get("metric")),
-            tuple([one["where"]] if isinstance(one.get("where"), str) else one.get("where", ())),
-            str(one.get("published", "")), declared,
+            str(entry["question"]),
+            kind,
+            dict(entry[kind]),
+            listed_names(entry.get("metric")),
+            tuple([entry["where"]] if isinstance(entry.get("where"), str) else entry.get("where", ())),
+            str(entry.get("published", "")),
+            declared,
         )
-        for one in given for kind in KINDS if kind in one
-    ]  # fmt: skip
+        for entry in given
+        for kind in KINDS
+        if kind in entry
+    ]
 
 
 def listed_names(value: Any) -> tuple[str, ...]:
@@ -69,4 +82,4 @@ def listed_names(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     words = value if isinstance(value, (list, tuple)) else str(value).split(",")
-    return tuple(text for one in words if (text := str(one).strip()))
+    return tuple(text for word in words if (text := str(word).strip()))

@@ -19,54 +19,54 @@ _TYPES = {"object": "keys with values", "array": "a list", "string": "a text", "
 
 def violations(validator: Any, document: Document, page: str) -> list[Problem]:
     """Everything in ``document`` that does not have the form, one problem for a value; ``page`` describes the form."""
-    found: dict[Key, Problem] = {}
+    problems: dict[Key, Problem] = {}
     for error in validator.iter_errors(document.data):
-        for path, what, hint in _sentences(error, page):
-            found.setdefault(path, Problem(document.place(path), key_text(path), what, hint))
-    return list(found.values())
+        for path, what, hint in _describe_violation(error, page):
+            problems.setdefault(path, Problem(document.place(path), key_text(path), what, hint))
+    return list(problems.values())
 
 
-def _sentences(error: ValidationError, page: str) -> Iterator[tuple[Key, Message, str]]:
+def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key, Message, str]]:
     """(path, what, hint) of one violation."""
     path = tuple(error.absolute_path)
     value: Any = error.instance
-    wanted: Any = error.validator_value
+    constraint: Any = error.validator_value
     schema: Any = error.schema
     match error.validator:
         case "additionalProperties":
-            known = list(schema["properties"])
+            key_names = list(schema["properties"])
             for key in value:
-                if key not in known:
-                    yield (*path, key), unknown_key(), nearest(key, known)
+                if key not in key_names:
+                    yield (*path, key), unknown_key(), nearest(key, key_names)
         case "required":
-            for key in wanted:
+            for key in constraint:
                 if key not in value:
                     yield path, Message("missing-key", "the key '{name}' is missing", name=key), f"see {page}"
         case "type":
-            types = [wanted] if isinstance(wanted, str) else wanted
+            types = [constraint] if isinstance(constraint, str) else constraint
             expected = " or ".join(_TYPES[name] for name in types)
             what = Message("wrong-type", "expected {expected}, found {value}", expected=expected, value=kind_of(value))
             yield path, what, _for_type(types, value, page)
         case "enum":
-            hint = nearest(str(value), wanted) if closest(str(value), wanted) else "write one of them"
-            allowed = ", ".join(wanted)
+            hint = nearest(str(value), constraint) if closest(str(value), constraint) else "write one of them"
+            allowed = ", ".join(constraint)
             what = Message("unknown-value", "{value} is not one of {allowed}", value=kind_of(value), allowed=allowed)
             yield path, what, hint
         case "format" if isinstance(error.cause, InputError):
             yield path, error.cause.message, error.cause.hint
         case "minimum":
-            what = Message("out-of-range", "{value} is less than {limit}", value=value, limit=wanted)
-            yield path, what, f"it must be at least {wanted}"
+            what = Message("out-of-range", "{value} is less than {limit}", value=value, limit=constraint)
+            yield path, what, f"it must be at least {constraint}"
         case "exclusiveMinimum":
-            what = Message("out-of-range", "{value} is not more than {limit}", value=value, limit=wanted)
-            yield path, what, f"it must be more than {wanted}"
+            what = Message("out-of-range", "{value} is not more than {limit}", value=value, limit=constraint)
+            yield path, what, f"it must be more than {constraint}"
         case "maximum":
-            what = Message("out-of-range", "{value} is more than {limit}", value=value, limit=wanted)
-            yield path, what, f"it must be at most {wanted}"
+            what = Message("out-of-range", "{value} is more than {limit}", value=value, limit=constraint)
+            yield path, what, f"it must be at most {constraint}"
         case "minItems" | "minLength" | "minProperties":
             yield path, Message("empty-value", "it is empty"), "give it a value, or leave the key out"
         case "maxLength":
-            yield path, Message("too-long", "it has more than {limit} characters", limit=wanted), "shorten it"
+            yield path, Message("too-long", "it has more than {limit} characters", limit=constraint), "shorten it"
         case "uniqueItems":
             yield path, Message("duplicate-value", "a value is given twice"), "keep one of them"
         case _:

@@ -36,7 +36,7 @@ PRIVATE_KEY_PATTERN = r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:----
 
 # A password that was not percent-encoded may hold any of / @ : ? #, so it ends before the last @ of the word.
 _IN_ADDRESS = re.compile(r"(?P<start>[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:?#]*):(?P<password>\S*)@")
-_WHOLE_ADDRESS = re.compile(r"(?s)(?P<start>[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:?#]*):(?P<password>.*)@")
+_FULL_ADDRESS = re.compile(r"(?s)(?P<start>[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:?#]*):(?P<password>.*)@")
 _IN_QUERY = re.compile(r"(?i)(?P<start>[?&\s]\w*(?:password|passwd|secret|token)=)(?P<password>[^&\s]+)")
 
 
@@ -45,5 +45,5 @@ def hide_address_passwords(text: str, is_address: bool = False) -> str:
 
     ``is_address``: the text is one address to its end, so that its password may hold spaces as well.
     """
-    text = (_WHOLE_ADDRESS if is_address else _IN_ADDRESS).sub(rf"\g<start>:{HIDDEN}@", text)
+    text = (_FULL_ADDRESS if is_address else _IN_ADDRESS).sub(rf"\g<start>:{HIDDEN}@", text)
     return _IN_QUERY.sub(rf"\g<start>{HIDDEN}", text)

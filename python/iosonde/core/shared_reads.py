@@ -45,8 +45,8 @@ def counted(run: StoredRun, operation: str) -> Counted | None:
             return Counted(len(set(nodes)), phase.shared, ranks=len(nodes), in_turn=phase.in_turn)
         if operation != phase.operation:
             return Counted(1, phase.shared, "unknown")
-        beside = phase.writer_cache or str(phase.cache.get("state") or "unknown")
-        return Counted(len(set(nodes)) - 1, phase.shared, beside)
+        writer_cache = phase.writer_cache or str(phase.cache.get("state") or "unknown")
+        return Counted(len(set(nodes)) - 1, phase.shared, writer_cache)
     return None
 
 
@@ -55,17 +55,17 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
 
     On one node the writer itself reads, on several it takes its share of the server uncounted: one against the other
     is no efficiency."""
-    found: dict[str, str] = {}
+    cache_by_operation: dict[str, str] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
             if (of := counted(run, phase.operation)) and of.beside:
-                found[phase.operation] = of.beside
-    states = sorted(set(found.values()))
-    said = Message(
+                cache_by_operation[phase.operation] = of.beside
+    states = sorted(set(cache_by_operation.values()))
+    message = Message(
         "writer-not-counted",
         "{operations}: no efficiency. The node that wrote the file read it at the same time and is not counted, "
         "its cache being {states}",
-        operations=listed(list(found)),
+        operations=listed(list(cache_by_operation)),
         states=listed(states),
-    ) if found else ""  # fmt: skip
-    return {name for operation in found for name in (operation, operation + WRITER_NODE)}, said
+    ) if cache_by_operation else ""  # fmt: skip
+    return {name for operation in cache_by_operation for name in (operation, operation + WRITER_NODE)}, message

@@ -81,7 +81,7 @@ class StoredPhase:
     @property
     def tool_versions(self) -> tuple[str, ...]:
         """Those that the tools' outputs name."""
-        return tuple(str(one) for one in self.document.get("versions") or ())
+        return tuple(str(version) for version in self.document.get("versions") or ())
 
     @property
     def measures(self) -> str | None:
@@ -146,8 +146,8 @@ class StoredPhase:
     @property
     def server_calls(self) -> Mapping[str, int] | None:
         """Kind of call → how many all servers counted, maybe none; None where they did not count."""
-        found: Mapping[str, int] | None = self.document.get("server_calls")
-        return found
+        calls: Mapping[str, int] | None = self.document.get("server_calls")
+        return calls
 
     @property
     def cache(self) -> Mapping[str, Any]:
@@ -192,8 +192,8 @@ class StoredPhase:
     @property
     def tasks_expected(self) -> int | None:
         """How many one job of it should have had; None where that is not known."""
-        found = (self.document.get("mpi") or {}).get("expected")
-        return None if found is None else int(found)
+        expected = (self.document.get("mpi") or {}).get("expected")
+        return None if expected is None else int(expected)
 
     @property
     def unread(self) -> str:
@@ -289,13 +289,13 @@ class StoredRun:
     @cached_property
     def phases(self) -> tuple[StoredPhase, ...]:
         """What was done, in order."""
-        return tuple(StoredPhase(one) for one in self.document.get("phases") or ())
+        return tuple(StoredPhase(phase) for phase in self.document.get("phases") or ())
 
     @property
     def n_operations(self) -> int | None:
         """How many operations were kept; None where there is no record of single ones."""
-        found = self.document.get("operations")
-        return None if found is None else int(found)
+        count = self.document.get("operations")
+        return None if count is None else int(count)
 
     @property
     def files(self) -> Mapping[str, Mapping[str, Any]]:
@@ -306,9 +306,9 @@ class StoredRun:
     def findings(self) -> tuple[Finding, ...]:
         """What was found while it was measured."""
         return tuple(
-            Finding(one["code"], Severity(one["severity"]), one["sentence"], one.get("evidence") or {},
-                    one.get("action") or "")
-            for one in self.document.get("findings") or ()
+            Finding(finding["code"], Severity(finding["severity"]), finding["sentence"], finding.get("evidence") or {},
+                    finding.get("action") or "")
+            for finding in self.document.get("findings") or ()
         )  # fmt: skip
 
     @property
@@ -344,8 +344,8 @@ class StoredRun:
     @property
     def target(self) -> str | None:
         """The directory that was measured; None where nobody says."""
-        found = self.facts.get("target")
-        return None if found is None else str(found)
+        path = self.facts.get("target")
+        return None if path is None else str(path)
 
     @property
     def subject_commit(self) -> str:
@@ -393,18 +393,18 @@ class StoredRun:
     def remounts(self) -> list[tuple[str, Mapping[str, Any]]]:
         """What was unmounted and mounted anew, as (before which phase, '' before the trial; ``mount``, ``host``, ``at``
         and how long it took)."""
-        first = [("", one) for one in self.facts.get("remounts") or ()]
+        first = [("", remount) for remount in self.facts.get("remounts") or ()]
         later = [
-            (phase.name, one)
+            (phase.name, remount)
             for phase in self.phases
-            for one in (phase.document.get("cache") or {}).get("remounts") or ()
+            for remount in (phase.document.get("cache") or {}).get("remounts") or ()
         ]
         return first + later
 
     @cached_property
     def faults(self) -> tuple[FaultDone, ...]:
         """What was inflicted on the lab that it was measured in, and when."""
-        return tuple(FaultDone.of_dict(one) for one in self.facts.get("faults") or ())
+        return tuple(FaultDone.of_dict(fault) for fault in self.facts.get("faults") or ())
 
     @property
     def live_options(self) -> Mapping[str, str]:
@@ -422,10 +422,10 @@ class StoredRun:
         name = plain(column)
         if name in self.factors:
             return self.factors[name]
-        of_the_run: dict[str, FactorValue] = {
+        run_values: dict[str, FactorValue] = {
             **self.places, "run": self.id, "experiment": self.experiment, "source": self.source,
         }  # fmt: skip
-        return of_the_run.get(name, self.target_settings.get(name))
+        return run_values.get(name, self.target_settings.get(name))
 
 
 _LAB_WORDS = {"net_bits_per_s": "net", "delay_s": "delay", "disk_bytes": "disk_size", "write_back_bytes": "write_back",
@@ -439,12 +439,12 @@ def lab_properties(lab: Any) -> dict[str, FactorValue]:
     if not isinstance(lab, Mapping):
         return {}
     description = lab.get("description") or {}
-    asked = {_LAB_WORDS.get(key, key): value for key, value in description.items() if key not in _NO_PROPERTY}
+    settings = {_LAB_WORDS.get(key, key): value for key, value in description.items() if key not in _NO_PROPERTY}
     options = {key: _as_number(value) for key, value in (description.get("options") or {}).items()}
-    if isinstance(speed := asked.get("net"), (int, float)):
-        asked["net"] = f"{speed / 1e6:.10g}mbit"
-    found = {**asked, **options, **(lab.get("layout") or {})}
-    return {key: value for key, value in found.items() if isinstance(value, (str, int, float))}
+    if isinstance(speed := settings.get("net"), (int, float)):
+        settings["net"] = f"{speed / 1e6:.10g}mbit"
+    properties = {**settings, **options, **(lab.get("layout") or {})}
+    return {key: value for key, value in properties.items() if isinstance(value, (str, int, float))}
 
 
 def _as_number(text: Any) -> Any:

@@ -67,11 +67,11 @@ class Column:
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             absent = bool(levels.size) and bool(np.isnan(levels[-1]))
-            known: list[Cell] = [tidy(level) for level in levels[: levels.size - absent].tolist()]
-            return inverse.astype(np.intp), [*known, None] if absent else known
+            cells: list[Cell] = [tidy(level) for level in levels[: levels.size - absent].tolist()]
+            return inverse.astype(np.intp), [*cells, None] if absent else cells
         first: dict[Cell, int] = {}
         codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))
-        ranked = _ranked(list(first), self.order)
+        ranked = _sort_levels(list(first), self.order)
         place = np.empty(len(first), dtype=np.intp)
         place[[first[level] for level in ranked]] = np.arange(len(first))
         return place[codes] if len(first) else codes, ranked
@@ -105,14 +105,14 @@ class Table:
         if len(by_label) == 1:
             return by_label[0]
         if by_label:
-            found = ", ".join(column.name for column in by_label)
+            candidates = ", ".join(column.name for column in by_label)
             raise DataError(
                 "ambiguous-column",
                 "{location}column '{column}' could be {candidates}",
                 "write the whole name",
                 location=self._where(),
                 column=name,
-                candidates=found,
+                candidates=candidates,
             )
         if name in self.alike:
             raise DataError(
@@ -139,9 +139,9 @@ class Table:
         """Name and label of a column → the unit of its levels, where they have one; of all, or of those ``names`` that
         there are."""
         by_label = {column.label: column for column in self.columns.values()} | self.columns
-        wanted = by_label if names is None else [name for name in names if name in by_label]
-        found = {name: by_label[name].level_unit for name in wanted}
-        return {name: unit for name, unit in found.items() if unit}
+        selected = by_label if names is None else [name for name in names if name in by_label]
+        units = {name: by_label[name].level_unit for name in selected}
+        return {name: unit for name, unit in units.items() if unit}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that
@@ -232,7 +232,7 @@ class Table:
         if self._of_runs:
             run = self.columns["run"].values[row]
             return Message("leave-run-out", "leave the run out: {spell.where} 'run!={run}'", run=run)
-        return _cure(column.values[row])
+        return _suggest_cell_cure(column.values[row])
 
     def _nearest(self, name: str) -> str:
         """Return the names that are like a wrong one, joined by *or*; '' without any."""
@@ -304,13 +304,13 @@ def is_number(text: object) -> bool:
         return False
 
 
-def _ranked(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
+def _sort_levels(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
     """Sizes by what they are; other levels in the order given, those that it does not name after them."""
     sizes = typed_sizes(levels)
     if sizes is not None:
         return [level for _, level in sorted(zip(sizes, levels, strict=True), key=lambda pair: pair[0])]
-    given = {level: place for place, level in enumerate(order)}
-    return sorted(levels, key=lambda level: given.get(level, len(given)))
+    rank_by_level = {level: place for place, level in enumerate(order)}
+    return sorted(levels, key=lambda level: rank_by_level.get(level, len(rank_by_level)))
 
 
 def _is_plain(value: object) -> TypeGuard[float]:
@@ -321,11 +321,11 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _cure(text: object) -> Message:
+def _suggest_cell_cure(text: object) -> Message:
     written = str(text).strip()
-    whole, comma, tail = written.partition(",")
-    if comma and whole.lstrip("+-").isdigit() and tail.isdigit():
-        return Message("decimal-comma", "write it with a decimal point: {number}", number=f"{whole}.{tail}")
+    integer, comma, tail = written.partition(",")
+    if comma and integer.lstrip("+-").isdigit() and tail.isdigit():
+        return Message("decimal-comma", "write it with a decimal point: {number}", number=f"{integer}.{tail}")
     if written.lower() in ("nan", "inf", "-inf", "+inf", "infinity", "-infinity"):
         return Message("not-finite", "leave the cell empty if the value is missing")
     return Message("not-a-number", "correct the cell, or leave it empty if the value is missing")

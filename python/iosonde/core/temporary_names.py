@@ -36,10 +36,10 @@ def dead_names(directory: Path, prefix: str, name: str | None = None) -> list[Pa
 
 def writer_is_dead(path: Path) -> bool:
     """Whether the maker of a temporary file or directory surely lives no more."""
-    found = _WRITER.search(path.name)
-    if not found:
+    match = _WRITER.search(path.name)
+    if not match:
         return False
-    boot, namespace, pid, start_time = found.group(1), *map(int, found.groups()[1:])
+    boot, namespace, pid, start_time = match.group(1), *map(int, match.groups()[1:])
     if (boot, namespace) == _here():
         return _start_time(pid) != start_time
     try:

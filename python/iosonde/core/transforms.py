@@ -28,9 +28,9 @@ def apply(transform: str, values: Array, column: str) -> Array:
     if not transform:
         return values
     with np.errstate(all="ignore"):
-        made = TRANSFORMS[transform](values)
-    if np.any(~np.isfinite(made) & ~np.isnan(values)):
-        bad = values[~np.isfinite(made) & ~np.isnan(values)][0]
+        result = TRANSFORMS[transform](values)
+    if np.any(~np.isfinite(result) & ~np.isnan(values)):
+        bad = values[~np.isfinite(result) & ~np.isnan(values)][0]
         raise DataError(
             "undefined-transform",
             "{transform}({column}) does not exist for {number:g}",
@@ -39,4 +39,4 @@ def apply(transform: str, values: Array, column: str) -> Array:
             column=column,
             number=bad,
         )
-    return made
+    return result

@@ -28,26 +28,24 @@ def raw_name(phase: int) -> str:
     return f"truth-{phase:04d}.json"
 
 
-def to_raw(classes: Sequence[str], of_ranks: Mapping[int, str]) -> bytes:
+def to_raw(classes: Sequence[str], texts: Mapping[int, str]) -> bytes:
     """The content of that file."""
-    return json.dumps(
-        {"classes": list(classes), "ranks": {str(rank): text for rank, text in of_ranks.items()}}
-    ).encode()
+    return json.dumps({"classes": list(classes), "ranks": {str(rank): text for rank, text in texts.items()}}).encode()
 
 
 def of_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
     """The class of each operation (dtype ``schema.OPERATION``, by rank and start, as a store has them); '' where no
     machine was at work, or not every operation was kept."""
-    found = np.full(operations.size, UNKNOWN, dtype="<U16")
+    classes = np.full(operations.size, UNKNOWN, dtype="<U16")
     for phase in np.unique(operations["phase"]).tolist():
         content = raw.get(raw_name(phase))
         if content is None:
             continue
         text = content.read_text() if isinstance(content, Path) else content.decode()
-        known = json.loads(text)
-        names = np.array(known["classes"])
-        for rank, told in known["ranks"].items():
+        truth = json.loads(text)
+        names = np.array(truth["classes"])
+        for rank, codes in truth["ranks"].items():
             rows = np.flatnonzero((operations["phase"] == phase) & (operations["rank"] == int(rank)))
-            if rows.size == len(told):
-                found[rows] = names[np.frombuffer(told.encode("ascii"), np.uint8) - _FIRST]
-    return found
+            if rows.size == len(codes):
+                classes[rows] = names[np.frombuffer(codes.encode("ascii"), np.uint8) - _FIRST]
+    return classes

@@ -27,10 +27,10 @@ def parse_size(text: str | int) -> int:
     """Bytes of ``4096``, ``4KiB``, ``4k`` (all 4096) or ``4kB`` (4000). Raises InputError."""
     if isinstance(text, int):
         return text
-    found = _SIZE.match(text)
-    if not found:
+    match = _SIZE.match(text)
+    if not match:
         raise InputError("invalid-size", "'{size}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096", size=text)
-    number, prefix, suffix = found.group(1), found.group(2).upper(), found.group(3).lower()
+    number, prefix, suffix = match.group(1), match.group(2).upper(), match.group(3).lower()
     factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
     size = float(number) * factor
     if not math.isfinite(size) or size != int(size):
@@ -42,8 +42,8 @@ def parse_size(text: str | int) -> int:
 
 def size_of(text: str) -> int | None:
     """Bytes of a text that can only be a size, as ``64k`` or ``1MiB``; None for anything else, a plain number too."""
-    found = _SIZE.match(text)
-    if not found or not found.group(2):
+    match = _SIZE.match(text)
+    if not match or not match.group(2):
         return 0 if text == "0" else None
     try:
         return parse_size(text)
@@ -72,11 +72,11 @@ def parse_seconds(text: str | float | int) -> float:
         return float(text)
     stripped, at, total = text.strip(), 0, 0.0
     while at < len(stripped):
-        found = _DURATION.match(stripped, at)
-        if not found or found.group(2).lower() not in _SECONDS:
+        match = _DURATION.match(stripped, at)
+        if not match or match.group(2).lower() not in _SECONDS:
             break
-        total += float(found.group(1)) * _SECONDS[found.group(2).lower()]
-        at = found.end()
+        total += float(match.group(1)) * _SECONDS[match.group(2).lower()]
+        at = match.end()
         while at < len(stripped) and stripped[at].isspace():
             at += 1
     if not stripped or at < len(stripped) or not math.isfinite(total):
@@ -97,11 +97,11 @@ _HOW_RATE = "write it like 117MB/s, 1GiB/s or 1Gbit/s"
 def parse_rate(text: str) -> float:
     """Bytes/s of ``117MB/s``, ``1GiB/s``, ``94.11Mbit/s``. Raises InputError, also for a number without a unit and
     for ``Mb/s``, which some take for bits and some for bytes."""
-    found = _RATE.match(text)
-    if not found or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
+    match = _RATE.match(text)
+    if not match or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
         raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
-    share = 1 / 8 if found[4].lower() == "bit" else 1.0
-    rate = float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
+    share = 1 / 8 if match[4].lower() == "bit" else 1.0
+    rate = float(match[1]) * share * (_BINARY if match[3] else _DECIMAL | {"": 1})[match[2].upper()]
     if not math.isfinite(rate):
         raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
     return rate
@@ -109,22 +109,22 @@ def parse_rate(text: str) -> float:
 
 def parse_bits(text: str) -> float:
     """``993mbit``, ``1gbit`` or ``580 Mbit/s`` in bits/s; a rate in bytes is taken eight times. Raises InputError."""
-    if found := _BITS.fullmatch(text.strip()):
+    if match := _BITS.fullmatch(text.strip()):
         try:
-            return float(found[1]) * _POWERS[found[2].lower()]
+            return float(match[1]) * _POWERS[match[2].lower()]
         except ValueError as error:
             raise InputError("invalid-rate", "{rate}: no rate", "write it like 993mbit", rate=text) from error
     try:
         return 8 * parse_rate(text)
     except InputError as error:
-        if found := _BITS_OR_BYTES.fullmatch(text.strip()):
+        if match := _BITS_OR_BYTES.fullmatch(text.strip()):
             raise InputError(
                 "ambiguous-rate",
                 "'{rate}' may be bits or bytes",
                 "bits are {bits}bit, bytes {bytes_}B/s",
                 rate=text,
-                bits=found[1] + found[2].lower(),
-                bytes_=found[1] + found[2].upper(),
+                bits=match[1] + match[2].lower(),
+                bytes_=match[1] + match[2].upper(),
             ) from error
         raise InputError(
             "invalid-rate", "'{rate}' is not a rate of a link", "write bits like 993mbit, bytes like 124MB/s", rate=text
@@ -133,16 +133,16 @@ def parse_bits(text: str) -> float:
 
 def parse_per_byte(text: str) -> float:
     """Seconds a byte of ``0.02s/MB`` or ``3ns/B``. Raises InputError."""
-    found = _PER_BYTE.match(text)
-    if not found or found[2].lower() not in _SECONDS:
+    match = _PER_BYTE.match(text)
+    if not match or match[2].lower() not in _SECONDS:
         raise InputError(
             "invalid-time-per-byte",
             "'{time_per_byte}' is not a time per byte",
             "write it like 0.02s/MB or 5ns/B",
             time_per_byte=text,
         )
-    size = (_BINARY if found[4] else _DECIMAL | {"": 1})[found[3].upper()]
-    seconds = float(found[1]) * _SECONDS[found[2].lower()] / size
+    size = (_BINARY if match[4] else _DECIMAL | {"": 1})[match[3].upper()]
+    seconds = float(match[1]) * _SECONDS[match[2].lower()] / size
     if not math.isfinite(seconds):
         raise InputError(
             "invalid-time-per-byte",
@@ -155,7 +155,7 @@ def parse_per_byte(text: str) -> float:
 
 def format_size(n_bytes: float) -> str:
     """A short exact-looking text of a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
-    return _scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+    return _format_scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 
 
 def format_rate(value: float, unit: str) -> str:
@@ -166,10 +166,10 @@ def format_rate(value: float, unit: str) -> str:
 
 def binary_or_decimal(value: float, unit: str) -> tuple[str, str]:
     """The same bytes in both families of prefixes: ``("204MiB/s", "214MB/s")`` for ``unit`` ``B/s``."""
-    return _prefixed(value, 1024, "i", unit), _prefixed(value, 1000, "", unit)
+    return _format_prefixed(value, 1024, "i", unit), _format_prefixed(value, 1000, "", unit)
 
 
-def _prefixed(value: float, base: int, mark: str, unit: str) -> str:
+def _format_prefixed(value: float, base: int, mark: str, unit: str) -> str:
     power = 0
     while abs(value) >= 9999.5 and power < 5:
         value, power = value / base, power + 1
@@ -179,7 +179,7 @@ def _prefixed(value: float, base: int, mark: str, unit: str) -> str:
 
 def common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
     """``human_scale`` that suits several numbers: that of their mean size."""
-    sizes = [abs(one) for one in values]
+    sizes = [abs(value) for value in values]
     return human_scale(sum(sizes) / len(sizes) if sizes else 0.0, unit)
 
 
@@ -231,7 +231,7 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)
 
 
-def _scaled(value: float, base: int, names: list[str]) -> str:
+def _format_scaled(value: float, base: int, names: list[str]) -> str:
     if not math.isfinite(value):
         return str(value)
     magnitude, step = abs(value), 0
@@ -250,10 +250,10 @@ def format_seconds(seconds: float) -> str:
         return format_rate(seconds, "s")
     if seconds < 60:
         return f"{significant(seconds, 2 if seconds < 10 else 2)} s"
-    whole = round(seconds)
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    rounded = round(seconds)
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02d} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60:02d} min"
 
 
 def parse_share(text: str) -> float:

@@ -44,15 +44,15 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
     """Conditions from ``fs=nfs``, ``nodes>=2``, … Raises InputError."""
     conditions = []
     for text in texts:
-        found = _CONDITION.match(text)
-        if not found:
+        match = _CONDITION.match(text)
+        if not match:
             raise InputError(
                 "invalid-condition",
                 "'{condition}' is not a condition",
                 "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'",
                 condition=text,
             )
-        conditions.append(Condition(*found.groups()))
+        conditions.append(Condition(*match.groups()))
     return conditions
 
 
@@ -63,21 +63,21 @@ def takes_incomplete(conditions: Iterable[tuple[str, str, Any]]) -> bool:
 
 def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[str]) -> None:
     """Raises InputError, naming the nearest right ones, for a column that is not there."""
-    known = list(columns)
+    names = list(columns)
     for column, op, _ in conditions:
         if op not in _OPS:
             raise InputError(
                 "unknown-operator", "'{operator}' is not a comparison", "use =, !=, <, <=, > or >=", operator=op
             )
-        if column not in known:
-            near = difflib.get_close_matches(column, known, n=3, cutoff=0.5)
+        if column not in names:
+            near = difflib.get_close_matches(column, names, n=3, cutoff=0.5)
             raise InputError(
                 "unknown-column",
                 "there is no column '{column}'",
                 "did you mean {nearest}?" if near else "there are: {columns}",
                 column=column,
                 nearest=" or ".join(near),
-                columns=", ".join(known),
+                columns=", ".join(names),
             )
 
 
@@ -97,41 +97,41 @@ def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tup
 
 def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
     """Whether one cell fulfils a condition. A list fulfils ``=`` if it contains the value."""
-    column, op, wanted = condition
+    column, op, operand = condition
     if isinstance(cell, (list, tuple)):
-        contained = wanted in cell or (wanted == "" and not cell)
-        return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, wanted)
-    if cell is None or wanted is None or wanted == "":
-        return _OPS[op](cell in (None, ""), wanted in (None, "")) if op in ("=", "!=") else False
-    if isinstance(cell, bool) and op == "=" and str(wanted).lower() == _ANY:
+        contained = operand in cell or (operand == "" and not cell)
+        return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, operand)
+    if cell is None or operand is None or operand == "":
+        return _OPS[op](cell in (None, ""), operand in (None, "")) if op in ("=", "!=") else False
+    if isinstance(cell, bool) and op == "=" and str(operand).lower() == _ANY:
         return True
     if isinstance(cell, str) and op in ("=", "!="):
-        return _OPS[op](True, cell == str(wanted) or _same_size(cell, str(wanted)))
-    left, right = _comparable(cell, wanted)
-    if isinstance(left, str) != isinstance(right, str):
-        return op == "!=" if op in ("=", "!=") else _no_order(column, op, wanted)
-    return _OPS[op](left, right)
+        return _OPS[op](True, cell == str(operand) or _same_size(cell, str(operand)))
+    lhs, right = _align_types(cell, operand)
+    if isinstance(lhs, str) != isinstance(right, str):
+        return op == "!=" if op in ("=", "!=") else _no_order(column, op, operand)
+    return _OPS[op](lhs, right)
 
 
-def _same_size(cell: str, wanted: str) -> bool:
+def _same_size(cell: str, operand: str) -> bool:
     """Whether two texts are one size: ``64k`` and ``64 KiB``. A plain number is as many bytes beside a size alone."""
-    if not (cell[:1].isdigit() and wanted[:1].isdigit()):
+    if not (cell[:1].isdigit() and operand[:1].isdigit()):
         return False
-    sizes = size_of(cell), size_of(wanted)
+    sizes = size_of(cell), size_of(operand)
     if None not in sizes:
         return sizes[0] == sizes[1]
-    return sizes != (None, None) and number_of(cell) == number_of(wanted)
+    return sizes != (None, None) and number_of(cell) == number_of(operand)
 
 
-def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:
+def _align_types(cell: Any, operand: Any) -> tuple[Any, Any]:
     """Both as numbers if both are numbers, both as text if the cell is text."""
     if isinstance(cell, bool):
-        return cell, _BOOLS.get(str(wanted).lower(), wanted)
+        return cell, _BOOLS.get(str(operand).lower(), operand)
     if isinstance(cell, str):
-        left, right = number_of(cell), number_of(wanted)
-        return (cell, str(wanted)) if left is None or right is None else (left, right)
-    right = number_of(wanted)
-    return cell, wanted if right is None else right
+        lhs, right = number_of(cell), number_of(operand)
+        return (cell, str(operand)) if lhs is None or right is None else (lhs, right)
+    right = number_of(operand)
+    return cell, operand if right is None else right
 
 
 def number_of(value: Any) -> Any:
@@ -146,12 +146,12 @@ def number_of(value: Any) -> Any:
     return None
 
 
-def _no_order(column: str, op: str, wanted: Any) -> bool:
+def _no_order(column: str, op: str, operand: Any) -> bool:
     raise InputError(
         "not-comparable",
         "'{column}{operator}{operand}': {column} cannot be compared with '{operand}'",
         "use = or != there",
         column=column,
         operator=op,
-        operand=wanted,
+        operand=operand,
     )

@@ -36,14 +36,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             return
         name = os.fsdecode(os.fsencode(place.name)[:_LONGEST_BYTES])
         _remove_leftovers(place.parent, name)
-        beside = place.parent / name_of_writer(".", name)
+        temporary = place.parent / name_of_writer(".", name)
         try:
-            with beside.open("xb") as file:
+            with temporary.open("xb") as file:
                 yield file
-            beside.replace(place)
+            temporary.replace(place)
         finally:
             with suppress(FileNotFoundError):
-                beside.unlink()
+                temporary.unlink()
     except OSError as error:
         raise InputError(
             "unwritable-file",

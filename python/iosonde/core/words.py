@@ -41,8 +41,8 @@ def percent(share: float | None) -> str:
 
 def small_percent(share: float) -> str:
     """As ``percent``, with two digits of what that would say is nothing: ``0.022 %``."""
-    said = percent(share)
-    return f"{100 * share:.2g} %" if share and said == percent(0.0) else said
+    text = percent(share)
+    return f"{100 * share:.2g} %" if share and text == percent(0.0) else text
 
 
 def percent_interval(share: Estimate | None) -> str:

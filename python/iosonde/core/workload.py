@@ -73,8 +73,8 @@ class Step:
         """What these operations ask for: in a sweep in order the last block may be a shorter one."""
         if not self.transfer_size:
             return 0
-        whole = self.operations * self.transfer_size
-        return min(whole, self.size) if self.count is None and self.size is not None else whole
+        total_bytes = self.operations * self.transfer_size
+        return min(total_bytes, self.size) if self.count is None and self.size is not None else total_bytes
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class Workload:
     def to_json(self) -> str:
         """The text that ``_native.Session`` reads; keys that were left out are absent."""
         workers = [{"phases": [_without_none(asdict(phase)) for phase in phases]} for phases in self.workers]
-        whole = {"root": self.root, "seed": self.seed, "rank": self.rank, "backend": self.backend}
-        return json.dumps({**whole, "workers": workers})
+        document = {"root": self.root, "seed": self.seed, "rank": self.rank, "backend": self.backend}
+        return json.dumps({**document, "workers": workers})
 
 
 def _without_none(value: Any) -> Any:

@@ -80,7 +80,7 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
             "give the path of {kind}",
             path=path,
             reason=error.strerror,
-            kind=_an(kind),
+            kind=_add_article(kind),
         ) from error
     if len(content) > MAX_BYTES:
         raise InputError(
@@ -98,14 +98,16 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
             "not-utf8", "{path}:{line}: this is not UTF-8 text", "is it the right file?", path=path, line=line
         ) from error
     if "\0" in text:
-        raise InputError("binary-file", "{path} is binary", "{kind} is YAML or JSON text", path=path, kind=_an(kind))
+        raise InputError(
+            "binary-file", "{path} is binary", "{kind} is YAML or JSON text", path=path, kind=_add_article(kind)
+        )
     return parse(text, str(path), as_json=path.suffix == ".json", first=first)
 
 
 def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Document:
     """The document that ``text`` holds. Raises SpecError with every problem that was found."""
     reader = _Reader(name)
-    node = _compose(_checked_json(text, name) if as_json else text, name)
+    node = _compose_nodes(_checked_json(text, name) if as_json else text, name)
     if node is None:
         raise SpecError(name, [Problem(1, "", Message("empty-file", "the file is empty"), first)])
     data = reader.value(node, ())
@@ -117,7 +119,7 @@ def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Do
     return Document(data, name, reader.places, text)
 
 
-def _an(kind: str) -> str:
+def _add_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
@@ -132,7 +134,7 @@ def written(data: Any, comments: Sequence[str] = ()) -> str:
 def scalar(text: str, key: str) -> Any:
     """The value of one plain word, as in a file. Raises SpecError, naming ``key``, for one that is read differently."""
     problems: list[Problem] = []
-    value = _plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
+    value = _parse_plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
     if problems:
         raise SpecError("", problems)
     return value
@@ -148,10 +150,10 @@ def kind_of(value: Any) -> str:
         return "keys with values"
     if isinstance(value, list):
         return "a list"
-    return f"the text {_short(value)}" if isinstance(value, str) else f"the number {value}"
+    return f"the text {_shorten_text(value)}" if isinstance(value, str) else f"the number {value}"
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
@@ -172,7 +174,7 @@ def _checked_json(text: str, name: str) -> str:
         raise SpecError(name, [Problem(None, "", what, "write a number")]) from error
     except RecursionError as error:
         raise SpecError(name, [Problem(None, "", _too_deep())]) from error
-    return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda found: " " if found[0] == "\t" else found[0], text)
+    return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda match: " " if match[0] == "\t" else match[0], text)
 
 
 def _too_deep() -> Message:
@@ -183,7 +185,7 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not a value")
 
 
-def _compose(text: str, name: str) -> yaml.Node | None:
+def _compose_nodes(text: str, name: str) -> yaml.Node | None:
     """The tree of nodes, or None for an empty file. No tag is resolved: a plain scalar is what it says."""
     import yaml
     from yaml.composer import Composer
@@ -204,7 +206,7 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None
         raise SpecError(
-            name, [_syntax(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]
+            name, [_describe_syntax_error(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]
         ) from error
     except yaml.YAMLError as error:
         place = getattr(error, "position", None)
@@ -215,7 +217,7 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         raise SpecError(name, [Problem(None, "", _too_deep())]) from error
 
 
-def _syntax(error: yaml.MarkedYAMLError, line: int | None, written: str) -> Problem:
+def _describe_syntax_error(error: yaml.MarkedYAMLError, line: int | None, written: str) -> Problem:
     reason = str(error.problem)
     if "${" in written and "flow" in str(error.context):
         what = Message("invalid-yaml", "this is not YAML: {reason}", reason=reason)
@@ -250,7 +252,7 @@ class _Reader:
             what = too_many if self.values > MAX_VALUES else _too_deep()
             raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count as what they stand for")])
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
-            what = Message("unsupported-tag", "the tag {tag} is not read", tag=_short(node.tag))
+            what = Message("unsupported-tag", "the tag {tag} is not read", tag=_shorten_text(node.tag))
             self._wrong(line, path, what, "leave it out")
             return None
         if isinstance(node, yaml.MappingNode):
@@ -260,7 +262,7 @@ class _Reader:
         return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
 
     def _mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         first: dict[str, int] = {}
         for key, item in node.value:
             line = key.start_mark.line + 1
@@ -268,7 +270,7 @@ class _Reader:
                 what = Message("invalid-key", "a key is not text here")
                 self._wrong(line, path, what, "put { } or [ ] around values only, or quote ${NAME}")
                 continue
-            if key.value in found:
+            if key.value in mapping:
                 what = Message(
                     "duplicate-key", "the key is given twice, first in line {first_line}", first_line=first[key.value]
                 )
@@ -276,20 +278,20 @@ class _Reader:
                 continue
             first[key.value] = line
             self.places[(*path, key.value)] = line
-            found[key.value] = self.value(item, (*path, key.value))
-        return found
+            mapping[key.value] = self.value(item, (*path, key.value))
+        return mapping
 
     def _scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:
         text: str = node.value
         if node.style is not None:
             return _whole(text)
-        return _plain(text, lambda what, hint: self._wrong(line, path, what, hint))
+        return _parse_plain(text, lambda what, hint: self._wrong(line, path, what, hint))
 
     def _wrong(self, line: int, path: Key, what: Message, hint: str) -> None:
         self.problems.append(Problem(line, key_text(path), what, hint))
 
 
-def _plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
+def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
     """The value of a plain scalar; what it is ambiguous about is told to ``wrong``."""
     if text in _NULL:
         return None

@@ -17,23 +17,23 @@ from .looks import MIN_DISTINCT_SHARE, distinct_share, has_metric_name, has_metr
 
 def with_numbers(table: Table) -> Table:
     """The table in which such columns hold numbers in base units, with a warning that says so."""
-    converted = [made for column in table.columns.values() if (made := _converted(column, table)) is not None]
+    converted = [result for column in table.columns.values() if (result := _convert_column(column, table)) is not None]
     if not converted:
         return table
     template = "column '{column}' has cells with units, which are read in {unit}"
-    said = [Message("cells-with-units", template, column=one.name, unit=one.unit) for one in converted]
-    columns = {**table.columns, **{one.name: one for one in converted}}
-    return replace(table, columns=columns, warnings=(*table.warnings, *said))
+    warnings = [Message("cells-with-units", template, column=column.name, unit=column.unit) for column in converted]
+    columns = {**table.columns, **{column.name: column for column in converted}}
+    return replace(table, columns=columns, warnings=(*table.warnings, *warnings))
 
 
 def check_unit(table: Table, column: Column) -> None:
     """Raise DataError at the first cell that lacks the unit which others have, or has one of another kind."""
     units = [None if value is None else parse_quantity(str(value)) for value in column.values]
-    first = next((found for found in units if found is not None), None)
+    first = next((unit for unit in units if unit is not None), None)
     if first is None:
         return
-    for row, found in enumerate(units):
-        if column.values[row] is not None and (found is None or found[1] != first[1]):
+    for row, quantity in enumerate(units):
+        if column.values[row] is not None and (quantity is None or quantity[1] != first[1]):
             raise DataError(
                 "unit-mismatch",
                 "{row}, column '{column}': '{cell}' is no value in {unit}",
@@ -45,7 +45,7 @@ def check_unit(table: Table, column: Column) -> None:
             )
 
 
-def _converted(column: Column, table: Table) -> Column | None:
+def _convert_column(column: Column, table: Table) -> Column | None:
     """The column as numbers; None where it is no such column, or was not measured as far as can be seen."""
     present = None if column.numeric else [value for value in column.values if value is not None]
     if not present or parse_quantity(str(present[0])) is None or not _is_measured(column, table):
@@ -72,5 +72,5 @@ def _is_measured(column: Column, table: Table) -> bool:
 def holds_rates(column: Column) -> bool:
     """Whether its first cell is a rate with its unit."""
     first = next((value for value in column.values if value is not None), None)
-    found = None if first is None else parse_quantity(str(first))
-    return found is not None and is_rate(found[1])
+    quantity = None if first is None else parse_quantity(str(first))
+    return quantity is not None and is_rate(quantity[1])

@@ -25,7 +25,7 @@ Texts = npt.NDArray[Any]
 
 _SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
 # The parts of a command's time, what went over the network, calls to servers: shown when they are asked for.
-_BESIDE = ("user_seconds", "system_seconds", *NETWORK, CALLS)
+_SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
 # What people say for a kind of metric.
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
@@ -38,16 +38,16 @@ def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, 
         usual, warnings = _usual(whole, ALL if choice.metric else choice.clock, foreign)
         return np.flatnonzero(usual), warnings
     meant = np.zeros(len(whole), dtype=bool)
-    said: list[str] = []
+    notes: list[str] = []
     for name in choice.metric:
-        found = rows_named(name, whole)
-        if not found.any():
-            raise _unknown(name, whole)
+        mask = rows_named(name, whole)
+        if not mask.any():
+            raise _build_error(name, whole)
         if is_operation(name, whole):
             usual, warnings = _usual(whole, choice.clock, foreign)
-            found, said = found & usual if (found & usual).any() else found, warnings
-        meant |= found
-    return np.flatnonzero(meant), said
+            mask, notes = mask & usual if (mask & usual).any() else mask, warnings
+        meant |= mask
+    return np.flatnonzero(meant), notes
 
 
 def rows_named(name: str, whole: Table) -> Mask:
@@ -57,11 +57,11 @@ def rows_named(name: str, whole: Table) -> Mask:
     operations = texts(whole, "operation")
     if is_operation(name, whole):
         return np.array(operations == name, dtype=bool)
-    found = _of_metric(name, whole)
+    mask = _match_metric(name, whole)
     for operation in sorted(set(operations), key=len, reverse=True):
-        if not found.any() and operation and name.startswith(f"{operation} "):
-            found = (operations == operation) & _of_metric(name.removeprefix(f"{operation} "), whole)
-    return found
+        if not mask.any() and operation and name.startswith(f"{operation} "):
+            mask = (operations == operation) & _match_metric(name.removeprefix(f"{operation} "), whole)
+    return mask
 
 
 def is_operation(name: str, whole: Table) -> bool:
@@ -69,26 +69,26 @@ def is_operation(name: str, whole: Table) -> bool:
     return name in set(texts(whole, "operation")) and name not in set(texts(whole, "metric"))
 
 
-def _of_metric(name: str, whole: Table) -> Mask:
+def _match_metric(name: str, table: Table) -> Mask:
     """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind."""
-    metrics = texts(whole, "metric")
+    metrics = texts(table, "metric")
     there = set(metrics)
     if name in there:
         return np.array(metrics == name, dtype=bool)
     kind = _ALSO.get(name.lower(), name)
-    found = np.zeros(len(whole), dtype=bool)
+    mask = np.zeros(len(table), dtype=bool)
     if any(metric.startswith(kind) for metric in there):
-        keys = list(zip(texts(whole, "run"), texts(whole, "operation"), strict=True))
-        of_cell: dict[tuple[str, str], dict[str, str]] = {}
-        for key, metric, inside in zip(keys, metrics, texts(whole, "includes"), strict=True):
-            of_cell.setdefault(key, {})[metric] = inside
-        chosen = {key: standing_for(kind, some) for key, some in of_cell.items()}
-        found[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
-    return found if found.any() else _ends(metrics, (f"_{kind}",))
+        keys = list(zip(texts(table, "run"), texts(table, "operation"), strict=True))
+        includes_by_key: dict[tuple[str, str], dict[str, str]] = {}
+        for key, metric, inside in zip(keys, metrics, texts(table, "includes"), strict=True):
+            includes_by_key.setdefault(key, {})[metric] = inside
+        chosen = {key: standing_for(kind, some) for key, some in includes_by_key.items()}
+        mask[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
+    return mask if mask.any() else _ends(metrics, (f"_{kind}",))
 
 
-def _unknown(name: str, whole: Table) -> DataError:
-    there = sorted(set(texts(whole, "metric")))
+def _build_error(name: str, table: Table) -> DataError:
+    there = sorted(set(texts(table, "metric")))
     near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
     return DataError(
         "unknown-metric",
@@ -102,59 +102,61 @@ def _unknown(name: str, whole: Table) -> DataError:
 def _usual(whole: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
     """The rows that are shown where no metric is named, and what was taken for it. Raises DataError."""
     if clock == ALL:
-        return ~foreign.computed & ~_same_of_one_rank(whole, texts(whole, "metric")), []
+        return ~foreign.computed & ~_match_single_rank_maxima(whole, texts(whole, "metric")), []
     metrics, operations = texts(whole, "metric"), texts(whole, "operation")
     clocks = [name.strip() for name in clock.split(",")]
     if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
         return np.array(metrics == clocks[0], dtype=bool), []
     for name in clocks:
         if name not in CLOCKS:
-            known = ", ".join([*CLOCKS, ALL])
+            allowed = ", ".join([*CLOCKS, ALL])
             raise DataError(
                 "unknown-clock",
                 "'{clock}' is not a clock",
                 "known: {allowed}; a metric is asked for with {spell.metric}",
                 clock=name,
-                allowed=known,
+                allowed=allowed,
             )
-    native, warnings = _of_clocks(metrics, operations, ~foreign.rows, clocks)
+    native, warnings = _match_clocks(metrics, operations, ~foreign.rows, clocks)
     return native | foreign.first, warnings
 
 
-def _of_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:
+def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:
     """The rows that are of these clocks, or that have none; the sum of ranks for those operations that lack them."""
     others = tuple(f"_{name}" for name in CLOCKS if name not in clocks)
-    keep = native & np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
+    keep = native & np.array(
+        [not metric.endswith(others) and metric not in _SECONDARY_METRICS for metric in metrics], dtype=bool
+    )
     # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
-    of_these = native & _ends(metrics, tuple(f"_{name}" for name in clocks))
-    without = sorted(set(operations[native & _ends(metrics, others)]) - set(operations[of_these]))
+    matching = native & _ends(metrics, tuple(f"_{name}" for name in clocks))
+    without = sorted(set(operations[native & _ends(metrics, others)]) - set(operations[matching]))
     fallback = native & _ends(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
     if not fallback.any():
         return keep, []
-    said = Message(
+    warning = Message(
         "no-common-clock",
         "no {clocks} rate of {operations} (the nodes' clocks cannot be compared): the sum of ranks is shown",
         clocks=" or ".join(clocks),
         operations=", ".join(without),
     )
-    return keep | fallback, [said]
+    return keep | fallback, [warning]
 
 
 def _ends(metrics: Texts, ends: tuple[str, ...]) -> Mask:
     return np.array([metric.endswith(ends) for metric in metrics], dtype=bool)
 
 
-def _same_of_one_rank(whole: Table, metrics: Texts) -> Mask:
+def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
     """Maxima over ranks that are their mean, in every run: of one rank they are by construction."""
-    found = np.zeros(len(metrics), dtype=bool)
-    values, keys = texts(whole, "value"), list(zip(texts(whole, "run"), texts(whole, "operation"), strict=True))
+    mask = np.zeros(len(metrics), dtype=bool)
+    values, keys = texts(table, "value"), list(zip(texts(table, "run"), texts(table, "operation"), strict=True))
     mean = {(*key, metric): value for key, metric, value in zip(keys, metrics, values, strict=True)}
     for name in {metric for metric in metrics if metric.endswith(_MAX_OF_RANKS)}:
         other = f"{name.removesuffix(_MAX_OF_RANKS)}_mean_of_ranks"
         at = np.flatnonzero(metrics == name)
         if all(mean.get((*keys[i], other)) == values[i] for i in at):
-            found[at] = True
-    return found
+            mask[at] = True
+    return mask
 
 
 def texts(table: Table, name: str) -> Texts:

@@ -38,7 +38,7 @@ class _Lines:
 def read_csv(path: Path) -> Table:
     """The table in ``path``. Raises DataError with file, line and column."""
     text = _text(path)
-    plain = _plain(path, text)
+    plain = _parse_plain(path, text)
     if plain is not None:
         return plain
     lines = _Lines(text)
@@ -66,7 +66,7 @@ def read_csv(path: Path) -> Table:
     return _table(path, names, rows, numbers)
 
 
-def _plain(path: Path, text: str) -> Table | None:
+def _parse_plain(path: Path, text: str) -> Table | None:
     """The table of a large text without quotes, comments and blank lines; None where it is another."""
     if len(text) < _LEAST_PLAIN:
         return None
@@ -86,11 +86,11 @@ def _plain(path: Path, text: str) -> Table | None:
         next(csv.reader([header], delimiter=delimiter, skipinitialspace=True)) if quoted else header.split(delimiter)
     )
     names = _header(path, [cell.strip() for cell in cells], 1)
-    found = plain_csv.columns(text, names, delimiter, MISSING, _values)
-    if found is None:
+    arrays = plain_csv.columns(text, names, delimiter, MISSING, _parse_values)
+    if arrays is None:
         return None
-    columns = {name: Column(name, values, *split_unit(name)) for name, values in zip(names, found, strict=True)}
-    return Table(columns, str(path), np.arange(len(found[0])) + 2)
+    columns = {name: Column(name, values, *split_unit(name)) for name, values in zip(names, arrays, strict=True)}
+    return Table(columns, str(path), np.arange(len(arrays[0])) + 2)
 
 
 def _text(path: Path) -> str:
@@ -128,20 +128,20 @@ def _header(path: Path, names: list[str], line: int) -> list[str]:
             path=path,
             line=line,
         )
-    named = [name or f"column{place}" for place, name in enumerate(names, 1)]
-    for place, name in enumerate(named):
-        if name in named[:place]:
+    labels = [name or f"column{place}" for place, name in enumerate(names, 1)]
+    for place, name in enumerate(labels):
+        if name in labels[:place]:
             raise DataError(
                 "duplicate-column",
                 "{path}, line {line}: columns {first_position} and {second_position} are both called '{column}'",
                 "give every column a name of its own",
                 path=path,
                 line=line,
-                first_position=named.index(name) + 1,
+                first_position=labels.index(name) + 1,
                 second_position=place + 1,
                 column=name,
             )
-    return named
+    return labels
 
 
 def _rows(
@@ -150,13 +150,13 @@ def _rows(
     rows, numbers = [], []
     for row in reader:
         if len(row) != len(names):
-            row = _mended(path, row, lines.number, names, delimiter)
+            row = _trim_row(path, row, lines.number, names, delimiter)
         rows.append(row)
         numbers.append(lines.number)
     return rows, numbers
 
 
-def _mended(path: Path, row: list[str], line: int, names: list[str], delimiter: str) -> list[str]:
+def _trim_row(path: Path, row: list[str], line: int, names: list[str], delimiter: str) -> list[str]:
     extra = row[len(names) :]
     if extra and not any(cell.strip() for cell in extra):
         return row[: len(names)]  # a delimiter at the end of the line
@@ -182,11 +182,11 @@ def _table(path: Path, names: list[str], rows: list[list[str]], numbers: list[in
     columns = {}
     for name, cells in zip(names, zip(*rows, strict=True), strict=True):
         label, unit = split_unit(name)
-        columns[name] = Column(name, _values(cells), label, unit)
+        columns[name] = Column(name, _parse_values(cells), label, unit)
     return Table(columns, str(path), np.array(numbers))
 
 
-def _values(cells: tuple[str, ...]) -> np.ndarray:
+def _parse_values(cells: tuple[str, ...]) -> np.ndarray:
     """Numbers if every cell that is not missing is one, else text."""
     try:
         values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
@@ -201,7 +201,7 @@ def _values(cells: tuple[str, ...]) -> np.ndarray:
 
 def _texts(cells: tuple[str, ...]) -> np.ndarray:
     texts = np.empty(len(cells), dtype=object)
-    known: dict[str, str | None] = {}
+    text_by_cell: dict[str, str | None] = {}
     for i, cell in enumerate(cells):
-        texts[i] = known.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
+        texts[i] = text_by_cell.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
     return texts

@@ -45,10 +45,10 @@ class Derived:
     def values(self, columns: Mapping[str, Array]) -> Array:
         """Its value for each row; NaN where a column has none. Raises DataError where it does not exist."""
         with np.errstate(all="ignore"):
-            made = np.asarray(self._value(self.tree, columns), dtype=float)
-        known = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
-        if not np.all(np.isfinite(made[known])):
-            row = int(np.flatnonzero(known & ~np.isfinite(made))[0])
+            values = np.asarray(self._value(self.tree, columns), dtype=float)
+        present = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
+        if not np.all(np.isfinite(values[present])):
+            row = int(np.flatnonzero(present & ~np.isfinite(values))[0])
             at = ", ".join(f"{name}={columns[name][row]:g}" for name in self.names)
             raise DataError(
                 "undefined-transform",
@@ -57,7 +57,7 @@ class Derived:
                 expression=self.text,
                 values=at,
             )
-        return made
+        return values
 
     def scales(self, name: str) -> bool:
         """Whether it is the column ``name`` times or divided by others, so that its unit stays one of that kind."""
@@ -65,7 +65,7 @@ class Derived:
 
     def falls(self, name: str) -> bool:
         """Whether it falls where the column ``name`` rises, as ``1 / seconds``, all others being above 0."""
-        return _falls(self.tree, f"v{self.names.index(name)}")
+        return _is_decreasing(self.tree, f"v{self.names.index(name)}")
 
     def _value(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
         if isinstance(node, ast.Constant):
@@ -78,7 +78,7 @@ class Derived:
             return _OPERATORS[type(node.op)](self._value(node.left, columns), self._value(node.right, columns))
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         inner = np.asarray(self._value(node.args[0], columns), dtype=float)
-        written = re.sub(r"\bv(\d+)\b", lambda found: self.names[int(found[1])], ast.unparse(node.args[0]))
+        written = re.sub(r"\bv(\d+)\b", lambda match: self.names[int(match[1])], ast.unparse(node.args[0]))
         return apply(node.func.id, inner, written)
 
 
@@ -94,16 +94,16 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
         )
     names: list[str] = []
 
-    def placed(found: re.Match[str]) -> str:
-        if found[0] not in names:
-            names.append(found[0])
-        return f"v{names.index(found[0])}"
+    def replace_name(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            names.append(match[0])
+        return f"v{names.index(match[0])}"
 
     # The longest first: `write_MiB/s` before `write_MiB`.
     ordered = sorted((re.escape(name) for name in columns if name), key=len, reverse=True)
     if not ordered:
         return None
-    written = re.sub(rf"(?<![\w.])(?:{'|'.join(ordered)})(?![\w(])", placed, text)
+    written = re.sub(rf"(?<![\w.])(?:{'|'.join(ordered)})(?![\w(])", replace_name, text)
     if not names:
         return None
     try:
@@ -161,24 +161,24 @@ def _is_scaled(node: ast.expr, index: int) -> bool:
     if isinstance(node, ast.Name):
         return node.id == f"v{index}"
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        left = _is_scaled(node.left, index)
-        return left or (isinstance(node.op, ast.Mult) and _is_scaled(node.right, index))
+        lhs = _is_scaled(node.left, index)
+        return lhs or (isinstance(node.op, ast.Mult) and _is_scaled(node.right, index))
     return False
 
 
-def _falls(node: ast.expr, name: str) -> bool:
+def _is_decreasing(node: ast.expr, name: str) -> bool:
     """Each division by it, subtraction of it, inverse and minus sign turns its direction around."""
     if isinstance(node, ast.UnaryOp):
-        return not _falls(node.operand, name)
+        return not _is_decreasing(node.operand, name)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _falls(node.args[0], name) != (node.func.id == "inverse")
+        return _is_decreasing(node.args[0], name) != (node.func.id == "inverse")
     if isinstance(node, ast.BinOp):
-        if _holds(node.left, name):
+        if _has_name(node.left, name):
             power = isinstance(node.op, ast.Pow) and isinstance(node.right, ast.UnaryOp)
-            return _falls(node.left, name) != power
-        return _falls(node.right, name) != isinstance(node.op, (ast.Div, ast.Sub))
+            return _is_decreasing(node.left, name) != power
+        return _is_decreasing(node.right, name) != isinstance(node.op, (ast.Div, ast.Sub))
     return False
 
 
-def _holds(node: ast.expr, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
+def _has_name(node: ast.expr, name: str) -> bool:
+    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))

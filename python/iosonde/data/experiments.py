@@ -27,12 +27,15 @@ _MOST = 28  # characters of a name in a table
 def titles(experiments: Sequence[Experiment]) -> dict[str, str]:
     """Id → what people call it: its name (of a long one both ends), with the id where several are called so. An import
     is called by its id."""
-    names = {one.id: _short(one.name) if one.settings and one.name else one.id for one in experiments}
+    names = {
+        experiment.id: _shorten_name(experiment.name) if experiment.settings and experiment.name else experiment.id
+        for experiment in experiments
+    }
     several = Counter(names.values())
     return {key: f"{name} ({key})" if several[name] > 1 else name for key, name in names.items()}
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     half = _MOST // 2 - 1
     return name if len(name) <= _MOST else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
 
@@ -42,7 +45,7 @@ def entitled(rows: Table, called: dict[str, str]) -> Table:
     if EXPERIMENT not in rows.columns:
         return rows
     column = rows.columns[EXPERIMENT]
-    values = np.array([called.get(one, one) for one in column.values], dtype=object)
+    values = np.array([called.get(value, value) for value in column.values], dtype=object)
     return replace(
         rows, columns={**rows.columns, EXPERIMENT: replace(column, values=values, order=(*called.values(),))}
     )
@@ -61,7 +64,7 @@ def of_word(store: Store, word: str | None) -> str | None:
         ids = measured([StoredRun(document) for document in store.runs()]) if word == LAST else []
         return ids[-1] if ids else None
     if word not in called:
-        names = {one.name: one.id for one in store.experiments() if one.settings}
+        names = {experiment.name: experiment.id for experiment in store.experiments() if experiment.settings}
         word = {title: key for key, title in called.items()}.get(word or "") or names.get(word or "", word)
     store.check_experiment(word)
     return word
@@ -78,8 +81,8 @@ def mixed(rows: Table, cells: Sequence[str]) -> bool:
     over them, as ``log2(size)``."""
     if EXPERIMENT not in rows.columns or len(set(rows.columns[EXPERIMENT].values)) < 2:
         return False
-    named = {word for term in cells for word in (term, *re.findall(r"\w+", term))}
-    own = [name for name, column in rows.columns.items() if name in named or column.label in named]
+    words = {word for term in cells for word in (term, *re.findall(r"\w+", term))}
+    own = [name for name, column in rows.columns.items() if name in words or column.label in words]
     names = [name for name in dict.fromkeys(("operation", "metric", *own)) if name in rows.columns]
     return EXPERIMENT not in names and len(rows.groups(names)) < len(rows.groups([*names, EXPERIMENT]))
 

@@ -48,105 +48,108 @@ class KnownFactors:
 
     def with_column(self, rows: Table, name: str) -> KnownFactors:
         """With a column that nobody declared."""
-        return replace(self, factors=(*self.factors, _factor(rows, name, Factor(name))))
+        return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
 
 
 def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:
     """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
         return KnownFactors((), {})
-    declared = _declared(runs, experiments)
-    one_row = rows.take(_first_rows(rows))
+    declared = _collect_declared(runs, experiments)
+    trials = rows.take(_first_rows(rows))
     by_name = {plain(name): name for name in rows.columns}
     candidates = [by_name[name] for name in declared if name in by_name]
-    varying = [name for name in candidates if len(one_row.columns[name].codes()[1]) > 1]
-    kept: list[str] = []
+    varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
+    selected: list[str] = []
     confounded: dict[str, str] = {}
     for name in sorted(varying, key=_place):
-        twin = next((other for other in kept if _change_together(one_row, other, name)), None)
+        twin = next((other for other in selected if _change_together(trials, other, name)), None)
         if twin is None:
-            kept.append(name)
+            selected.append(name)
         else:
             confounded[name] = twin
     # What a measured command says of its own settings follows from what was set, unless it tells cells apart.
-    stated = [by_name[name] for name in _stated(runs) if name not in declared and name in by_name]
+    stated = [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]
     for name in stated:
-        if plain(name) == HEALTH and len(_levels(one_row, name)) < 2:
+        if plain(name) == HEALTH and len(_levels(trials, name)) < 2:
             continue  # runs that do not know it are not others than those that are well
-        if len(one_row.groups(kept)) < len(one_row.groups([*kept, name])):
-            kept.append(name)
-    confounded |= _with_the_target(one_row, kept, runs, experiments)
-    kept_factors, twins = (
-        tuple(_factor(one_row, name, declared.get(plain(name))) for name in names) for names in (kept, confounded)
+        if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
+            selected.append(name)
+    confounded |= _with_the_target(trials, selected, runs, experiments)
+    selected_factors, twins = (
+        tuple(_build_factor(trials, name, declared.get(plain(name))) for name in names)
+        for names in (selected, confounded)
     )
-    return KnownFactors(kept_factors, confounded, twins)
+    return KnownFactors(selected_factors, confounded, twins)
 
 
 def _with_the_target(
-    rows: Table, kept: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
+    rows: Table, selected: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
 ) -> dict[str, str]:
     """Column → the factor that it always changes with, of properties of the target (a lab, a file system) and of the
     experiment, where that factor is no setting that an experiment declares either: which of them matters nobody knows.
     """
-    set_ = {factor.name for one in experiments for factor in one.factors}
+    set_ = {factor.name for experiment in experiments for factor in experiment.factors}
     properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
-    of_target = [name for name in kept if plain(name) in {*properties, *PLACES} - set_]
+    target_factors = [name for name in selected if plain(name) in {*properties, *PLACES} - set_]
     columns = {plain(name): name for name in rows.columns}
-    others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in kept]
-    return {name: twin for name in others for twin in of_target if _change_together(rows, twin, name)}
+    others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
+    return {name: twin for name in others for twin in target_factors if _change_together(rows, twin, name)}
 
 
 def _place(column: str) -> int:
     return _SIZES.index(plain(column)) if plain(column) in _SIZES else len(_SIZES)
 
 
-def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
+def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
     """Name → factor: of measured runs as their experiments declare, of imported ones as the tool's output states; the
     file system and the target as soon as there are two.
     """
-    by_id = {one.id: one for one in experiments}
-    found: dict[str, Factor] = {}
-    for one in experiments:  # what was set comes before what follows from it
-        found |= {factor.name: factor for factor in one.factors if factor.name in (TARGET, OF_LAB)}
+    by_id = {entry.id: entry for entry in experiments}
+    factor_by_name: dict[str, Factor] = {}
+    for entry in experiments:  # what was set comes before what follows from it
+        factor_by_name |= {factor.name: factor for factor in entry.factors if factor.name in (TARGET, OF_LAB)}
     measured = [run for run in runs if run.target is not None]
     for name, levels in (
         (FILESYSTEM, {run.filesystem for run in measured}),
         (TARGET, {run.target for run in measured}),
     ):
-        if name == FILESYSTEM and _told_by_lab(measured):
+        if name == FILESYSTEM and _is_implied_by_lab(measured):
             continue
-        if len(levels) > 1 and name not in found and not all(TARGET in run.factors for run in measured):
-            found[name] = Factor(name)
+        if len(levels) > 1 and name not in factor_by_name and not all(TARGET in run.factors for run in measured):
+            factor_by_name[name] = Factor(name)
     for run in runs:
         experiment = by_id.get(run.experiment)
         if experiment is not None and experiment.factors:
-            found |= {factor.name: factor for factor in experiment.factors if factor.name not in found}
+            factor_by_name |= {
+                factor.name: factor for factor in experiment.factors if factor.name not in factor_by_name
+            }
         elif run.imported:
-            found |= {name: Factor(name) for name in _settings(run) if name not in found}
-    return found
+            factor_by_name |= {name: Factor(name) for name in _settings(run) if name not in factor_by_name}
+    return factor_by_name
 
 
-def _told_by_lab(measured: Sequence[StoredRun]) -> bool:
+def _is_implied_by_lab(measured: Sequence[StoredRun]) -> bool:
     """Whether what a lab was to bring up says in each run which file system the nodes saw."""
-    seen: dict[FactorValue, set[str | None]] = {}
+    types_by_lab: dict[FactorValue, set[str | None]] = {}
     for run in measured:
-        seen.setdefault(run.factors.get(OF_LAB), set()).add(run.filesystem)
-    return None not in seen and all(len(types) == 1 for types in seen.values())
+        types_by_lab.setdefault(run.factors.get(OF_LAB), set()).add(run.filesystem)
+    return None not in types_by_lab and all(len(types) == 1 for types in types_by_lab.values())
 
 
-def _stated(runs: Sequence[StoredRun]) -> list[str]:
+def _list_stated(runs: Sequence[StoredRun]) -> list[str]:
     """What measured runs say of their settings beside what their experiments declare; last the properties of
     the target, of which only those that changed have a column."""
     measured = [run for run in runs if not run.imported]
-    said = [name for run in measured for name in _settings(run)]
-    return list(dict.fromkeys([*said, *(name for run in measured for name in run.target_settings)]))
+    names = [name for run in measured for name in _settings(run)]
+    return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
 
 
 def _settings(run: StoredRun) -> list[str]:
     return [name for name in run.factors if name not in _TRIAL and name.lower() not in _FACTS]
 
 
-def _factor(rows: Table, column: str, declared: Factor | None) -> Factor:
+def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """With the levels that were measured. What only a tool states was observed."""
     levels = _levels(rows, column)
     if declared is None:
@@ -158,10 +161,10 @@ def _levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
     return tuple(level for level in rows.columns[column].codes()[1] if level is not None)
 
 
-def told_apart(rows: Table, one: str, other: str) -> bool:
+def told_apart(rows: Table, name: str, other: str) -> bool:
     """Whether a line tells two columns apart although each level of one goes with one of the other: numbers that
     neither rise nor fall together, as those of a Latin hypercube."""
-    columns = [rows.columns[one], rows.columns[other]]
+    columns = [rows.columns[name], rows.columns[other]]
     if not all(column.numeric for column in columns):
         return False
     codes = [column.codes() for column in columns]
@@ -170,10 +173,10 @@ def told_apart(rows: Table, one: str, other: str) -> bool:
     return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
 
 
-def _change_together(rows: Table, one: str, other: str) -> bool:
+def _change_together(rows: Table, name: str, other: str) -> bool:
     """Whether each level of one goes with one level of the other: nothing can tell them apart."""
-    n = len(rows.groups([one, other]))
-    return n == len(rows.groups([one])) == len(rows.groups([other]))
+    n = len(rows.groups([name, other]))
+    return n == len(rows.groups([name])) == len(rows.groups([other]))
 
 
 def _first_rows(rows: Table) -> npt.NDArray[np.intp]:

@@ -33,21 +33,21 @@ def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
     masks = [np.zeros(len(rows), dtype=bool) for _ in range(3)]
     if not {"run", "operation", "metric"} <= set(rows.columns):
         return Foreign(*masks)
-    known = {run.id: run for run in runs}
+    run_by_id = {run.id: run for run in runs}
     metrics, operations = rows.columns["metric"].values, rows.columns["operation"].values
     inside = rows.columns["includes"].values if "includes" in rows.columns else np.full(len(rows), "", dtype=object)
     for (run,), at in rows.groups(["run"]):
-        if str(run) not in known:
+        if str(run) not in run_by_id:
             continue
-        said = _said(known[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
+        kinds = _said(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
         by_operation: dict[str, list[int]] = {}
         for i in at:
             by_operation.setdefault(str(operations[i]), []).append(int(i))
         for operation, places in by_operation.items():
-            if operation in said:
+            if operation in kinds:
                 there = {str(metrics[i]): str(inside[i]) for i in places}
                 masks[0][places] = True
-                first = {standing_for(kind, there, clock) for kind in said[operation]}
+                first = {standing_for(kind, there, clock) for kind in kinds[operation]}
                 masks[1][[i for i in places if str(metrics[i]) in first]] = True
                 masks[2][[i for i in places if computed(str(metrics[i]), there)]] = True
     return Foreign(*masks)
@@ -62,8 +62,8 @@ def _said(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Se
     if not run.imported and not steps:
         return {}
     rest = [(operation, metric) for operation, metric in metrics if operation not in native]
-    found: dict[str, list[str]] = {}
-    for operation, kinds in headlines([one for one in rest if one[0] not in steps], ()).items():
-        found[operation] = kinds
-    spoken = any(found.values())
-    return found | {name: [] if spoken else ["seconds"] for name in steps}
+    kinds_by_operation: dict[str, list[str]] = {}
+    for operation, kinds in headlines([pair for pair in rest if pair[0] not in steps], ()).items():
+        kinds_by_operation[operation] = kinds
+    spoken = any(kinds_by_operation.values())
+    return kinds_by_operation | {name: [] if spoken else ["seconds"] for name in steps}

@@ -15,25 +15,27 @@ from .source import Source
 def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
     """Column → the level of ``rows`` that was in use, for these columns; None where that is not known of all, or is no
     level that was measured. And what is to be said of it; '' where nothing is known."""
-    found = [run.found for one in source.experiments for run in _runs(source, one.id) if run.found]
+    initial_levels = [
+        run.found for experiment in source.experiments for run in _runs(source, experiment.id) if run.found
+    ]
     columns = [rows.column(name) for name in names]
-    read = {tuple(one.get(plain(column.name)) for column in columns) for one in found}
+    read = {tuple(mapping.get(plain(column.name)) for column in columns) for mapping in initial_levels}
     if len(read) != 1 or None in (states := read.pop()):
         return None, ""
-    shown = ",".join(f"{column.name}={state}" for column, state in zip(columns, states, strict=True))
+    setting = ",".join(f"{column.name}={state}" for column, state in zip(columns, states, strict=True))
     own = [column.name for column in columns]
     for levels, _ in rows.groups(own):
         if all(same_level(level, str(state)) for level, state in zip(levels, states, strict=True)):
-            said = Message(
+            note = Message(
                 "settings-in-use",
                 "in use is {settings}, as read before the first trial set anything: {spell.current} says another",
-                settings=shown,
+                settings=setting,
             )
-            return dict(zip(own, map(str, levels), strict=True)), said
+            return dict(zip(own, map(str, levels), strict=True)), note
     return None, Message(
         "unmeasured-settings",
         "the system had {settings} before the campaign, which was not measured: the gain is not over it",
-        settings=shown,
+        settings=setting,
     )
 
 

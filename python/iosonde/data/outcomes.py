@@ -32,9 +32,9 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
     repeated."""
     columns = [column for column in columns if len(column.codes()[1]) > 1]
     counters = [table.columns[name] for name in numbering if _counts_repetitions(table.columns[name])]
-    stated = next((names for one in counters if (names := _beyond_design(table, columns, one))), [])
-    left = [column for column in columns if column.name not in stated]
-    return [*stated, *_unrepeated(table, left)]
+    stated = next((names for counter in counters if (names := _beyond_design(table, columns, counter))), [])
+    remaining = [column for column in columns if column.name not in stated]
+    return [*stated, *_find_unrepeated(table, remaining)]
 
 
 def _counts_repetitions(column: Column) -> bool:
@@ -63,10 +63,12 @@ def _varies_inside(column: Column, cells: Rows) -> bool:
     return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
 
 
-def _unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
+def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
     """The numbers of which hardly any comes twice, where the other columns make settings that are repeated."""
     candidates = [
-        one for one in columns if one.numeric and distinct_share(one) > MIN_DISTINCT_SHARE and not _looks_typed(one)
+        column
+        for column in columns
+        if column.numeric and distinct_share(column) > MIN_DISTINCT_SHARE and not _looks_typed(column)
     ]
     settings = [column.name for column in columns if column not in candidates]
     cells = [rows for _, rows in table.groups(settings) if rows.size > 1] if candidates and settings else []
@@ -86,21 +88,21 @@ def _looks_typed(column: Column) -> bool:
 
 def _is_outcome(column: Column, cells: Rows) -> bool:
     values = [column.values[rows].astype(float) for rows in cells]
-    known = [inside[~np.isnan(inside)] for inside in values]
-    known = [inside for inside in known if inside.size > 1]
-    n = sum(inside.size for inside in known)
-    if not n or sum(np.unique(inside).size for inside in known) < _MIN_UNIQUE_SHARE * n:
+    samples = [inside[~np.isnan(inside)] for inside in values]
+    samples = [inside for inside in samples if inside.size > 1]
+    n = sum(inside.size for inside in samples)
+    if not n or sum(np.unique(inside).size for inside in samples) < _MIN_UNIQUE_SHARE * n:
         return False
-    return _varies_little(known) or _depends_on_cells(known, n)
+    return _varies_little(samples) or _depends_on_cells(samples, n)
 
 
-def _varies_little(known: Sequence[npt.NDArray[np.float64]]) -> bool:
-    spreads = [float(np.std(inside, ddof=1) / abs(np.mean(inside))) for inside in known if np.mean(inside)]
+def _varies_little(samples: Sequence[npt.NDArray[np.float64]]) -> bool:
+    spreads = [float(np.std(inside, ddof=1) / abs(np.mean(inside))) for inside in samples if np.mean(inside)]
     return bool(spreads) and float(np.median(spreads)) < _MAX_RELATIVE_SPREAD
 
 
-def _depends_on_cells(known: Sequence[npt.NDArray[np.float64]], n: int) -> bool:
+def _depends_on_cells(samples: Sequence[npt.NDArray[np.float64]], n: int) -> bool:
     """Whether settings leave far less of its variation than of numbers that were drawn without regard to them."""
-    total = float(np.var(np.concatenate(known)) * n)
-    within = sum(float(np.var(inside) * inside.size) for inside in known)
-    return within < _MAX_UNEXPLAINED_SHARE * total * (n - len(known)) / (n - 1)
+    total = float(np.var(np.concatenate(samples)) * n)
+    within = sum(float(np.var(inside) * inside.size) for inside in samples)
+    return within < _MAX_UNEXPLAINED_SHARE * total * (n - len(samples)) / (n - 1)

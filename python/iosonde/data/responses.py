@@ -83,18 +83,20 @@ class Response:
     @property
     def together(self) -> dict[str, tuple[str, ...]]:
         """Factor → the columns that always change with it. Ranks follow from nodes, in other words."""
-        found: dict[str, tuple[str, ...]] = {}
+        columns: dict[str, tuple[str, ...]] = {}
         for name, twin in self.confounded:
             if "ranks" not in (name, twin):
-                found[twin] = (*found.get(twin, ()), name)
-        return {factor: twins for factor, twins in found.items() if factor in self.names}
+                columns[twin] = (*columns.get(twin, ()), name)
+        return {factor: twins for factor, twins in columns.items() if factor in self.names}
 
     def on(self, names: Sequence[str]) -> Response:
         """The same with other factors: columns that vary or not, as the caller says. Raises DataError."""
         columns = [self.rows.column(name) for name in names]
         chosen = {column.name for column in columns}
-        left = tuple(pair for pair in self.confounded if pair[1] in chosen and pair[0] not in chosen)
-        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=left, twins=())
+        confounded = tuple(pair for pair in self.confounded if pair[1] in chosen and pair[0] not in chosen)
+        return replace(
+            self, factors=tuple(_factor_from_column(column) for column in columns), confounded=confounded, twins=()
+        )
 
     def with_scattered(self) -> Response:
         """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
@@ -104,8 +106,8 @@ class Response:
             return self
         names = [name for name, _ in apart]
         more = tuple(factor for factor in self.twins if factor.name in names)
-        left = tuple(pair for pair in self.confounded if pair not in apart)
-        return replace(self, factors=(*self.factors, *more), confounded=left, twins=())
+        confounded = tuple(pair for pair in self.confounded if pair not in apart)
+        return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 
 
 def responses(source: Source, asked: Asked) -> list[Response]:
@@ -113,38 +115,38 @@ def responses(source: Source, asked: Asked) -> list[Response]:
     measured; without ``asked.on`` the factors that are known. Raises InputError, DataError.
     """
     if source.store is None:
-        found = _of_table(source, asked)
+        candidates = _responses_from_table(source, asked)
     else:
-        found = [_with_incomplete(source, one) for one in _of_store(source, asked)]
-    return [one.on(source.apart(asked.on)) for one in found] if asked.on else found
+        candidates = [_with_incomplete(source, response) for response in _responses_from_store(source, asked)]
+    return [response.on(source.apart(asked.on)) for response in candidates] if asked.on else candidates
 
 
 def _with_incomplete(source: Source, response: Response) -> Response:
     """With a warning where incomplete trials are among these, as was asked."""
-    shown = {str(run) for run in response.rows.column("run").values}
-    said = incomplete_among([run for run in source.runs if run.id in shown])
-    return replace(response, warnings=(*response.warnings, said)) if said else response
+    run_ids = {str(run) for run in response.rows.column("run").values}
+    warning = incomplete_among([run for run in source.runs if run.id in run_ids])
+    return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 
 def one_response(source: Source, asked: Asked) -> Response:
     """The only response that is asked for; of one operation that has several metrics its headline. Raises InputError
     where it is several, with how to choose."""
-    found = responses(source, asked)
-    if len(found) == 1:
-        return found[0]
-    first = _headline(found)
+    candidates = responses(source, asked)
+    if len(candidates) == 1:
+        return candidates[0]
+    first = _headline(candidates)
     if first is not None:
         return first
-    shown = ", ".join(f"'{one.title}'" for one in found[:6])
-    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    titles = ", ".join(f"'{candidate.title}'" for candidate in candidates[:6])
+    more = f" and {len(candidates) - 6} more" if len(candidates) > 6 else ""
     what = f"'{asked.response[0]}'" if asked.response else "DATA"
     raise InputError(
         "ambiguous-response",
         "{response} has {n_responses} responses: {responses}{remainder}",
         "choose one with {spell.response}",
         response=what,
-        n_responses=len(found),
-        responses=shown,
+        n_responses=len(candidates),
+        responses=titles,
         remainder=more,
     )
 
@@ -155,109 +157,122 @@ def one_of_each(source: Source, asked: Asked) -> list[Response]:
     if source.store is None:
         return [one_response(source, asked)]
     by_operation: dict[str, list[Response]] = {}
-    for one in responses(source, asked):
-        by_operation.setdefault(one.operation or one.title, []).append(one)
+    for response in responses(source, asked):
+        by_operation.setdefault(response.operation or response.title, []).append(response)
     chosen = [(several, _headline(several) if len(several) > 1 else None) for several in by_operation.values()]
-    return [one for several, first in chosen for one in ([first] if first else several)]
+    return [response for several, first in chosen for response in ([first] if first else several)]
 
 
 def _headline(found: Sequence[Response]) -> Response | None:
     """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
-    if len({one.operation for one in found}) != 1 or not found[0].operation:
+    if len({candidate.operation for candidate in found}) != 1 or not found[0].operation:
         return None
     for kind in SPEEDS:
-        chosen = [one for one in found if one.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
+        chosen = [candidate for candidate in found if candidate.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
         if len(chosen) == 1:
-            others = ", ".join(one.metric.name for one in found if one is not chosen[0])
-            said = Message(
+            others = ", ".join(candidate.metric.name for candidate in found if candidate is not chosen[0])
+            warning = Message(
                 "headline-metric",
                 "of {operation} {metric} is taken, its headline; it has {others}, too",
                 operation=chosen[0].operation,
                 metric=chosen[0].metric.name,
                 others=others,
             )
-            return replace(chosen[0], warnings=(*chosen[0].warnings, said))
+            return replace(chosen[0], warnings=(*chosen[0].warnings, warning))
     return None
 
 
 # A store
 
 
-def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
+def _responses_from_store(source: Source, query: Asked) -> Iterator[Response]:
     if not len(source.table):
         raise no_trial(source)
-    if not asked.response:
-        made = source.trials(asked.choice)
-        if not len(made.rows):
+    if not query.response:
+        trials = source.trials(query.choice)
+        if not len(trials.rows):
             raise no_trial(source)
-        yield from _metrics(source, asked, asked.choice, made)
+        yield from _metrics(source, query, query.choice, trials)
         return
-    for text in asked.response:
-        yield from _named(source, text, asked)
+    for text in query.response:
+        yield from _responses_from_name(source, text, query)
 
 
 def no_trial(source: Source) -> DataError:
     """What to raise where a store has no run that counts, with what would take those that it has."""
-    left_out = sum(not run.counts for run in source.runs)
-    no_trials = left_out or not source.runs
+    n_excluded = sum(not run.counts for run in source.runs)
+    no_trials = n_excluded or not source.runs
     return DataError(
         "no-complete-trials" if no_trials else "no-results",
         "{source} holds no complete trial" if no_trials else "{source} holds no result",
         "iosonde show says what it holds; {spell.incomplete} takes its {incomplete}"
-        if left_out
+        if n_excluded
         else "iosonde show says what it holds",
         source=source.name,
-        incomplete=counted(left_out, "incomplete run"),
+        incomplete=counted(n_excluded, "incomplete run"),
     )
 
 
 def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
     by = source.apart(asked.on) or source.known.names
-    single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
+    single = all(run.imported for run in source.runs) and _has_single_runs(made.rows, by)
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)
         rows, within = made.rows.take(places), False
         at: npt.NDArray[np.intp] | None = made.at[places]
         if single:
-            several = _iterations(source, choice, str(operation), str(metric))
+            several = _select_iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, at, within = several, None, True
-        yield _stored(str(operation), str(metric), rows, source, at, within, made.warnings)
+        yield _build_stored(str(operation), str(metric), rows, source, at, within, made.warnings)
 
 
-def _stored(
-    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp] | None, within: bool,
+def _build_stored(
+    operation: str,
+    metric: str,
+    rows: Table,
+    source: Source,
+    at: npt.NDArray[np.intp] | None,
+    within: bool,
     warnings: tuple[str, ...],
-) -> Response:  # fmt: skip
+) -> Response:
     title = f"{operation} {metric}"
     unit = str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
-    known = source.known
+    varying = source.known
     return Response(
-        title, metric_of(metric, unit), table, known.factors, operation, confounded=tuple(known.confounded.items()),
-        twins=known.twins, within_run=within, at=at, warnings=warnings,
-    )  # fmt: skip
+        title,
+        metric_of(metric, unit),
+        table,
+        varying.factors,
+        operation,
+        confounded=tuple(varying.confounded.items()),
+        twins=varying.twins,
+        within_run=within,
+        at=at,
+        warnings=warnings,
+    )
 
 
-def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
+def _responses_from_name(source: Source, text: str, query: Asked) -> Iterator[Response]:
     """The responses that a name stands for: ``value``, a title, an operation, a metric, or a computed one."""
     table = source.table
     operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
     if text == VALUE:
-        yield _values(source, asked)
+        yield _build_value_response(source, query)
         return
     column = text in table.columns or any(column.label == text for column in table.columns.values())
     if text in operations | metrics or (not column and rows_named(text, source.whole).any()):
-        yield from _of_name(source, text, asked, text in operations - metrics)
+        yield from _responses_from_metric(source, text, query, text in operations - metrics)
         return
     if column:
         rows = source.trials().rows
         stored.refuse_many_kinds(rows, ["operation", "metric"])
-        yield _of_known(_column(rows, text, ()), source)
+        yield _apply_factors(_column(rows, text, ()), source)
         return
-    made = _parsed(source, text, _names(source, operations, metrics))
-    if made is None:
+    expression = _parse_response(source, text, _names(source, operations, metrics))
+    if expression is None:
         near = sorted(operations) or list(table.names)
         raise InputError(
             "unknown-response",
@@ -267,10 +282,10 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
             response=text,
             suggestions=", ".join(near[:20]),
         )
-    yield from _computed(source, made, asked, operations, metrics)
+    yield from _compute_responses(source, expression, query, operations, metrics)
 
 
-def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived | None:
+def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.Derived | None:
     """As an expression. Raises InputError for what is none, with what it is nearly the name of."""
     try:
         return derived.parse(text, names)
@@ -288,14 +303,14 @@ def _parsed(source: Source, text: str, names: Sequence[str]) -> derived.Derived 
         raise
 
 
-def _of_name(source: Source, text: str, asked: Asked, operation: bool) -> Iterator[Response]:
+def _responses_from_metric(source: Source, text: str, query: Asked, operation: bool) -> Iterator[Response]:
     """What a name stands for as a metric; of an ``operation`` those metrics that are asked for beside it, if it has."""
-    beside = [asked.choice] if asked.metric and operation else []
-    for choice in (*beside, MetricChoice(asked.clock, (text,))):
-        made = _metrics(source, asked, choice, source.trials(choice))
-        found = [one for one in made if not operation or one.operation == text]
-        yield from found
-        if found:
+    choices = [query.choice] if query.metric and operation else []
+    for choice in (*choices, MetricChoice(query.clock, (text,))):
+        candidates = _metrics(source, query, choice, source.trials(choice))
+        matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
+        yield from matches
+        if matches:
             return
 
 
@@ -304,64 +319,72 @@ def _names(source: Source, operations: set[str], metrics: set[str]) -> list[str]
     return [*titles, *operations, *metrics, *source.table.names]
 
 
-def _computed(
-    source: Source, made: derived.Derived, asked: Asked, operations: set[str], metrics: set[str]
+def _compute_responses(
+    source: Source, expression: derived.Derived, query: Asked, operations: set[str], metrics: set[str]
 ) -> Iterator[Response]:
     """An expression over one response and the columns of its trials. Raises InputError where it names two."""
     titles = {f"{operation} {metric}" for operation in operations for metric in metrics}
-    named = [name for name in made.names if name in {VALUE, *operations, *metrics, *titles}]
-    if len(named) > 1:
+    response_names = [name for name in expression.names if name in {VALUE, *operations, *metrics, *titles}]
+    if len(response_names) > 1:
         raise InputError(
             "too-many-responses",
             "'{expression}' names {responses}",
             "one response and columns of its trials",
-            expression=made.text,
-            responses=" and ".join(named),
+            expression=expression.text,
+            responses=" and ".join(response_names),
         )
-    if not named:
+    if not response_names:
         raise InputError(
             "no-response",
             "'{expression}' names no response",
             "there are: {operations}",
-            expression=made.text,
+            expression=expression.text,
             operations=", ".join(sorted(operations)[:20]),
         )
-    inner = replace(asked, response=() if named[0] == VALUE else (named[0],))
-    for one in _of_store(source, inner):
-        columns = {name: one.values if name == named[0] else one.rows.numbers(name) for name in made.names}
-        title = made.text if len(operations) == 1 or named[0] != VALUE else f"{made.text} of {one.title}"
-        yield _transformed(one, made, columns, title, named[0])
+    inner = replace(query, response=() if response_names[0] == VALUE else (response_names[0],))
+    for response in _responses_from_store(source, inner):
+        columns = {
+            name: response.values if name == response_names[0] else response.rows.numbers(name)
+            for name in expression.names
+        }
+        title = (
+            expression.text
+            if len(operations) == 1 or response_names[0] != VALUE
+            else f"{expression.text} of {response.title}"
+        )
+        yield _transform_response(response, expression, columns, title, response_names[0])
 
 
-def _values(source: Source, asked: Asked) -> Response:
+def _build_value_response(source: Source, query: Asked) -> Response:
     """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
     tells them apart. Raises InputError where there are several."""
-    beside = [name for name in ("operation", "metric") if name not in asked.on]
+    extra_columns = [name for name in ("operation", "metric") if name not in query.on]
     rows = source.trials().rows
     warnings: tuple[str, ...] = ()
-    if len(rows.groups(beside)) > 1:
-        of_clock = source.trials(asked.choice)
-        rows, warnings = (of_clock.rows, of_clock.warnings) if len(of_clock.rows) else (rows, ())
-        stored.refuse_many_kinds(rows, beside)
-    return _of_known(_column(rows, VALUE, ()), source, warnings)
+    if len(rows.groups(extra_columns)) > 1:
+        clock_trials = source.trials(query.choice)
+        rows, warnings = (clock_trials.rows, clock_trials.warnings) if len(clock_trials.rows) else (rows, ())
+        stored.refuse_many_kinds(rows, extra_columns)
+    return _apply_factors(_column(rows, VALUE, ()), source, warnings)
 
 
-def _of_known(one: Response, source: Source, warnings: tuple[str, ...] = ()) -> Response:
+def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...] = ()) -> Response:
     """With the factors that are known of a store."""
-    known = source.known
-    mine = tuple(factor for factor in known.factors if factor.name != one.title)
-    return replace(one, factors=mine, confounded=tuple(known.confounded.items()), twins=known.twins,
-                   warnings=warnings)  # fmt: skip
+    varying = source.known
+    mine = tuple(factor for factor in varying.factors if factor.name != response.title)
+    return replace(
+        response, factors=mine, confounded=tuple(varying.confounded.items()), twins=varying.twins, warnings=warnings
+    )
 
 
-def _iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:
+def _select_iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:
     """A tool's own iterations of one operation and metric."""
     rows = source.iterations(choice)
     chosen = (texts(rows, "operation") == operation) & (texts(rows, "metric") == metric)
     return rows.take(chosen)
 
 
-def _one_run_each(rows: Table, by: Sequence[str]) -> bool:
+def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:
     """Whether every setting was executed once: a tool's own iterations are then all the repetition there is."""
     if "run" not in rows.columns:
         return False
@@ -372,44 +395,59 @@ def _one_run_each(rows: Table, by: Sequence[str]) -> bool:
 # A table
 
 
-def _of_table(source: Source, asked: Asked) -> list[Response]:
+def _responses_from_table(source: Source, query: Asked) -> list[Response]:
     table = source.table
     if not len(table):
         raise InputError("no-rows", "{source} holds no rows", "give a table with measurements", source=source.name)
-    measured = [_measured(table, text) for text in asked.response]
+    measured = [_measured(table, text) for text in query.response]
     columns = [name for _, names in measured for name in names]
-    seen = None if asked.response and asked.on else roles.guess(table, columns, list(asked.on) or None)
+    column_roles = None if query.response and query.on else roles.guess(table, columns, list(query.on) or None)
     factors: tuple[Factor, ...] = ()
-    if seen is not None:
-        factors = tuple(_factor(table.column(name)) for name in seen.settings if _varies(table, name))
-    trials = one_row_a_trial(table, columns or (seen.responses if seen else ()),
-                             [table.column(name).name for name in asked.on])  # fmt: skip
+    if column_roles is not None:
+        factors = tuple(
+            _factor_from_column(table.column(name)) for name in column_roles.settings if _is_varying(table, name)
+        )
+    trials = one_row_a_trial(
+        table,
+        columns or (column_roles.responses if column_roles else ()),
+        [table.column(name).name for name in query.on],
+    )
     table = trials.rows
-    if not asked.response:
-        assert seen is not None
-        found = [_column(table, name, factors) for name in seen.responses]
+    if not query.response:
+        assert column_roles is not None
+        candidates = [_column(table, name, factors) for name in column_roles.responses]
     else:
-        found = [_asked_column(table, text, made, factors)
-                 for text, (made, _) in zip(asked.response, measured, strict=True)]  # fmt: skip
-    said = (trials.said,) if trials.said else ()
-    found = [replace(one, warnings=said, are_parts=trials.are_parts, trial_note=trials.said) for one in found]
-    if seen is None or asked.on or not factors:
-        return found
-    return [replace(one, warnings=(_assumed(one, seen.others), *said)) for one in found]
+        candidates = [
+            _build_response(table, text, expression, factors)
+            for text, (expression, _) in zip(query.response, measured, strict=True)
+        ]
+    warnings = (trials.said,) if trials.said else ()
+    candidates = [
+        replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.said)
+        for candidate in candidates
+    ]
+    if column_roles is None or query.on or not factors:
+        return candidates
+    return [
+        replace(candidate, warnings=(_describe_assumption(candidate, column_roles.others), *warnings))
+        for candidate in candidates
+    ]
 
 
-def _asked_column(table: Table, text: str, made: derived.Derived | None, factors: tuple[Factor, ...]) -> Response:
+def _build_response(
+    table: Table, text: str, expression: derived.Derived | None, factors: tuple[Factor, ...]
+) -> Response:
     """A column, or one that is computed."""
-    if made is None:
+    if expression is None:
         return _column(table, text, factors)
-    columns = {name: table.numbers(name) for name in made.names}
-    base = replace(_column(table, made.names[0], ()), factors=factors)
-    return _transformed(base, made, columns, made.text, made.names[0])
+    columns = {name: table.numbers(name) for name in expression.names}
+    base = replace(_column(table, expression.names[0], ()), factors=factors)
+    return _transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
-def _assumed(one: Response, others: Sequence[str]) -> Message:
+def _describe_assumption(response: Response, others: Sequence[str]) -> Message:
     """What was taken for a factor of somebody's table, whose user names none."""
-    return assumed_factors(", ".join(one.names), ", ".join(others), "on")
+    return assumed_factors(", ".join(response.names), ", ".join(others), "on")
 
 
 def assumed_factors(factors: str, excluded: str, option: str) -> Message:
@@ -426,12 +464,12 @@ def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[st
     if text in table.columns or any(column.label == text for column in table.columns.values()):
         return None, (table.column(text).name,)
     names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
-    made = derived.parse(text, names)
-    if made is None:
+    expression = derived.parse(text, names)
+    if expression is None:
         table.column(text)  # raises, with the nearest names
         raise InputError("unknown-column", "there is no column '{column}'", column=text)
-    resolved = tuple(table.column(name).name for name in made.names)
-    return made, resolved[:1]
+    resolved = tuple(table.column(name).name for name in expression.names)
+    return expression, resolved[:1]
 
 
 def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
@@ -441,35 +479,46 @@ def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
     if not unit and column.name == VALUE and "unit" in table.columns and len(table):
         unit = str(table.columns["unit"].values[0])
         rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
-    return Response(name, metric_of(column.label or column.name, unit), rows,
-                    tuple(one for one in factors if one.name != column.name))  # fmt: skip
+    return Response(
+        name,
+        metric_of(column.label or column.name, unit),
+        rows,
+        tuple(factor for factor in factors if factor.name != column.name),
+    )
 
 
-def _is_share(one: Response, made: derived.Derived, of: str) -> bool:
+def _is_share(response: Response, expression: derived.Derived, of: str) -> bool:
     """Whether another column of the same unit is in it: what is left has none, as a share of the maximum."""
-    others = [one.rows.columns[name].unit for name in made.names if name != of and name in one.rows.columns]
-    return bool(one.unit) and one.unit in others
+    others = [
+        response.rows.columns[name].unit for name in expression.names if name != of and name in response.rows.columns
+    ]
+    return bool(response.unit) and response.unit in others
 
 
-def _transformed(
-    one: Response, made: derived.Derived, columns: dict[str, npt.NDArray[np.float64]], title: str, of: str
+def _transform_response(
+    response: Response, expression: derived.Derived, columns: dict[str, npt.NDArray[np.float64]], title: str, of: str
 ) -> Response:
     """The response with computed values, under a title of its own."""
-    values = made.values(columns)
-    unit = one.unit if made.scales(of) and not _is_share(one, made, of) else ""
-    better = one.metric.better
-    if made.falls(of):
+    values = expression.values(columns)
+    unit = response.unit if expression.scales(of) and not _is_share(response, expression, of) else ""
+    better = response.metric.better
+    if expression.falls(of):
         better = Better.HIGHER if better is Better.LOWER else Better.LOWER
-    rows = replace(one.rows, columns={**one.rows.columns, title: Column(title, values, title, unit)})
+    rows = replace(response.rows, columns={**response.rows.columns, title: Column(title, values, title, unit)})
     return replace(
-        one, title=title, metric=replace(one.metric, unit=unit, better=better), rows=rows, transform=made.transform,
-        measured=one.rows.column(one.title).name, measured_unit=one.unit,
-    )  # fmt: skip
+        response,
+        title=title,
+        metric=replace(response.metric, unit=unit, better=better),
+        rows=rows,
+        transform=expression.transform,
+        measured=response.rows.column(response.title).name,
+        measured_unit=response.unit,
+    )
 
 
-def _varies(table: Table, name: str) -> bool:
+def _is_varying(table: Table, name: str) -> bool:
     return len(table.column(name).codes()[1]) > 1
 
 
-def _factor(column: Column) -> Factor:
+def _factor_from_column(column: Column) -> Factor:
     return Factor(column.name, column.unit, tuple(level for level in column.codes()[1] if level is not None))

@@ -61,21 +61,23 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
 
     Raises InputError where no column looks measured, DataError where one does but for a cell that is not a number.
     """
-    named = [table.column(name).name for name in responses]
-    given = None if by is None else [table.column(name).name for name in by]
-    rest = [c for c in table.columns.values() if c.name not in named and c.name not in (given or ())]
+    response_names = [table.column(name).name for name in responses]
+    setting_names = None if by is None else [table.column(name).name for name in by]
+    rest = [c for c in table.columns.values() if c.name not in response_names and c.name not in (setting_names or ())]
     numbering = [c.name for c in rest if _numbers_rows(c)]
     remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
-    left = [c for c in rest if c.name not in numbering and c.name not in remarks]
-    for column in left:
-        if _spoilt(column) or (not named and _is_unreadable_metric(column, left)):
+    remaining = [c for c in rest if c.name not in numbering and c.name not in remarks]
+    for column in remaining:
+        if _is_spoilt(column) or (not response_names and _is_unreadable_metric(column, remaining)):
             check_unit(table, column)
             table.numbers(column.name)  # says where
-    measured = named or _measured(table, left)
+    measured = response_names or _measured(table, remaining)
     # Beside a response that was named, another one is no setting.
-    others = [c.name for c in left if c.name not in measured and is_surely_measured(c)]
-    others += find_outcomes(table, [c for c in left if c.name not in (*measured, *others)], numbering)
-    settings = [c.name for c in left if c.name not in (*measured, *others)] if given is None else given
+    others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
+    others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], numbering)
+    settings = (
+        [c.name for c in remaining if c.name not in (*measured, *others)] if setting_names is None else setting_names
+    )
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
 
@@ -84,14 +86,14 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
     time; else the only one with decimals, or with by far the most different values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
     distinct = [column for column in numeric if distinct_share(column) > MIN_DISTINCT_SHARE]
-    for found in (
+    for candidates in (
         [column for column in numeric if is_surely_measured(column)],
         [column for column in numeric if has_metric_name(column)],
         distinct,
         [column for column in numeric if has_metric_unit(column)],
     ):
-        if found:
-            return [column.name for column in found]
+        if candidates:
+            return [column.name for column in candidates]
     broken = [column for column in numeric if not is_whole(column)]
     by_levels = sorted(numeric, key=_n_levels, reverse=True)
     if len(broken) == 1 or len(numeric) == 1:
@@ -122,7 +124,7 @@ def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
     return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
 
 
-def _spoilt(column: Column) -> bool:
+def _is_spoilt(column: Column) -> bool:
     """Text only because of cells such as nan or inf, or because of a few among numbers that hardly come twice."""
     if column.numeric:
         return False
@@ -143,7 +145,7 @@ def _numbers_rows(column: Column) -> bool:
         return bool(all(_is_date(value) for value in present[:20]))
     if column.name in BRING_UPS or names_ranks(column):
         return True
-    return is_whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
+    return is_whole(column) and (_is_counter_name(column) or _counts(present.astype(float)))
 
 
 def _counts(present: npt.NDArray[np.float64]) -> bool:
@@ -152,7 +154,7 @@ def _counts(present: npt.NDArray[np.float64]) -> bool:
         return bool(present[1] - present[0] == 1 and np.all(np.diff(present) == 1))
 
 
-def _named_as_counter(column: Column) -> bool:
+def _is_counter_name(column: Column) -> bool:
     """``run``, ``trial_id``, ``run_in_group``; neither ``block size``, ``run time`` nor ``number of nodes``."""
     words = words_of(column.label)
     if not words or column.unit or _QUANTITIES & set(words):

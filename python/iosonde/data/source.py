@@ -52,7 +52,7 @@ class Source:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is damaged, as sentences."""
-        return tuple(one.sentence for one in self.damage)
+        return tuple(finding.sentence for finding in self.damage)
 
     def __repr__(self) -> str:
         """What it is of, and how much of it is left."""
@@ -86,7 +86,7 @@ class Source:
         if self.store is None:
             return ()
         ids = {run.experiment for run in self.runs}
-        return tuple(one for one in self.store.experiments() if one.id in ids)
+        return tuple(experiment for experiment in self.store.experiments() if experiment.id in ids)
 
     @cached_property
     def known(self) -> factors.KnownFactors:
@@ -95,11 +95,11 @@ class Source:
         if self.store is None:
             return factors.KnownFactors((), {})
         # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
-        whole = self.table.take(stored.whole_rows(self.table))
-        rows = whole if len(whole) else self.table
-        shown = set(rows.columns["run"].values) if "run" in rows.columns else set()
-        found = factors.of_runs(rows, [run for run in self.runs if run.id in shown], self.experiments)
-        return found.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, found.names) else found
+        run_rows = self.table.take(stored.whole_rows(self.table))
+        rows = run_rows if len(run_rows) else self.table
+        run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
+        varying = factors.of_runs(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
+        return varying.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, varying.names) else varying
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """The columns (or terms) that make cells, and the experiment where several would share one."""
@@ -114,9 +114,9 @@ class Source:
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
         if choice not in self._trials:
-            made = stored.trials(self.whole, choice, self._foreign(choice.clock))
-            beside = self.beside(set(made.rows.columns["run"].values))
-            self._trials[choice] = replace(made, warnings=(*made.warnings, *beside))
+            trials = stored.trials(self.whole, choice, self._foreign(choice.clock))
+            notes = self.beside(set(trials.rows.columns["run"].values))
+            self._trials[choice] = replace(trials, warnings=(*trials.warnings, *notes))
         return self._trials[choice]
 
     def beside(self, ids: Collection[str]) -> list[str]:
@@ -137,13 +137,13 @@ class Source:
         if self.store is None:
             return frozenset()
         rows = self.whole.take(self._foreign("").rows)
-        return frozenset(str(one) for one in rows.columns["operation"].values) if len(rows) else frozenset()
+        return frozenset(str(value) for value in rows.columns["operation"].values) if len(rows) else frozenset()
 
     def _foreign(self, clock: str) -> headlines.Foreign:
-        wanted = "" if clock == LAST_DONE or "," in clock else clock
-        if wanted not in self._foreigns:
-            self._foreigns[wanted] = headlines.of_rows(self.whole, self.runs, wanted)
-        return self._foreigns[wanted]
+        key = "" if clock == LAST_DONE or "," in clock else clock
+        if key not in self._foreigns:
+            self._foreigns[key] = headlines.of_rows(self.whole, self.runs, key)
+        return self._foreigns[key]
 
     @cached_property
     def whole(self) -> Table:
@@ -168,11 +168,13 @@ class Source:
 
     def units(self) -> dict[str, str]:
         """Factor → the unit of its levels, where they have one: as experiments declare it, or a column says."""
-        found = self.table.level_units()
+        units = self.table.level_units()
         if self.store is None:
-            return found
-        declared = {factor.name: factor.unit for one in self.experiments for factor in one.factors if factor.unit}
-        return {name: unit for name, unit in found.items() if unit == "bytes"} | declared
+            return units
+        declared = {
+            factor.name: factor.unit for experiment in self.experiments for factor in experiment.factors if factor.unit
+        }
+        return {name: unit for name, unit in units.items() if unit == "bytes"} | declared
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = True) -> Source:
@@ -183,18 +185,18 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if path is not None:
         check_reachable(path)
     if path is not None and not path.is_dir():
-        return _of_file(path, str(data), conditions)
+        return _open_file(path, str(data), conditions)
     from iosonde.store import Store  # which a table does without
 
     if path is not None:
-        return _of_store(Store.open(path), conditions, experiment, ranks)
+        return _open_store(Store.open(path), conditions, experiment, ranks)
     if isinstance(data, Store):
-        return _of_store(data, conditions, experiment, ranks)
+        return _open_store(data, conditions, experiment, ranks)
     table = tables.of_memory(data)
-    return Source(_of_rows(table, conditions), table.source or "the table", where=conditions)
+    return Source(_filter_rows(table, conditions), table.source or "the table", where=conditions)
 
 
-def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
+def _open_file(path: Path, name: str, conditions: Conditions) -> Source:
     if not path.exists():
         raise InputError("no-such-file", "{path} does not exist", "give a store, a .csv or a .parquet file", path=name)
     if not stat.S_ISREG(path.stat().st_mode):
@@ -204,10 +206,10 @@ def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
             "write the table to a file first",
             path=name,
         )
-    return Source(_of_rows(tables.read_file(path), conditions), name, where=tuple(conditions))
+    return Source(_filter_rows(tables.read_file(path), conditions), name, where=tuple(conditions))
 
 
-def _of_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
+def _filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     """A table's rows that fulfil the conditions. Raises InputError."""
     if takes_incomplete(conditions) and COMPLETE not in table.columns:
         raise InputError(
@@ -236,7 +238,7 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
             experiment=source.experiment,
             requested_experiment=experiment,
         )
-    return replace(_of_store(source.store, conditions, experiment or source.experiment, source.ranks),
+    return replace(_open_store(source.store, conditions, experiment or source.experiment, source.ranks),
                    name=source.name, every=every)  # fmt: skip
 
 
@@ -248,7 +250,7 @@ def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) ->
         return source, ""
     ids = experiments.measured(source.runs)
     shared = len(ids) > 1 and _shared(source, cells)
-    other = len(ids) > 1 and not shared and alike and _lacking(source, cells or source.known.names)
+    other = len(ids) > 1 and not shared and alike and _has_missing_cells(source, cells or source.known.names)
     if not shared and not other:
         return source, ""
     why = ", as the others have other factors" if other else ""
@@ -260,22 +262,22 @@ def _shared(source: Source, cells: Sequence[str]) -> bool:
     return experiments.mixed(source.table, cells) if cells else experiments.EXPERIMENT in source.known.names
 
 
-def _lacking(source: Source, names: Sequence[str]) -> bool:
+def _has_missing_cells(source: Source, names: Sequence[str]) -> bool:
     """Whether trials lack some of these columns."""
     rows = source.table.take(stored.whole_rows(source.table))
     return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
 
-def _of_store(store: Store, conditions: Conditions, word: str | None, ranks: bool = True) -> Source:
+def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: bool = True) -> Source:
     data, experiment = str(store.path), experiments.of_word(store, word)
     called = experiments.titles(store.experiments())
     conditions = experiments.with_ids(conditions, called)
     # The file system and the target are facts of runs, and can be asked for like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}
-    ours = [one for one in conditions if one[0] in PLACES and one[0] not in declared]
-    asked = [one for one in conditions if one not in ours]
-    results = tables.of_arrow(store.results(experiment=experiment, where=asked, ranks=ranks), data)
+    ours = [condition for condition in conditions if condition[0] in PLACES and condition[0] not in declared]
+    store_conditions = [condition for condition in conditions if condition not in ours]
+    results = tables.of_arrow(store.results(experiment=experiment, where=store_conditions, ranks=ranks), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
@@ -285,7 +287,7 @@ def _of_store(store: Store, conditions: Conditions, word: str | None, ranks: boo
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
     """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
-    return [one for one in where if one[0] not in (*ROW_COLUMNS, *PLACES)]
+    return [condition for condition in where if condition[0] not in (*ROW_COLUMNS, *PLACES)]
 
 
 def label_of(column: str) -> str:

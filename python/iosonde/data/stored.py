@@ -41,12 +41,12 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
     if "run" not in results.columns:
         return results
     by_id = {run.id: run for run in runs}
-    of_rows = [by_id.get(str(run)) for run in results.columns["run"].values]
+    run_by_row = [by_id.get(str(run)) for run in results.columns["run"].values]
     places = {run.id: run.places for run in runs}
     added: dict[str, Column] = {}
     alike: dict[str, str] = {}
     for name in PLACES:
-        values = [None if run is None else places[run.id][name] for run in of_rows]
+        values = [None if run is None else places[run.id][name] for run in run_by_row]
         levels = {value for value in values if value is not None}
         if name in results.columns:
             continue
@@ -54,7 +54,7 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
             added[name] = column_of(name, values)
         else:
             alike[name] = next(iter(levels), "")
-    most = [None if run is None else run.maximum for run in of_rows]
+    most = [None if run is None else run.maximum for run in run_by_row]
     if MAXIMUM not in results.columns and any(most):
         added[MAXIMUM] = column_of(MAXIMUM, most, unit="bytes/s")
     return replace(results, columns={**results.columns, **added}, alike=alike)
@@ -84,8 +84,10 @@ def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     for run in runs:
         for name, level in run.factors.items():
             levels.setdefault(name, {})[level] = None
-    units |= {name: "bytes" for name, found in levels.items() if typed_sizes(found)}
-    return units | {factor.name: factor.unit for one in experiments for factor in one.factors if factor.unit}
+    units |= {name: "bytes" for name, values in levels.items() if typed_sizes(values)}
+    return units | {
+        factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit
+    }
 
 
 def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
@@ -98,20 +100,20 @@ def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
 def trials(whole: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
     """One row for each trial, operation and metric of the choice. ``whole``: rows of whole runs, which ``foreign`` is
     about. Raises DataError for an unknown clock or metric."""
-    at, warnings = _chosen(whole, choice, foreign)
+    at, warnings = _choose_by_time(whole, choice, foreign)
     rows, places = _of_runs(whole.take(at))
     return Trials(rows, at[places], tuple(warnings))
 
 
 def iterations(whole: Table, choice: MetricChoice, foreign: Foreign) -> Table:
     """As ``trials``, with a row for each of a tool's own iterations."""
-    return whole.take(_chosen(whole, choice, foreign)[0])
+    return whole.take(_choose_by_time(whole, choice, foreign)[0])
 
 
-def _chosen(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
+def _choose_by_time(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
     """The rows of the choice, by time, and what was taken for it."""
-    at, warnings = choose(whole, choice, foreign)
-    return at[np.argsort(texts(whole, "started_at")[at], kind="stable")], warnings
+    at, warnings = choose(table, choice, foreign)
+    return at[np.argsort(texts(table, "started_at")[at], kind="stable")], warnings
 
 
 def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:

@@ -41,12 +41,12 @@ def one_row_a_trial(table: Table, responses: Sequence[str], named: Sequence[str]
     if not ranks and not trials:
         return TrialRows(table)
     try:
-        seen = roles.guess(table, responses)
+        column_roles = roles.guess(table, responses)
     except DataError:  # of a column that nobody asked about: what is set is not known
         return TrialRows(table)
-    cells = list(dict.fromkeys((*named, *(name for name in seen.settings if name not in ranks))))
+    cells = list(dict.fromkeys((*named, *(name for name in column_roles.settings if name not in ranks))))
     trials = [name for name in trials if name not in (*cells, *ranks)]
-    dated = [name for name in seen.numbering if name not in (*trials, *ranks)]
+    dated = [name for name in column_roles.numbering if name not in (*trials, *ranks)]
     groups = _trials(table, cells, trials, ranks, dated)
     if groups is None:
         said = Message(
@@ -61,17 +61,17 @@ def one_row_a_trial(table: Table, responses: Sequence[str], named: Sequence[str]
     said = Message(
         "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
     )
-    return TrialRows(_averaged(table, responses, groups), said)
+    return TrialRows(_average_groups(table, responses, groups), said)
 
 
-def _averaged(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:
+def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:
     """The first row of each group, with the means of all of its rows."""
     columns = dict(table.columns)
     for response in responses:
         values = table.numbers(response).copy()
         for at in groups:
-            known = values[at][~np.isnan(values[at])]
-            values[at[0]] = known.mean() if known.size else np.nan
+            present = values[at][~np.isnan(values[at])]
+            values[at[0]] = present.mean() if present.size else np.nan
         column = table.column(response)
         columns[column.name] = replace(column, values=values)
     return replace(table, columns=columns).take(np.sort([at[0] for at in groups]))
@@ -102,12 +102,12 @@ def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequ
 
 def _by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.NDArray[np.intp]] | None:
     """Trials by the order of the rows: each turn of a cell names every rank once."""
-    numbers, found = table.column(rank).values, list[npt.NDArray[np.intp]]()
+    numbers, groups = table.column(rank).values, list[npt.NDArray[np.intp]]()
     for _, rows in table.groups(cells):
         rows = np.sort(rows)
         n = len(set(numbers[rows].tolist()))
         turns = [rows[start : start + n] for start in range(0, rows.size, n)]
         if any(len(set(numbers[turn].tolist())) < n for turn in turns):
             return None
-        found += turns
-    return found
+        groups += turns
+    return groups

@@ -41,10 +41,10 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
             name=source.name,
         )
     ids = {run.id for run in own.runs}
-    kept = np.array([str(run) not in ids for run in source.table.columns["run"].values], dtype=bool)
-    if not kept.any():
+    mask = np.array([str(run) not in ids for run in source.table.columns["run"].values], dtype=bool)
+    if not mask.any():
         raise DataError("no-other-runs", "no run is left but your own", "a corpus is of others' results")
-    return replace(source, table=source.table.take(kept)), own
+    return replace(source, table=source.table.take(mask)), own
 
 
 def clusters_of(rows: Table, named: Sequence[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
     runs = [run for run in runs if run.counts]
     if len(runs) < _MANY or any("import" not in run.facts for run in runs):
         return False
-    for names in (one for one in _SYSTEM if "system" in one):
+    for names in (candidate for candidate in _SYSTEM if "system" in candidate):
         keys = [tuple(run.factors.get(name) for name in names) for run in runs]
         if not any(None in key for key in keys):
             sizes = sorted(Counter(keys).values())
@@ -89,7 +89,7 @@ def per_of(rows: Table, asked: str | None) -> str:
 def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
     """The known factors of which several systems share a level, or that are numbers. A year is taken only if it is
     asked for."""
-    found = []
+    names = []
     for name in source.known.names:
         if name in clusters or name == YEAR or name not in rows.columns:
             continue
@@ -98,24 +98,24 @@ def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[st
         here = ~column.missing
         systems = [len(rows.take((codes == place) & here).groups(clusters)) for place in range(len(levels))]
         if column.numeric and len(levels) > 1 and sum(systems) >= 2 * _LEAST or sum(n >= _LEAST for n in systems) > 1:
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def with_year(rows: Table, source: Source) -> Table:
     """With the year of each run's date as the column ``year``: of a path's folder only where it is a number."""
     if YEAR in rows.columns and rows.columns[YEAR].numeric:
         return rows
-    by_run = {run.id: _year(str(run.facts.get("date") or run.started_at or "")) for run in source.runs}
+    by_run = {run.id: _parse_year(str(run.facts.get("date") or run.started_at or "")) for run in source.runs}
     values = np.array([by_run.get(str(run), np.nan) for run in rows.columns["run"].values], dtype=float)
     if np.isnan(values).all():
         return rows
     return replace(rows, columns={**rows.columns, YEAR: Column(YEAR, values, YEAR, "")})
 
 
-def _year(date: str) -> float:
-    found = re.match(r"(19|20)\d\d(?=-)", date)
-    return float(found[0]) if found else np.nan
+def _parse_year(date: str) -> float:
+    match = re.match(r"(19|20)\d\d(?=-)", date)
+    return float(match[0]) if match else np.nan
 
 
 def years_of(rows: Table) -> tuple[int, int] | None:
@@ -123,5 +123,5 @@ def years_of(rows: Table) -> tuple[int, int] | None:
     if YEAR not in rows.columns or not rows.columns[YEAR].numeric:
         return None
     values = rows.columns[YEAR].values.astype(float)
-    known = values[np.isfinite(values)]
-    return (int(known.min()), int(known.max())) if len(known) else None
+    years = values[np.isfinite(values)]
+    return (int(years.min()), int(years.max())) if len(years) else None

@@ -95,17 +95,17 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
     cells = {name: _cells(table, name) for name in {column for column, _, _ in resolved}}
-    kept = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
-    if len(kept) == 0:
-        said = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
+    selected = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
+    if len(selected) == 0:
+        text = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
         raise DataError(
             "no-matching-rows",
             "{source}: no row fulfils {conditions}",
             "look at the values of these columns",
             source=table.source,
-            conditions=said,
+            conditions=text,
         )
-    return kept
+    return selected
 
 
 def _cells(table: Table, name: str) -> list[Any]:

@@ -24,10 +24,10 @@ def varying_besides(source: Source, response: Response, named: Sequence[str]) ->
     """The columns that vary over the trials of a response besides those that were ``named``."""
     if source.store is None:
         return settings_besides(response.rows, measured_columns(response), named)
-    known = source.known
-    twins = dict(known.confounded)
+    varying = source.known
+    twins = dict(varying.confounded)
     same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(named) for name in (a, b)}
-    candidates = [name for name in (*known.names, *twins) if name not in named and name not in same]
+    candidates = [name for name in (*varying.names, *twins) if name not in named and name not in same]
     if not response.operation.startswith("read"):  # who read, and from which cache, matters to reads alone
         candidates = [name for name in candidates if name not in READ_FACTORS]
     return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
@@ -47,19 +47,19 @@ def settings_besides(rows: Table, measured: Sequence[str], named: Sequence[str] 
 def measured_columns(response: Response) -> list[str]:
     """The columns that a response is computed from, and its own."""
     names = [name for name in response.rows.names if name != response.title]
-    made = derived.parse(response.title, names) if response.measured else None
-    return [response.title] if made is None else [response.title, *made.names]
+    expression = derived.parse(response.title, names) if response.measured else None
+    return [response.title] if expression is None else [response.title, *expression.names]
 
 
 def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
     """The columns that are named, or that expressions as ``log(Y)`` and ``Y/nodes`` are computed from."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for text in expressions:
-        named = text in table.columns or any(column.label == text for column in table.columns.values())
+        is_column = text in table.columns or any(column.label == text for column in table.columns.values())
         labels = [column.label for column in table.columns.values()]
-        made = None if named else derived.parse(text, [*table.columns, *labels])
-        found |= {table.column(name).name: None for name in ([text] if made is None else made.names)}
-    return list(found)
+        expression = None if is_column else derived.parse(text, [*table.columns, *labels])
+        names |= {table.column(name).name: None for name in ([text] if expression is None else expression.names)}
+    return list(names)
 
 
 def has_two_levels(rows: Table, name: str) -> bool:

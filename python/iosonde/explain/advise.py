@@ -78,11 +78,20 @@ class Gain:
 
     def to_json(self) -> dict[str, Any]:
         """The Estimate of the share, and the others beside it."""
-        parts = {"ratio": self.ratio, "absolute": self.absolute, "advised": self.advised, "reference": self.reference,
-                 "possible": self.possible}  # fmt: skip
-        return {**self.share.to_json(), "over": self.over, "lowest": self.lowest,
-                "reference_lowest": self.reference_lowest,
-                **{name: None if e is None else e.to_json() for name, e in parts.items()}}  # fmt: skip
+        parts = {
+            "ratio": self.ratio,
+            "absolute": self.absolute,
+            "advised": self.advised,
+            "reference": self.reference,
+            "possible": self.possible,
+        }
+        return {
+            **self.share.to_json(),
+            "over": self.over,
+            "lowest": self.lowest,
+            "reference_lowest": self.reference_lowest,
+            **{name: None if e is None else e.to_json() for name, e in parts.items()},
+        }
 
 
 @dataclass(frozen=True)
@@ -121,30 +130,43 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        made = self.instances
+        instances = self.instances
         return {
-            "response": made.response, "unit": made.unit, "better": "lower" if made.lower else "higher",
-            "choose": list(made.choose), "given": [f.name for f in made.features], "level": self.level,
-            "instances": len(made), "incomplete": made.incomplete, "settings": len(made.settings),
-            "repeats": int(made.trials.min()), "best_mean": float(_best(made)),
-            "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
-            "criteria_agree": self.criteria_agree, "best_default": self.best_default,
-            "equal_defaults": list(self.equal_defaults), "effects": [e.to_json() for e in self.effects],
+            "response": instances.response,
+            "unit": instances.unit,
+            "better": "lower" if instances.lower else "higher",
+            "choose": list(instances.choose),
+            "given": [f.name for f in instances.features],
+            "level": self.level,
+            "instances": len(instances),
+            "incomplete": instances.incomplete,
+            "settings": len(instances.settings),
+            "repeats": int(instances.trials.min()),
+            "best_mean": float(_compute_best_mean(instances)),
+            "defaults": [d.to_json() for d in self.defaults],
+            "best_by": self.winners,
+            "criteria_agree": self.criteria_agree,
+            "best_default": self.best_default,
+            "equal_defaults": list(self.equal_defaults),
+            "effects": [e.to_json() for e in self.effects],
             "depths": [_depth_json(d) for d in self.depths],
-            "depth": self.depth, "advised": self.kind, "rules": [r.to_json() for r in self.rules],
+            "depth": self.depth,
+            "advised": self.kind,
+            "rules": [r.to_json() for r in self.rules],
             "gain": None if self.gain is None else self.gain.to_json(),
             "over_random": None if self.over_random is None else self.over_random.to_json(),
-            "needs": None if self.needs is None else self.needs.to_json(), "warnings": list(self.warnings),
-        }  # fmt: skip
+            "needs": None if self.needs is None else self.needs.to_json(),
+            "warnings": list(self.warnings),
+        }
 
 
-def _best(made: Instances) -> float:
-    return float(best_of(made.values, made.lower).mean())
+def _compute_best_mean(instances: Instances) -> float:
+    return float(best_of(instances.values, instances.lower).mean())
 
 
-def _depth_json(made: Depth) -> dict[str, Any]:
-    crossed = None if made.crossed is None else made.crossed.to_json()
-    return {"depth": made.depth, "loss": made.loss, "crossed": crossed, "lowest": made.lowest}
+def _depth_json(depth: Depth) -> dict[str, Any]:
+    crossed = None if depth.crossed is None else depth.crossed.to_json()
+    return {"depth": depth.depth, "loss": depth.loss, "crossed": crossed, "lowest": depth.lowest}
 
 
 @dataclass(frozen=True)
@@ -165,9 +187,13 @@ class Wish:
 
 
 def advise(
-    table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95,
+    table: Table,
+    response: str,
+    choose: Sequence[str],
+    given: Sequence[str] = (),
+    level: float = 0.95,
     wish: Wish = Wish(),
-) -> Advice:  # fmt: skip
+) -> Advice:
     """Advice from the trials of a table. Raises InputError, DataError."""
     lower = wish.lower
     made = instances(table, response, choose, given, lower)
@@ -180,57 +206,70 @@ def advise(
     tree = learn(made, values, rows, learner)
     stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
-    random = None if crossed is None else _over_random(made, crossed, best, _wide(made, level))
+    random = None if crossed is None else _over_random(made, crossed, best, _compute_joint_level(made, level))
     at = {"advice": choices(tree, made.x, stop), "default": np.full(len(made), best), "possible": best_settings(made)}
     at |= {} if now is None else {"current": np.full(len(made), now)}
-    kind, gain = (NOTHING, None) if crossed is None else _decide(made, crossed, random, at, level)
-    tried = _tried(made, gain, random, now)
+    kind, gain = (NOTHING, None) if crossed is None else _decide_advice(made, crossed, random, at, level)
+    tried = _label_gains(made, gain, random, now)
     advised = pruned(tree, stop if kind == RULES else 0)
     return Advice(
-        made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
+        made,
+        level,
+        table_of,
+        winners(table_of, lower),
+        made.names[best],
+        _select_equal_defaults(made, share, best, level),
         effects(made, level),
-        tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
-        () if kind == NOTHING
-        else rules(advised, made, share, labels(share)),
-        gain, random, None if kind == RULES else needs(made, tried, ties, level),
-        None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
-    )  # fmt: skip
+        tuple(_build_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)),
+        stop,
+        kind,
+        () if kind == NOTHING else rules(advised, made, share, labels(share)),
+        gain,
+        random,
+        None if kind == RULES else needs(made, tried, ties, level),
+        None if now is None else made.names[now],
+        (*made.warnings, *_list_warnings(made)),
+    )
 
 
-def _decide(
-    made: Instances, crossed: Crossed, random: Estimate | None, at: Mapping[str, Rows], level: float
+def _decide_advice(
+    instances: Instances, crossed: Crossed, random: Estimate | None, at: Mapping[str, Rows], level: float
 ) -> tuple[str, Gain | None]:
     """What to advise, and its gain: over the setting in use, or where none is told the rules' over the best default.
     ``at``: what → the setting that it chooses for each instance."""
-    of_rules = _gain(made, crossed, ("advice", "default"), at, level)
-    worth = _sure(of_rules.share) and bool((at["advice"] != at["default"]).any())
+    rules_gain = _estimate_gain(instances, crossed, ("advice", "default"), at, level)
+    worth = _is_positive(rules_gain.share) and bool((at["advice"] != at["default"]).any())
     if "current" not in at:
-        return (RULES if worth else DEFAULT if _sure(random) else NOTHING), of_rules
+        return (RULES if worth else DEFAULT if _is_positive(random) else NOTHING), rules_gain
     # One setting among several was chosen to beat the one in use: as many intervals as settings.
     what = "advice" if worth else "default"
-    over = _gain(made, crossed, (what, "current"), at, _wide(made, level))
-    if not _sure(over.share) or (what == "default" and at["default"][0] == at["current"][0]):
+    over = _estimate_gain(instances, crossed, (what, "current"), at, _compute_joint_level(instances, level))
+    if not _is_positive(over.share) or (what == "default" and at["default"][0] == at["current"][0]):
         return NOTHING, over
     return (RULES if worth else DEFAULT), over
 
 
-def _tried(made: Instances, gain: Gain | None, random: Estimate | None, now: int | None) -> dict[str, Estimate]:
+def _label_gains(
+    instances: Instances, gain: Gain | None, random: Estimate | None, now: int | None
+) -> dict[str, Estimate]:
     """The gains that decide, in words."""
     if gain is None or random is None:
         return {}
-    over = made.shown(gain.over)
+    over = instances.shown(gain.over)
     if now is not None:
         return {f"over {over}": gain.share}
     return {f"rules over {over}": gain.share, f"{over} over a setting at random": random}
 
 
-def _sure(made: Estimate | None) -> bool:
-    return made is not None and made.low is not None and made.low > 0
+def _is_positive(estimate: Estimate | None) -> bool:
+    return estimate is not None and estimate.low is not None and estimate.low > 0
 
 
 def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
-    wanted = {next((name for name in made.choose if said in (name, split_unit(name)[0])), said): level
-              for said, level in wanted.items()}  # fmt: skip
+    wanted = {
+        next((name for name in made.choose if column in (name, split_unit(name)[0])), column): level
+        for column, level in wanted.items()
+    }
     missing = [name for name in made.choose if name not in wanted]
     if missing or len(wanted) > len(made.choose):
         example = f"{made.choose[0]}={made.settings[0][0]}"
@@ -257,94 +296,111 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     )
 
 
-def _gain(made: Instances, crossed: Crossed, pair: tuple[str, str], at: Mapping[str, Rows], level: float) -> Gain:
+def _estimate_gain(
+    instances: Instances, crossed: Crossed, pair: tuple[str, str], at: Mapping[str, Rows], level: float
+) -> Gain:
     """Of the first of the ``pair`` over the second. ``at``: what → the setting that is chosen for each instance."""
     what, over = pair
-    sign = -1.0 if made.lower else 1.0
+    sign = -1.0 if instances.lower else 1.0
     logs = sign * (crossed.logs[what] - crossed.logs[over])
     absolute = sign * (crossed.values[what] - crossed.values[over])
     mean = crossed.mean
 
-    def share(name: str) -> Estimate:
-        seen = mean(crossed.share[name], level)
-        return of_repeats(made, at[name], seen) if crossed.by_repeat else of_instances(seen, crossed.share[name])
+    def estimate_share(name: str) -> Estimate:
+        estimate = mean(crossed.share[name], level)
+        return (
+            of_repeats(instances, at[name], estimate)
+            if crossed.by_repeat
+            else of_instances(estimate, crossed.share[name])
+        )
 
     gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
     if crossed.by_repeat and what == "default":
         sides = at[what], at[over]
-        gains = (share_gain(made, sides[0], one_hot(made, sides[1]), level, gains[0]),
-                 ratio_gain(made, *sides, level, gains[1]), absolute_gain(made, *sides, level, gains[2]))  # fmt: skip
-    return Gain(made.names[at[over][0]], gains[0], geometric(gains[1]), gains[2], share(what), share(over),
-                share("possible") if "possible" in crossed.share else None, crossed.lowest[what],
-                crossed.lowest[over],
-                () if crossed.by_repeat else tuple(logs.tolist()))  # fmt: skip
+        gains = (
+            share_gain(instances, sides[0], one_hot(instances, sides[1]), level, gains[0]),
+            ratio_gain(instances, *sides, level, gains[1]),
+            absolute_gain(instances, *sides, level, gains[2]),
+        )
+    return Gain(
+        instances.names[at[over][0]],
+        gains[0],
+        geometric(gains[1]),
+        gains[2],
+        estimate_share(what),
+        estimate_share(over),
+        estimate_share("possible") if "possible" in crossed.share else None,
+        crossed.lowest[what],
+        crossed.lowest[over],
+        () if crossed.by_repeat else tuple(logs.tolist()),
+    )
 
 
-def _over_random(made: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
+def _over_random(instances: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
     """What the best default adds to the share of the best over the mean of all settings."""
-    seen = crossed.gain("chosen", "random", level)
+    gain = crossed.gain("chosen", "random", level)
     if not crossed.by_repeat:
-        return seen
-    even = np.full(made.values.shape, 1 / len(made.settings))
-    return share_gain(made, np.full(len(made), best), even, level, seen)
+        return gain
+    even = np.full(instances.values.shape, 1 / len(instances.settings))
+    return share_gain(instances, np.full(len(instances), best), even, level, gain)
 
 
-def _wide(made: Instances, level: float) -> float:
+def _compute_joint_level(instances: Instances, level: float) -> float:
     """The level of each of as many intervals as there are settings, so that all hold together at ``level``.
 
     Cross-fitting takes the bias out of the best of several settings, not the spread: where one setting is best by
     luck in all repeats, it is chosen, and lucky, in every fold.
     """
-    return 1 - (1 - level) / len(made.settings)
+    return 1 - (1 - level) / len(instances.settings)
 
 
-def _equal(made: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
+def _select_equal_defaults(instances: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
     """The defaults that cannot be told from the best: paired over instances, Bonferroni (Hsu 1984)."""
-    if by_repeat(made):
+    if by_repeat(instances):
         return ()
     others = [at for at in range(share.shape[1]) if at != best]
     wide = 1 - (1 - level) / len(others)
-    found = [(at, mean_estimate(share[:, best] - share[:, at], wide, made.group)) for at in others]
-    return tuple(made.names[at] for at, e in found if e.low is not None and e.low <= 0)
+    differences = [(at, mean_estimate(share[:, best] - share[:, at], wide, instances.group)) for at in others]
+    return tuple(instances.names[at] for at, e in differences if e.low is not None and e.low <= 0)
 
 
-def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level: float) -> Depth:
-    held = share[np.arange(len(share)), advised]
+def _build_depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level: float) -> Depth:
+    advised_shares = share[np.arange(len(share)), advised]
     estimate = None
     if crossed is not None:
         values = crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth]
         lost = crossed.mean(values, level)
         estimate = cut(lost) if crossed.by_repeat else of_instances(lost, values)
-    return Depth(depth, float(1 - held.mean()), estimate, float(held.min()))
+    return Depth(depth, float(1 - advised_shares.mean()), estimate, float(advised_shares.min()))
 
 
-def _warnings(made: Instances) -> list[str]:
-    found: list[str] = []
-    if made.incomplete:
-        found.append(
+def _list_warnings(instances: Instances) -> list[str]:
+    messages: list[str] = []
+    if instances.incomplete:
+        messages.append(
             Message(
                 "missing-settings",
                 "{n} of {n_instances} instances lack a setting and are not used",
-                n=made.incomplete,
-                n_instances=made.incomplete + len(made),
+                n=instances.incomplete,
+                n_instances=instances.incomplete + len(instances),
             )
         )
-    if made.slots < 2:
-        found.append(
+    if instances.slots < 2:
+        messages.append(
             Message(
                 "single-trial",
                 "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
                 "too good by the noise, and ties are not seen; measure each cell "
-                + ("three times" if by_repeat(made) else "twice")
+                + ("three times" if by_repeat(instances) else "twice")
                 + " or more",
             )
         )
-    if by_repeat(made):
-        found.append(
+    if by_repeat(instances):
+        messages.append(
             Message(
                 "few-instances",
                 "fewer than {few} instances: no rules, and gains hold for these instances only",
                 few=FEW,
             )
         )
-    return found
+    return messages

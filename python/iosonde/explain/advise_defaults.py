@@ -85,9 +85,9 @@ def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None
 
 def winners(table: Sequence[Default], lower: bool = False) -> dict[str, str]:
     """The best default by each criterion; of equals that with the higher arithmetic mean."""
-    found = {}
+    winners = {}
     for name, score in CRITERIA.items():
         sign = -1.0 if name == "abs" and lower else 1.0
-        ranked = [(sign * score(one), one.rel_arith) for one in table]
-        found[name] = table[ranked.index(max(ranked))].setting
-    return found
+        ranked = [(sign * score(default), default.rel_arith) for default in table]
+        winners[name] = table[ranked.index(max(ranked))].setting
+    return winners

@@ -44,20 +44,20 @@ class Effect:
 
 def told(found: Sequence[Effect]) -> Effect | None:
     """The largest effect that is told from none."""
-    sure = [one for one in found if one.ratio.low is not None and one.ratio.low > 1]
-    return max(sure, key=lambda one: one.ratio.value or 0.0, default=None)
+    sure = [effect for effect in found if effect.ratio.low is not None and effect.ratio.low > 1]
+    return max(sure, key=lambda effect: effect.ratio.value or 0.0, default=None)
 
 
 def effects(made: Instances, level: float) -> tuple[Effect, ...]:
     """One for each level of each chosen column but its best; columns without a pair are left out."""
     logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
-    found: list[Effect] = []
+    effects: list[Effect] = []
     for at, column in enumerate(made.choose):
         groups: dict[tuple[Cell, ...], dict[Cell, int]] = {}
         for number, setting in enumerate(made.settings):
             groups.setdefault((*setting[:at], *setting[at + 1 :]), {})[setting[at]] = number
         levels = list(dict.fromkeys(setting[at] for setting in made.settings))
-        means = {one: float(logs[:, [g[one] for g in groups.values() if one in g]].mean()) for one in levels}
+        means = {value: float(logs[:, [g[value] for g in groups.values() if value in g]].mean()) for value in levels}
         best = max(levels, key=means.__getitem__)
         if len(levels) < 2:  # the others were this one under another name
             continue
@@ -67,11 +67,11 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
             if not pairs:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
-            found.append(
+            effects.append(
                 Effect(column, best, other, geometric(_mean(made, ratios, pairs, wide)),
                        float(np.exp(ratios.min())), float(np.exp(ratios.max())))
             )  # fmt: skip
-    return tuple(found)
+    return tuple(effects)
 
 
 def _mean(made: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:

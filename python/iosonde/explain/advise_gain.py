@@ -109,14 +109,14 @@ def pick_depth(made: Instances, values: Array, rows: Rows, learner: Learner) -> 
     group = made.group[rows]
     if len(np.unique(group)) < FEW:
         return 0
-    share, found = shares(values, made.lower), np.empty((len(rows), learner.depth + 1))
+    share, depth_shares = shares(values, made.lower), np.empty((len(rows), learner.depth + 1))
     for test in held_out(group, _INNER, 0):
         rest = np.setdiff1d(np.arange(len(rows)), test)
         tree = learn(made, values[rest], rows[rest], learner)
         for depth in range(learner.depth + 1):
-            found[test, depth] = share[test, choices(tree, made.x[rows[test]], depth)]
-    best = int(found.mean(axis=0).argmax())
-    lost = found[:, best][:, None] - found
+            depth_shares[test, depth] = share[test, choices(tree, made.x[rows[test]], depth)]
+    best = int(depth_shares.mean(axis=0).argmax())
+    lost = depth_shares[:, best][:, None] - depth_shares
     error = lost.std(axis=0, ddof=1) / math.sqrt(len(np.unique(group)))
     return int(np.flatnonzero(lost.mean(axis=0) <= np.maximum(error, ENOUGH if best else 0.0))[0])
 
@@ -130,30 +130,32 @@ def cross_fit(made: Instances, learner: Learner, best: int, current: int | None 
     few = by_repeat(made)
     if few and made.slots < 2:
         return None
-    found = []
+    measurements = []
     for split in splits(made):
-        picked = _picked(made, split, learner, best)
+        picked = _choose_settings(made, split, learner, best)
         if current is not None:
             picked["current"] = np.full(len(split.test), current)
         scale = best_of(without(made, split.test, split.slots), made.lower)
         # By slot where slots are the units, else the mean of the fold, which has less noise.
         for part in np.split(split.slots, len(split.slots)) if few and split.slots is not None else [split.slots]:
             unit = np.full(len(split.test), part[0]) if few and part is not None else split.test
-            found.append(_Measured(split.partition, split.test, unit, _values(made, split.test, part, scale, picked)))
-    return _crossed(made, found, learner.depth, few)
+            measurements.append(
+                _Measured(split.partition, split.test, unit, _measure_values(made, split.test, part, scale, picked))
+            )
+    return _combine_folds(made, measurements, learner.depth, few)
 
 
-def _picked(made: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:
+def _choose_settings(instances: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:
     """The settings that are chosen on the learning part for the instances of the other; ``depth 2`` is a tree's."""
-    values = without(made, split.train, split.slots)
-    tree, depth = learn(made, values, split.train, learner), pick_depth(made, values, split.train, learner)
-    x, n = made.x[split.test], len(split.test)
-    found = {f"depth {d}": choices(tree, x, d) if d else np.full(n, best) for d in range(learner.depth + 1)}
-    found |= {"advice": found[f"depth {depth}"], "default": found["depth 0"]}
-    found["chosen"] = np.full(n, int(shares(values, made.lower).mean(axis=0).argmax()))
-    if made.slots > 1:
-        found["possible"] = shares(without(made, split.test, split.slots), made.lower).argmax(axis=1)
-    return found
+    values = without(instances, split.train, split.slots)
+    tree, depth = learn(instances, values, split.train, learner), pick_depth(instances, values, split.train, learner)
+    x, n = instances.x[split.test], len(split.test)
+    settings = {f"depth {d}": choices(tree, x, d) if d else np.full(n, best) for d in range(learner.depth + 1)}
+    settings |= {"advice": settings[f"depth {depth}"], "default": settings["depth 0"]}
+    settings["chosen"] = np.full(n, int(shares(values, instances.lower).mean(axis=0).argmax()))
+    if instances.slots > 1:
+        settings["possible"] = shares(without(instances, split.test, split.slots), instances.lower).argmax(axis=1)
+    return settings
 
 
 @dataclass(frozen=True)
@@ -166,29 +168,32 @@ class _Measured:
     values: dict[tuple[str, str], Array]
 
 
-def _values(made: Instances, test: Rows, slots: Rows | None, scale: Array, picked: dict[str, Rows]
-            ) -> dict[tuple[str, str], Array]:  # fmt: skip
-    held, rows = inside(made, test, slots), np.arange(len(test))
-    share = shares(held, made.lower, scale)
-    found = {("share", "random"): share.mean(axis=1)}
+def _measure_values(
+    instances: Instances, test: Rows, slots: Rows | None, scale: Array, picked: dict[str, Rows]
+) -> dict[tuple[str, str], Array]:
+    values, rows = inside(instances, test, slots), np.arange(len(test))
+    share = shares(values, instances.lower, scale)
+    columns = {("share", "random"): share.mean(axis=1)}
     for name, setting in picked.items():
-        found["share", name] = share[rows, setting]
-        found["values", name] = held[rows, setting]
-        found["logs", name] = np.log(held[rows, setting])
-    return found
+        columns["share", name] = share[rows, setting]
+        columns["values", name] = values[rows, setting]
+        columns["logs", name] = np.log(values[rows, setting])
+    return columns
 
 
-def _crossed(made: Instances, found: list[_Measured], depths: int, few: bool) -> Crossed:
-    unit = np.concatenate([one.unit for one in found])
-    case = np.concatenate([one.partition * len(made) + one.instance for one in found])
-    seen, times = np.bincount(case) > 0, np.bincount(unit)
+def _combine_folds(instances: Instances, measurements: list[_Measured], depths: int, few: bool) -> Crossed:
+    unit = np.concatenate([measurement.unit for measurement in measurements])
+    case = np.concatenate(
+        [measurement.partition * len(instances) + measurement.instance for measurement in measurements]
+    )
+    present, times = np.bincount(case) > 0, np.bincount(unit)
     kinds: dict[str, dict[str, Array]] = {"share": {}, "logs": {}, "values": {}}
     lowest = {}
-    for kind, name in found[0].values:
-        column = np.concatenate([one.values[kind, name] for one in found])
+    for kind, name in measurements[0].values:
+        column = np.concatenate([measurement.values[kind, name] for measurement in measurements])
         kinds[kind][name] = np.bincount(unit, column) / times
         if kind == "share":
-            lowest[name] = min(1.0, float((np.bincount(case, column)[seen] / np.bincount(case)[seen]).min()))
+            lowest[name] = min(1.0, float((np.bincount(case, column)[present] / np.bincount(case)[present]).min()))
     by_depth = np.column_stack([kinds["share"].pop(f"depth {d}") for d in range(depths + 1)])
-    group = np.arange(len(times)) if few else made.group
+    group = np.arange(len(times)) if few else instances.group
     return Crossed(kinds["share"], kinds["logs"], kinds["values"], lowest, by_depth, few, group)

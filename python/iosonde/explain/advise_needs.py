@@ -64,9 +64,9 @@ def needs(made: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.b
     few = by_repeat(made)
     least = 3 if few else 2  # repeats: two have no interval of their own
     repeats = 0 if made.slots >= least else least
-    wanted = {what: n for what, gain in gains.items() if (n := enough(gain)) is not None}
-    of = min(wanted, key=wanted.__getitem__) if wanted else None
-    n = None if of is None else wanted[of]
+    counts = {what: n for what, gain in gains.items() if (n := enough(gain)) is not None}
+    of = min(counts, key=counts.__getitem__) if counts else None
+    n = None if of is None else counts[of]
     cells = () if made.slots < 2 else tuple(_cells(made, ties, level))
     return Needs(None if few else n, n if few else None, of, cells, repeats)
 
@@ -84,17 +84,17 @@ def enough(gain: Estimate) -> int | None:
     error = (gain.value - gain.low) / t_critical(gain.level, gain.n - 1)
     size = gain.value / (error * math.sqrt(gain.n))
 
-    def told(n: int) -> bool:
+    def has_power(n: int) -> bool:
         return n * size**2 >= (t_critical(gain.level, n - 1) + t_quantile(_POWER, n - 1)) ** 2
 
     low, high = gain.n, gain.n
-    while not told(high):
+    while not has_power(high):
         low, high = high, 2 * high
         if high > _MOST_VALUES:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if told(middle) else (middle, high)
+        low, high = (low, middle) if has_power(middle) else (middle, high)
     return max(high, gain.n + 1)
 
 
@@ -106,22 +106,22 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[U
     values, noise, counts = made.values, made.noise(), made.trials
     best = best_of(values, made.lower)
     gap = np.abs(np.log(values) - np.log(best)[:, None])
-    found = []
+    candidates = []
     for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
         at = int(values[row].argmin() if made.lower else values[row].argmax())
         rest = [s for s in np.flatnonzero(ties[row]).tolist() if s != at and gap[row, s] > 0]
         if rest:
             other = max(rest, key=lambda s: gap[row, s])
-            found.append((float(gap[row, other]), row, at, other))
-    found.sort(key=lambda item: -item[0])
-    made_of = []
-    for size, row, at, other in found[:_MOST_CELLS]:
+            candidates.append((float(gap[row, other]), row, at, other))
+    candidates.sort(key=lambda item: -item[0])
+    pairs = []
+    for size, row, at, other in candidates[:_MOST_CELLS]:
         trials = int(min(counts[row, at], counts[row, other]))
         df = float(made.log_df[row] if made.log_df[row] >= OWN_NOISE else made.log_df.sum())
-        wanted = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
-        more = None if wanted is None else wanted - trials
-        made_of.append(UndecidedPair(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
-    return made_of
+        n_needed = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
+        more = None if n_needed is None else n_needed - trials
+        pairs.append(UndecidedPair(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
+    return pairs
 
 
 def _trials(size: float, trials: int, df: float, level: float) -> int | None:
@@ -129,8 +129,8 @@ def _trials(size: float, trials: int, df: float, level: float) -> int | None:
     ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
     from iosonde.stats.estimate.distributions import t_quantile
 
-    for wanted in range(trials + 1, _MOST_TRIALS + 1):
-        grown = df + 2 * (wanted - trials)
-        if wanted * size**2 >= 2 * (t_quantile(level, grown) + t_quantile(_POWER, grown)) ** 2:
-            return wanted
+    for count in range(trials + 1, _MOST_TRIALS + 1):
+        grown = df + 2 * (count - trials)
+        if count * size**2 >= 2 * (t_quantile(level, grown) + t_quantile(_POWER, grown)) ** 2:
+            return count
     return None

@@ -48,15 +48,15 @@ def one_hot(made: Instances, at: Rows) -> Array:
     return np.asarray(np.eye(len(made.settings))[at])
 
 
-def _logs(made: Instances) -> Array:
+def _log_speeds(instances: Instances) -> Array:
     """Of speeds."""
-    return np.asarray(np.log(made.values) * (-1.0 if made.lower else 1.0))
+    return np.asarray(np.log(instances.values) * (-1.0 if instances.lower else 1.0))
 
 
 def ratio_gain(made: Instances, what: Rows, over: Rows, level: float, seen: Estimate) -> Estimate:
     """The mean log ratio of speeds of two settings of each instance."""
     slopes = one_hot(made, what) - one_hot(made, over)
-    return by_noise(made, (_logs(made) * slopes).sum(axis=1), slopes, level, seen)
+    return by_noise(made, (_log_speeds(made) * slopes).sum(axis=1), slopes, level, seen)
 
 
 def share_gain(made: Instances, what: Rows, weights: Array, level: float, seen: Estimate) -> Estimate:
@@ -65,13 +65,13 @@ def share_gain(made: Instances, what: Rows, weights: Array, level: float, seen: 
     contrast = (one_hot(made, what) - weights) * share
     values = contrast.sum(axis=1)
     slopes = contrast - values[:, None] * one_hot(made, share.argmax(axis=1))
-    found = by_noise(made, values, slopes, level, seen)
+    gain = by_noise(made, values, slopes, level, seen)
     # Of a difference that is 0 its first-order interval holds too little; that of the logarithms, which are what is
     # normal here, says whether it may be.
     slopes = one_hot(made, what) - weights
-    logs = by_noise(made, (_logs(made) * slopes).sum(axis=1), slopes, level)
-    assert found.low is not None and logs.low is not None
-    return (replace(found, low=min(found.low, logs.low)) if logs.low <= 0 else found).within(-1.0, 1.0)
+    logs = by_noise(made, (_log_speeds(made) * slopes).sum(axis=1), slopes, level)
+    assert gain.low is not None and logs.low is not None
+    return (replace(gain, low=min(gain.low, logs.low)) if logs.low <= 0 else gain).within(-1.0, 1.0)
 
 
 def absolute_gain(made: Instances, what: Rows, over: Rows, level: float, seen: Estimate) -> Estimate:

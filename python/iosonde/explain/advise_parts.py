@@ -58,7 +58,7 @@ def splits(made: Instances) -> Iterator[InstanceSplit]:
         parts = [everything] if few else held_out(made.group, _PARTS, partition)
         for test in parts:
             train = everything if few else np.setdiff1d(everything, test)
-            for fold in _folds(made.slots, partition):
+            for fold in _split_slots(made.slots, partition):
                 yield InstanceSplit(partition, train, test, fold)
 
 
@@ -70,7 +70,7 @@ def held_out(group: Rows, k: int, seed: int) -> list[Rows]:
     return [np.flatnonzero(np.isin(group, part)) for part in parts]
 
 
-def _folds(slots: int, seed: int) -> list[Rows | None]:
+def _split_slots(slots: int, seed: int) -> list[Rows | None]:
     if slots == 1:
         return [None]
     order = np.random.default_rng((slots, seed)).permutation(slots)
@@ -79,17 +79,17 @@ def _folds(slots: int, seed: int) -> list[Rows | None]:
 
 def without(made: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Means of the trials outside these slots: instances × settings."""
-    kept = np.arange(made.slots) if slots is None else np.setdiff1d(np.arange(made.slots), slots)
-    return _means(made, rows, kept)
+    remaining = np.arange(made.slots) if slots is None else np.setdiff1d(np.arange(made.slots), slots)
+    return _average_slots(made, rows, remaining)
 
 
 def inside(made: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Means of the trials in these slots: instances × settings."""
-    return _means(made, rows, np.arange(made.slots) if slots is None else slots)
+    return _average_slots(made, rows, np.arange(made.slots) if slots is None else slots)
 
 
-def _means(made: Instances, rows: Rows, kept: Rows) -> Array:
-    return np.asarray(made.sums[rows][:, :, kept].sum(axis=2) / made.counts[rows][:, :, kept].sum(axis=2))
+def _average_slots(instances: Instances, rows: Rows, slots: Rows) -> Array:
+    return np.asarray(instances.sums[rows][:, :, slots].sum(axis=2) / instances.counts[rows][:, :, slots].sum(axis=2))
 
 
 def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Estimate:

@@ -47,10 +47,10 @@ def cut(made: Estimate) -> Estimate:
     if 0.0 <= made.value <= 1.0:
         return made.within(0.0, 1.0)
     value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
-    said = Message(
+    message = Message(
         "cut-share", "by noise the mean is {mean:.4g}; a share is from 0 to 1, and it is cut there", mean=made.value
     )
-    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, said))
+    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, message))
 
 
 def of_repeats(made: Instances, chosen: Sequence[int] | Rows, seen: Estimate) -> Estimate:
@@ -60,10 +60,10 @@ def of_repeats(made: Instances, chosen: Sequence[int] | Rows, seen: Estimate) ->
     the chosen one share where they are the same, does not count twice. Bonferroni over settings and instances."""
     from iosonde.stats.estimate.distributions import t_quantile
 
-    whole = cut(seen)
+    share = cut(seen)
     noise, df = made.noise(), float(made.log_df.sum())
-    if not df or whole.value is None:
-        return whole
+    if not df or share.value is None:
+        return share
     logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
     rows, at = np.arange(len(made)), np.asarray(chosen)
     ahead = logs[rows, at][:, None] - logs
@@ -72,7 +72,7 @@ def of_repeats(made: Instances, chosen: Sequence[int] | Rows, seen: Estimate) ->
     half = t_quantile(1 - (1 - seen.level) / comparisons, df) * noise[:, None] * spread
     half[rows, at] = 0.0  # to itself; its difference, 0, is what constrains the others
     low, high = (float(np.exp((ahead + sign * half).min(axis=1)).mean()) for sign in (-1.0, 1.0))
-    return replace(whole, low=min(low, whole.value), high=max(high, whole.value))
+    return replace(share, low=min(low, share.value), high=max(high, share.value))
 
 
 def best_settings(made: Instances) -> Rows:

@@ -73,19 +73,19 @@ def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, dept
     from sklearn import config_context
     from sklearn.tree import DecisionTreeClassifier
 
-    asked = list(_questions(features))
+    questions = list(_iter_questions(features))
     # Ranks, for scikit-learn keeps 32 bits of a number; thresholds are of the numbers again (_midpoint).
     columns = np.column_stack(
-        [x[:, f] == at if equal else np.unique(x[:, f], return_inverse=True)[1] for f, at, equal in asked]
+        [x[:, f] == at if equal else np.unique(x[:, f], return_inverse=True)[1] for f, at, equal in questions]
     ).astype(np.float32)
     weights = 1 - share.mean(axis=1) + 1e-9 if weigh else None
     learner = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=_LEAST, random_state=0)
     with config_context(assume_finite=True, skip_parameter_validation=True):  # half of the time for small trees
-        made = learner.fit(columns, labels, sample_weight=weights, check_input=False)
-    return _plain(made.tree_, 0, asked, (x, columns), share, rows)
+        model = learner.fit(columns, labels, sample_weight=weights, check_input=False)
+    return _build_node(model.tree_, 0, questions, (x, columns), share, rows)
 
 
-def _questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]:
+def _iter_questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]:
     """The columns that scikit-learn sees: a number itself; of text each level against the rest."""
     for at, feature in enumerate(features):
         if feature.numeric:
@@ -95,27 +95,27 @@ def _questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]
             yield from ((at, float(level), True) for level in range(last))
 
 
-def _plain(
-    tree: Any, node: int, asked: Sequence[tuple[int, float, bool]],
-    seen: tuple[Array, npt.NDArray[np.float32]], share: Array, rows: Rows,
+def _build_node(
+    tree: Any, node: int, questions: Sequence[tuple[int, float, bool]],
+    matrices: tuple[Array, npt.NDArray[np.float32]], share: Array, rows: Rows,
 ) -> Node:  # fmt: skip
-    x, columns = seen
+    x, columns = matrices
     choice = int(share[rows].mean(axis=0).argmax())
     left, right = int(tree.children_left[node]), int(tree.children_right[node])
     if left == right:
         return Node(choice, rows)
     column = int(tree.feature[node])
     below = columns[rows, column] <= tree.threshold[node]
-    sides = [_plain(tree, child, asked, seen, share, part)
+    sides = [_build_node(tree, child, questions, matrices, share, part)
              for child, part in ((left, rows[below]), (right, rows[~below]))]  # fmt: skip
-    feature, level, equal = asked[column]
+    feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])
-    at = _midpoint(x[rows, feature], below)
+    at = _round_midpoint(x[rows, feature], below)
     return Node(choice, rows, Question(feature, at, False), *sides)
 
 
-def _midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
+def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
     """Between the two nearest values of the factor, in the fewest digits within 1 % of their gap from the middle."""
     low, high = float(values[below].max()), float(values[~below].min())
     middle = low + (high - low) / 2
@@ -138,11 +138,11 @@ def cut(node: Node, depth: int) -> Node:
 
 def choices(node: Node, x: Array, depth: int | None = None) -> Rows:
     """The setting advised for each row of ``x``, by the tree or by its first ``depth`` questions."""
-    found = np.full(len(x), node.choice, dtype=np.intp)
+    settings = np.full(len(x), node.choice, dtype=np.intp)
     if node.question is None or node.yes is None or node.no is None or depth == 0:
-        return found
+        return settings
     below = None if depth is None else depth - 1
     yes = node.question.holds(x)
-    found[yes] = choices(node.yes, x[yes], below)
-    found[~yes] = choices(node.no, x[~yes], below)
-    return found
+    settings[yes] = choices(node.yes, x[yes], below)
+    settings[~yes] = choices(node.no, x[~yes], below)
+    return settings

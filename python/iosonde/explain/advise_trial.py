@@ -41,9 +41,16 @@ class Tried:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         difference = None if self.difference is None else self.difference.to_json()
-        return {"predicted": self.predicted.to_json(), "obtained": self.obtained.to_json(), "difference": difference,
-                "over": self.over, "instances": self.instances, "same": self.same, "unused": self.unused,
-                "verdict": self.verdict}  # fmt: skip
+        return {
+            "predicted": self.predicted.to_json(),
+            "obtained": self.obtained.to_json(),
+            "difference": difference,
+            "over": self.over,
+            "instances": self.instances,
+            "same": self.same,
+            "unused": self.unused,
+            "verdict": self.verdict,
+        }
 
 
 def against(advice: Advice, new: Table) -> Tried:
@@ -63,8 +70,8 @@ def against(advice: Advice, new: Table) -> Tried:
             "one default is advised for all, over no other",
             "name the setting in use with {spell.current}",
         )
-    found, same, unused = _logs(advice, gain.over, new)
-    if not found:
+    log_ratios, same, unused = _compute_log_ratios(advice, gain.over, new)
+    if not log_ratios:
         raise DataError(
             "no-paired-trials",
             "{source}: no instance has trials of both the advised setting and {other_setting}, within what was tried",
@@ -72,21 +79,23 @@ def against(advice: Advice, new: Table) -> Tried:
             source=new.source,
             other_setting=advice.instances.shown(gain.over),
         )
-    obtained = mean_estimate(np.array(list(found.values())), level)
+    obtained = mean_estimate(np.array(list(log_ratios.values())), level)
     predicted, difference = gain.ratio, None
     if gain.logs:
-        held = {tuple(advice.instances.key(row).values()): log for row, log in enumerate(gain.logs)}
-        if set(found) <= set(held):
-            expected = np.array([held[key] for key in found])
+        promised_logs = {tuple(advice.instances.key(row).values()): log for row, log in enumerate(gain.logs)}
+        if set(log_ratios) <= set(promised_logs):
+            expected = np.array([promised_logs[key] for key in log_ratios])
             predicted = geometric(mean_estimate(expected, level))
-            difference = mean_estimate(np.array(list(found.values())) - expected, level)
+            difference = mean_estimate(np.array(list(log_ratios.values())) - expected, level)
         else:
-            difference = _unpaired(obtained, mean_estimate(np.array(gain.logs), level))
-    told = None if difference is None else geometric(difference)
-    return Tried(predicted, geometric(obtained), told, gain.over, len(found), same, unused, _verdict(told))
+            difference = _subtract_means(obtained, mean_estimate(np.array(gain.logs), level))
+    change = None if difference is None else geometric(difference)
+    return Tried(
+        predicted, geometric(obtained), change, gain.over, len(log_ratios), same, unused, _judge_difference(change)
+    )
 
 
-def _unpaired(a: Estimate, b: Estimate) -> Estimate:
+def _subtract_means(a: Estimate, b: Estimate) -> Estimate:
     """The difference of two independent means, from their intervals (each half width is t times its error)."""
     value = (a.value or 0.0) - (b.value or 0.0)
     if a.low is None or a.high is None or b.low is None or b.high is None:
@@ -95,38 +104,38 @@ def _unpaired(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(value, value - half, value + half, a.level, a.n)
 
 
-def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
+def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
     """Log ratios of the new instances that have both settings; how many have one and the same; how many lack one, or
     are beyond what was tried."""
-    made = advice.instances
-    names = [f.name for f in made.features]
-    kept = ~np.isnan(new.numbers(made.response))
-    for name in (*names, *made.choose):
-        kept &= ~new.column(name).missing
-    part = _as_learned(advice, new.take(kept))
+    instances = advice.instances
+    names = [f.name for f in instances.features]
+    usable = ~np.isnan(new.numbers(instances.response))
+    for name in (*names, *instances.choose):
+        usable &= ~new.column(name).missing
+    part = _as_learned(advice, new.take(usable))
     _refuse_the_same(advice, part)
-    values = part.numbers(made.response)
+    values = part.numbers(instances.response)
     if (values <= 0).any():
         raise DataError(
             "nonpositive-value",
             "{source}: '{response}' is not positive everywhere",
             "correct these rows",
             source=new.source,
-            response=made.response,
+            response=instances.response,
         )
-    reference = made.settings[made.names.index(over)]
-    found, same, unused = {}, 0, 0
+    reference = instances.settings[instances.names.index(over)]
+    log_ratios, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
         instance = dict(zip(names, key, strict=True))
-        rule = advice.rule_for(instance) if all(map(_inside, made.features, key)) else None
-        tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(made.choose)}
+        rule = advice.rule_for(instance) if all(map(_inside, instances.features, key)) else None
+        tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(instances.choose)}
         if rule is None or rule.setting not in tried or reference not in tried:
             unused += 1
             continue
         same += rule.setting == reference
         ratio = math.log(tried[rule.setting] / tried[reference])
-        found[key] = -ratio if made.lower else ratio
-    return found, same, unused
+        log_ratios[key] = -ratio if instances.lower else ratio
+    return log_ratios, same, unused
 
 
 def _inside(feature: Feature, value: Any) -> bool:
@@ -135,13 +144,13 @@ def _inside(feature: Feature, value: Any) -> bool:
 
 def _as_learned(advice: Advice, new: Table) -> Table:
     """The table with numbers where the advice knows numbers, and text where it knows text. Raises DataError."""
-    made, columns = advice.instances, dict(new.columns)
-    numeric = {f.name: f.numeric for f in made.features}
-    for at, name in enumerate(made.choose):
-        numeric[name] = not any(isinstance(setting[at], str) for setting in made.settings)
-    for name, wanted in numeric.items():
+    instances, columns = advice.instances, dict(new.columns)
+    numeric = {f.name: f.numeric for f in instances.features}
+    for at, name in enumerate(instances.choose):
+        numeric[name] = not any(isinstance(setting[at], str) for setting in instances.settings)
+    for name, is_numeric in numeric.items():
         column = new.column(name)
-        if wanted:
+        if is_numeric:
             values = new.numbers(name)
         elif column.numeric:
             values = np.array([str(tidy(x)) for x in column.values.astype(float)], dtype=object)
@@ -153,17 +162,17 @@ def _as_learned(advice: Advice, new: Table) -> Table:
 
 def _refuse_the_same(advice: Advice, new: Table) -> None:
     """The trials that the advice was learned from would only agree with themselves."""
-    made = advice.instances
+    instances = advice.instances
     cells: dict[tuple[Cell, ...], float] = {}
-    for row in range(len(made)):
-        for at, setting in enumerate(made.settings):
-            cells[(*made.key(row).values(), *setting)] = float(made.values[row, at])
-    values, found, equal = new.numbers(made.response), 0, 0
-    for key, rows in new.groups([*(f.name for f in made.features), *made.choose]):
+    for row in range(len(instances)):
+        for at, setting in enumerate(instances.settings):
+            cells[(*instances.key(row).values(), *setting)] = float(instances.values[row, at])
+    values, n_common, equal = new.numbers(instances.response), 0, 0
+    for key, rows in new.groups([*(f.name for f in instances.features), *instances.choose]):
         if key in cells:
-            found += 1
+            n_common += 1
             equal += math.isclose(float(values[rows].mean()), cells[key], rel_tol=1e-12)
-    if found and equal == found:
+    if n_common and equal == n_common:
         raise DataError(
             "training-data-reused",
             "{source}: these are the trials that the advice was learned from",
@@ -172,7 +181,7 @@ def _refuse_the_same(advice: Advice, new: Table) -> None:
         )
 
 
-def _verdict(difference: Estimate | None) -> str:
+def _judge_difference(difference: Estimate | None) -> str:
     if difference is None or difference.low is None or difference.high is None:
         return UNTOLD
     return LESS if difference.high < 1 else MORE if difference.low > 1 else KEPT

@@ -65,12 +65,12 @@ def _asked(gain: Gain) -> bool:
 
 def _clear(made: Advice) -> str:
     """What is clear although a setting at random may be as good as the best default: one level over another."""
-    one = told(made.effects)
-    if one is None:
+    effect = told(made.effects)
+    if effect is None:
         return ""
     units = made.instances.units
-    level, other = (level_texts({one.column: at}, units)[0] for at in (one.level, one.other))
+    level, other = (level_texts({effect.column: at}, units)[0] for at in (effect.level, effect.other))
     return (
-        f" But {level} alone is {ratio(one.ratio)} times as fast as {other}: say "
+        f" But {level} alone is {ratio(effect.ratio)} times as fast as {other}: say "
         f"with {spell.current} what is in use, and the advice is over that."
     )

@@ -52,64 +52,64 @@ class DensityClasses:
 
     def of(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """The number of the class of each operation."""
-        found = np.zeros(durations_ns.size, np.uint8)
+        numbers = np.zeros(durations_ns.size, np.uint8)
         for bound in self.bounds_ns:
-            found += durations_ns >= bound
-        return found
+            numbers += durations_ns >= bound
+        return numbers
 
 
 def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
     """Of the durations (ns) of operations; ``bandwidth`` as of ``hills``."""
-    found = hills(histogram, bandwidth)
-    bounds = list(found.valleys)
-    beyond = _beyond(histogram, found)
+    density_hills = hills(histogram, bandwidth)
+    bounds = list(density_hills.valleys)
+    beyond = _find_tail_cut(histogram, density_hills)
     last = histogram.recorded[histogram.below(bounds[-1]) if bounds else 0 :].sum() / histogram.n
     small_last = bool(bounds) and 0 < last <= SMALL
     if beyond is not None and not small_last:
         bounds.append(beyond)
     bounds, edges = _without_empty_classes(histogram, bounds)
     counts = [histogram.recorded[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
-    shares = tuple(float(one.sum()) / histogram.n for one in counts)
+    shares = tuple(float(count.sum()) / histogram.n for count in counts)
     has_last = len(bounds) > 0 and (small_last or beyond is not None)
     return DensityClasses(
         tuple(bounds),
         (float(histogram.value(0)), float(histogram.value(histogram.counts.size))),
-        tuple(_median(histogram, begin, end) for begin, end in zip(edges, edges[1:], strict=False)),
+        tuple(_compute_median(histogram, begin, end) for begin, end in zip(edges, edges[1:], strict=False)),
         shares,
         next((place for place, share in enumerate(shares) if share >= STANDARD), 0),
         len(bounds) if has_last else None,
-        found,
+        density_hills,
         silverman(histogram),
-        normals(histogram, found.bandwidth),
+        normals(histogram, density_hills.bandwidth),
     )
 
 
 def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tuple[list[float], list[int]]:
     """(the bounds between classes that have operations, the bins at which these begin and end): between the clock's
     ticks there may be a hill, and no operation."""
-    kept: list[float] = []
+    retained: list[float] = []
     edges = [0]
     for bound in bounds:
         place = histogram.below(bound)
         if histogram.recorded[edges[-1] : place].any() and histogram.recorded[place:].any():
-            kept.append(bound)
+            retained.append(bound)
             edges.append(place)
-    return kept, [*edges, histogram.counts.size]
+    return retained, [*edges, histogram.counts.size]
 
 
-def _beyond(histogram: LogHistogram, found: Hills) -> float | None:
+def _find_tail_cut(histogram: LogHistogram, density_hills: Hills) -> float | None:
     """Where the density, after the last hill, is close to zero; None where nothing lies beyond."""
-    wide = max(_GAP, found.bandwidth)
+    wide = max(_GAP, density_hills.bandwidth)
     padded = histogram.padded(5 * wide)
-    left = padded.below(found.tops[-1])
-    sparse = gathered(kernel.densities(padded.counts, [wide])[0], wide)[left:] < _ZERO
+    last_top = padded.below(density_hills.tops[-1])
+    sparse = gathered(kernel.densities(padded.counts, [wide])[0], wide)[last_top:] < _ZERO
     if not sparse.any():
         return None
-    cut = float(padded.value(left + int(sparse.argmax())))
+    cut = float(padded.value(last_top + int(sparse.argmax())))
     return cut if histogram.recorded[histogram.below(cut) :].any() else None
 
 
-def _median(histogram: LogHistogram, begin: int, end: int) -> float:
+def _compute_median(histogram: LogHistogram, begin: int, end: int) -> float:
     upto = np.cumsum(histogram.counts[begin:end])
     if not upto.size or not upto[-1]:
         return float(histogram.value((begin + end) / 2))

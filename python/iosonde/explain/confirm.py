@@ -25,7 +25,7 @@ _SIZES = ("transfer_size", "access_size")
 _BYTES, _COUNTS = ("large_file_size", "size"), ("operations",)
 _LIMITS = ("bytes", "time_limit")
 _ORDERS = ("place", "offsets")
-_BESIDE = (decision.KEY, "file", "design", "until", "seed")
+_EXCLUDED_KEYS = (decision.KEY, "file", "design", "until", "seed")
 _ENVELOPE, _LARGE = "envelope", "large"  # its operations on large files have the transfer size
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 _IN_BYTES, _MORE, _ORDER, _RANKS = ("S401", "S406", "S411"), ("S402", "S404"), ("S407",), ("S409",)
@@ -39,8 +39,9 @@ class Confirmation:
     expected: tuple[str, ...]
 
 
-def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: str, kind: str, size: int,
-                 suspect: Suspect) -> Confirmation:  # fmt: skip
+def confirmation(
+    settings: Mapping[str, Any], setting: Mapping[str, Any], what: str, kind: str, size: int, suspect: Suspect
+) -> Confirmation:
     """Of an experiment with these ``settings``, whose operations ``what`` (of this kind and ``size``, in bytes) had the
     finding at one ``setting`` of its factors. Raises DataError where they are no experiment that can be changed."""
     if "steps" not in settings:
@@ -51,145 +52,153 @@ def confirmation(settings: Mapping[str, Any], setting: Mapping[str, Any], what: 
         raise DataError(
             "two-sided-experiment", "its experiment compares two sides", "measure one of them in a file of its own"
         )
-    made = {key: copy.deepcopy(value) for key, value in settings.items() if key not in _BESIDE}
-    _hold(made, setting)
-    made |= {"name": f"confirm {suspect.code} of {what}", "repetitions": REPETITIONS}
-    changed = _changed(made, what, kind, size, suspect)
+    experiment = {key: copy.deepcopy(value) for key, value in settings.items() if key not in _EXCLUDED_KEYS}
+    _fix_levels(experiment, setting)
+    experiment |= {"name": f"confirm {suspect.code} of {what}", "repetitions": REPETITIONS}
+    changed = _apply_change(experiment, what, kind, size, suspect)
     if changed is None:
-        made["repetitions"] = AGAIN
+        experiment["repetitions"] = AGAIN
         expected = Message(
             "same-again", "the same again: the finding is told in most of the trials, with the same numbers"
         )
-        return Confirmation(made, (expected, *_servers_count(made, suspect)))
-    return Confirmation(made, tuple(changed))
+        return Confirmation(experiment, (expected, *_servers_count(experiment, suspect)))
+    return Confirmation(experiment, tuple(changed))
 
 
-def _servers_count(made: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
+def _servers_count(experiment: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
     """Of files in a lab: its servers say which of them it is, and whether it takes the time itself."""
-    if "files" not in suspect.evidence or "lab" not in made:
+    if "files" not in suspect.evidence or "lab" not in experiment:
         return ()
-    made["lab"]["profile"] = True
+    experiment["lab"]["profile"] = True
     template = (
         "profile: true, the servers count: it reads like a slow disk or a slow link if one server has these files"
     )
     return (Message("servers-count", template),)
 
 
-def _hold(made: dict[str, Any], setting: Mapping[str, Any]) -> None:
+def _fix_levels(experiment: dict[str, Any], setting: Mapping[str, Any]) -> None:
     """Every factor at its one level."""
-    factors = made.setdefault("factors", {})
+    factors = experiment.setdefault("factors", {})
     for name, level in setting.items():
         if name in ("nodes", "ranks_per_node"):
-            made[name] = [level]
+            experiment[name] = [level]
         elif name in factors:
             factors[name] = {**factors[name], "levels": [level]} if isinstance(factors[name], dict) else [level]
 
 
-def _changed(made: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
+def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
     """What is to be expected of the one change; None where there is none."""
     if suspect.code in _IN_BYTES and size > 1:
-        return _request_size(made, what, kind, size, suspect)
+        return _request_size(experiment, what, kind, size, suspect)
     if suspect.code in _MORE:
-        return _twice(made, suspect)
-    if suspect.code in _ORDER and _put(made, _ORDERS, "order", kind, lambda old: [old, "seq"]):
+        return _double_amount(experiment, suspect)
+    if suspect.code in _ORDER and _put_factor(experiment, _ORDERS, "order", kind, lambda old: [old, "seq"]):
         return [
             Message(
                 "sequential-order", "order seq: no operation is far from the one before it, and none of these is slow"
             )
         ]
     if suspect.code in _RANKS:
-        ranks = max(made.get("ranks_per_node") or [1])
-        made["ranks_per_node"] = sorted({1, max(1, ranks // 2), ranks})
+        ranks = max(experiment.get("ranks_per_node") or [1])
+        experiment["ranks_per_node"] = sorted({1, max(1, ranks // 2), ranks})
         expected = Message("fewer-ranks", "fewer ranks: stalls of a lock get fewer, those of a server stay")
         return [expected] if ranks > 1 else None
     return None
 
 
-def _request_size(made: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
+def _request_size(experiment: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
     levels = [size // 2, size, 2 * size]
-    if not _put(made, _SIZES, "request_size", kind, lambda old: levels if old == size else None, "bytes"):
-        if _LARGE not in what or any(step.get("workload") != _ENVELOPE for step in made["steps"]):
+    if not _put_factor(experiment, _SIZES, "request_size", kind, lambda old: levels if old == size else None, "bytes"):
+        if _LARGE not in what or any(step.get("workload") != _ENVELOPE for step in experiment["steps"]):
             return None
-        for step in made["steps"]:
+        for step in experiment["steps"]:
             step["transfer_size"] = "${request_size}"
-        made["factors"]["request_size"] = {"levels": levels, "unit": "bytes"}
-    told = suspect.evidence
-    whole = told.get("period_bytes") or told.get("gap_bytes")
-    if not whole:
-        if "unit_bytes" not in told:
+        experiment["factors"]["request_size"] = {"levels": levels, "unit": "bytes"}
+    evidence = suspect.evidence
+    period_bytes = evidence.get("period_bytes") or evidence.get("gap_bytes")
+    if not period_bytes:
+        if "unit_bytes" not in evidence:
             return [Message("other-request-size", "another request size: a unit in bytes keeps its bytes")]
         template = "every request size: the same places of every {unit_size}"
-        return [Message("other-request-size", template, unit_size=format_size(told["unit_bytes"]))]
+        return [Message("other-request-size", template, unit_size=format_size(evidence["unit_bytes"]))]
     about = "about every" if suspect.code == "S411" else "every"
     template = "request_size {size}: " + about + " {n_operations:.4g} operations if it is a unit in bytes"
-    return [Message("request-size", template, size=format_size(size), n_operations=whole / size) for size in levels]
+    return [
+        Message("request-size", template, size=format_size(size), n_operations=period_bytes / size) for size in levels
+    ]
 
 
-def _twice(made: dict[str, Any], suspect: Suspect) -> list[str] | None:
+def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | None:
     """As much again: more operations, or more bytes, of all kinds, as what is read was written before."""
-    for node in _nodes(made["steps"], None):
+    for node in _nodes(experiment["steps"], None):
         for name in _LIMITS:  # what would end it earlier
-            if isinstance(old := _level(made, node.get(name)), int | float):
+            if isinstance(old := _level(experiment, node.get(name)), int | float):
                 node[name] = 2 * old
     if not any(
-        _put(made, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit)
+        _put_factor(
+            experiment, keys, "amount", None, lambda old: [old, 2 * old] if isinstance(old, int) else None, unit
+        )
         for keys, unit in ((_BYTES, "bytes"), (_COUNTS, ""))
     ):
         return None
     if suspect.code == "S402":
         period = format_rate(suspect.evidence["period_s"], "s")
         return [Message("twice-as-long", "twice as long: still every {period}", period=period)]
-    told = suspect.evidence
-    if not told["late"]:
+    evidence = suspect.evidence
+    if not evidence["late"]:
         return [Message("twice-as-much", "twice as much: slow until the same moment")]
     return [
         Message(
             "twice-as-much",
             "twice as much: slow from {size} on if it is a limit in bytes, from {moment} on if it goes by the clock",
-            size=format_size(told["bytes_before"]),
-            moment=format_rate(told["moment_s"], "s"),
+            size=format_size(evidence["bytes_before"]),
+            moment=format_rate(evidence["moment_s"], "s"),
         )
     ]
 
 
-def _put(
-    made: dict[str, Any], keys: tuple[str, ...], factor: str, kind: str | None,
-    levels: Callable[[Any], list[Any] | None], unit: str = "",
-) -> bool:  # fmt: skip
+def _put_factor(
+    experiment: dict[str, Any],
+    keys: tuple[str, ...],
+    factor: str,
+    kind: str | None,
+    levels: Callable[[Any], list[Any] | None],
+    unit: str = "",
+) -> bool:
     """Make a factor of the first of the keys that an operation of this kind (None: of any) has; ``levels`` of its
     value, None to leave it. Whether anything was found."""
-    found: list[Any] | None = None
-    for node in _nodes(made["steps"], kind):
+    factor_levels: list[Any] | None = None
+    for node in _nodes(experiment["steps"], kind):
         for key in keys:
-            old = _level(made, node.get(key))
+            old = _level(experiment, node.get(key))
             chosen = None if old is None else levels(old)
-            if chosen is None or (found is not None and chosen != found):
+            if chosen is None or (factor_levels is not None and chosen != factor_levels):
                 continue
-            node[key], found = f"${{{factor}}}", chosen
+            node[key], factor_levels = f"${{{factor}}}", chosen
             break
-    if found is None:
+    if factor_levels is None:
         return False
-    made["factors"][factor] = {"levels": found, **({"unit": unit} if unit else {})}
+    experiment["factors"][factor] = {"levels": factor_levels, **({"unit": unit} if unit else {})}
     return True
 
 
 def _nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
     """Every mapping in the steps that may be of this kind of operation, from the outside."""
     if isinstance(value, dict):
-        said = value.get("kind", value.get("direction", kind))
-        if kind is None or said == kind or _PLACEHOLDER.fullmatch(str(said)):
+        node_kind = value.get("kind", value.get("direction", kind))
+        if kind is None or node_kind == kind or _PLACEHOLDER.fullmatch(str(node_kind)):
             yield value
-        for one in value.values():
-            yield from _nodes(one, kind)
+        for item in value.values():
+            yield from _nodes(item, kind)
     elif isinstance(value, list):
-        for one in value:
-            yield from _nodes(one, kind)
+        for item in value:
+            yield from _nodes(item, kind)
 
 
 def _level(made: Mapping[str, Any], value: Any) -> Any:
     """What a value of a step is at the one setting: a number where it is one, else a word; None where nobody knows."""
-    if isinstance(value, str) and (named := _PLACEHOLDER.fullmatch(value)):
-        factor = made["factors"].get(named[1])
+    if isinstance(value, str) and (match := _PLACEHOLDER.fullmatch(value)):
+        factor = made["factors"].get(match[1])
         levels = factor.get("levels") if isinstance(factor, dict) else factor
         return levels[0] if levels and len(levels) == 1 else None
     if isinstance(value, str):

@@ -33,7 +33,7 @@ _FEWEST = 200  # operations for so many blocks
 _DRAWS = 2000
 _SEED = 1989
 _CHUNK = 1 << 18
-_WHOLE = 0.99  # share of the time beyond which nothing is known of the rest
+_MAX_TIME_SHARE = 0.99  # share of the time beyond which nothing is known of the rest
 ONE_TRIAL = Message("single-trial", "one trial: blocks of its time were resampled; how trials differ is not in it")
 Array = npt.NDArray[np.float64]
 
@@ -88,11 +88,11 @@ def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Ac
 def of_all(sample: Account, made: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
     """What the account of all operations is, of which those of ``sample`` were recorded: as many of each class were
     ``made``, when and how long as those of the sample. Of a class that the sample lacks: when as all, as typical."""
-    known = sample.counts.sum(axis=0)
-    factor = made / np.maximum(known, 1.0)
+    recorded = sample.counts.sum(axis=0)
+    factor = made / np.maximum(recorded, 1.0)
     counts, seconds = sample.counts * factor, sample.seconds * factor
-    for place in np.flatnonzero((known == 0) & (made > 0)).tolist():
-        counts[:, place] = made[place] * sample.counts.sum(axis=1) / known.sum()
+    for place in np.flatnonzero((recorded == 0) & (made > 0)).tolist():
+        counts[:, place] = made[place] * sample.counts.sum(axis=1) / recorded.sum()
         seconds[:, place] = counts[:, place] * typical_s[place]
     return replace(sample, counts=counts, seconds=seconds)
 
@@ -120,92 +120,98 @@ class Cost:
 
 def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
     """Of every class, over the trials."""
-    longest_s = max(one.elapsed_s for one in trials)
+    longest_s = max(trial.elapsed_s for trial in trials)
 
-    def of(place: int) -> ClassShares:
+    def estimate_shares(place: int) -> ClassShares:
         return ClassShares(
-            _estimate(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
-            _estimate(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
-            _estimate(trials, lambda n, s, one: _lost(n, s, one, classes.fast)[:, place], level).within(0.0, longest_s),
+            _estimate_over_trials(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
+            _estimate_over_trials(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
+            _estimate_over_trials(trials, lambda n, s, trial: _lost(n, s, trial, classes.fast)[:, place], level).within(
+                0.0, longest_s
+            ),
         )
 
-    return [of(place) for place in range(classes.count)]
+    return [estimate_shares(place) for place in range(classes.count)]
 
 
 def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
     """Of all classes that are slower than the fast one."""
     fast = classes.fast
-    longest_s = max(one.elapsed_s for one in trials)
+    longest_s = max(trial.elapsed_s for trial in trials)
 
-    def lost(n: Array, s: Array, one: Account) -> Array:
-        longer: Array = np.minimum(_lost(n, s, one, fast)[:, fast + 1 :].sum(axis=1), one.elapsed_s)
+    def sum_excess(n: Array, s: Array, trial: Account) -> Array:
+        longer: Array = np.minimum(_lost(n, s, trial, fast)[:, fast + 1 :].sum(axis=1), trial.elapsed_s)
         return longer
 
-    def work(one: Account) -> float:
-        return float(one.counts.sum()) * (one.size or 1)
+    def compute_work(trial: Account) -> float:
+        return float(trial.counts.sum()) * (trial.size or 1)
 
-    def rate(n: Array, s: Array, one: Account) -> Array:
-        busy = s.sum(axis=1) / n.sum(axis=1) * one.counts.sum() / one.seconds.sum()
-        made: Array = work(one) / (one.elapsed_s * busy)
-        return made
+    def compute_rate(n: Array, s: Array, trial: Account) -> Array:
+        busy = s.sum(axis=1) / n.sum(axis=1) * trial.counts.sum() / trial.seconds.sum()
+        rates: Array = compute_work(trial) / (trial.elapsed_s * busy)
+        return rates
 
-    def if_fast(n: Array, s: Array, one: Account) -> Array:
-        made: Array = work(one) / np.maximum(one.elapsed_s - lost(n, s, one), 1e-9)
-        return made
+    def if_fast(n: Array, s: Array, trial: Account) -> Array:
+        rates: Array = compute_work(trial) / np.maximum(trial.elapsed_s - sum_excess(n, s, trial), 1e-9)
+        return rates
 
-    cost_s = _estimate(trials, lost, level)
+    cost_s = _estimate_over_trials(trials, sum_excess, level)
     return Cost(
         cost_s.within(0.0, longest_s),
-        mean([one.elapsed_s for one in trials], level),
-        _estimate(trials, rate, level).within(0.0),
-        _without_endless(_estimate(trials, if_fast, level), cost_s, longest_s),
+        mean([trial.elapsed_s for trial in trials], level),
+        _estimate_over_trials(trials, compute_rate, level).within(0.0),
+        _without_endless(_estimate_over_trials(trials, if_fast, level), cost_s, longest_s),
         "bytes/s" if trials[0].size else "operations/s",
-    )  # fmt: skip
+    )
 
 
 def _without_endless(rate: Estimate, cost_s: Estimate, longest_s: float) -> Estimate:
     """Without an interval where that reaches 0, or where the cost reaches the whole time: what would be left of it is
     then as unknown, and its inverse can be anything."""
-    endless = rate.low is not None and (rate.low <= 0 or (cost_s.high or 0.0) >= _WHOLE * longest_s)
+    endless = rate.low is not None and (rate.low <= 0 or (cost_s.high or 0.0) >= _MAX_TIME_SHARE * longest_s)
     return replace(rate, low=None, high=None) if endless else rate
 
 
-def _lost(n: Array, s: Array, one: Account, fast: int) -> Array:
+def _lost(n: Array, s: Array, trial: Account, fast: int) -> Array:
     """Seconds of the run that each class took longer than the mean of the fast class; 0 of those that are faster."""
-    usual_of_all = one.seconds[:, fast].sum() / max(one.counts[:, fast].sum(), 1)
+    usual_of_all = trial.seconds[:, fast].sum() / max(trial.counts[:, fast].sum(), 1)
     usual = np.where(n[:, fast] > 0, s[:, fast] / np.maximum(n[:, fast], 1), usual_of_all)  # a resample may have none
     longer = np.maximum(s - n * usual[:, None], 0.0)
     longer[:, : fast + 1] = 0.0
-    kept = n.sum(axis=1) / one.counts.sum()  # a resample may have more or fewer operations than the trial
-    lost: Array = longer / np.maximum(kept, 1e-9)[:, None] / (one.ranks * one.depth)
+    share = n.sum(axis=1) / trial.counts.sum()  # a resample may have more or fewer operations than the trial
+    lost: Array = longer / np.maximum(share, 1e-9)[:, None] / (trial.ranks * trial.depth)
     return lost
 
 
-def _estimate(trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float) -> Estimate:
+def _estimate_over_trials(
+    trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float
+) -> Estimate:
     """The mean over trials; of a single one with the interval of its resampled blocks."""
-    found = [float(value(one.counts.sum(axis=0)[None], one.seconds.sum(axis=0)[None], one)[0]) for one in trials]
-    if len(found) > 1:
-        return mean(found, level)
-    one = trials[0]
-    used = np.flatnonzero(one.counts.sum(axis=1))
-    if one.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
+    values = [
+        float(value(trial.counts.sum(axis=0)[None], trial.seconds.sum(axis=0)[None], trial)[0]) for trial in trials
+    ]
+    if len(values) > 1:
+        return mean(values, level)
+    single = trials[0]
+    used = np.flatnonzero(single.counts.sum(axis=1))
+    if single.counts.sum() < _FEWEST or used.size < BLOCKS // 4:
         return Estimate(
-            found[0],
+            values[0],
             None,
             None,
             level,
             1,
             (Message("too-few-operations", "one trial with too few operations for an interval"),),
         )
-    drawn = _resampled(used.size)
-    again = value(drawn @ one.counts[used], drawn @ one.seconds[used], one)
+    drawn = _draw_blocks(used.size)
+    again = value(drawn @ single.counts[used], drawn @ single.seconds[used], single)
     tail = (1 - level) / 2
     wider = t_quantile(1 - tail, BLOCKS // _NEIGHBOURS - 1) / normal_quantile(1 - tail)
-    low, high = found[0] + wider * (np.quantile(again, [tail, 1 - tail]) - found[0])
-    return Estimate(found[0], min(float(low), found[0]), max(float(high), found[0]), level, 1, (ONE_TRIAL,))
+    low, high = values[0] + wider * (np.quantile(again, [tail, 1 - tail]) - values[0])
+    return Estimate(values[0], min(float(low), values[0]), max(float(high), values[0]), level, 1, (ONE_TRIAL,))
 
 
-def _resampled(parts: int) -> Array:
+def _draw_blocks(parts: int) -> Array:
     """How often each part is in each draw of blocks, which together are as long as the trial."""
     blocks = -(-parts // _NEIGHBOURS)
     starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))

@@ -34,11 +34,11 @@ class PeriodFold:
     @property
     def runs(self) -> int:
         """How many slots follow each other in the longest run, around the end."""
-        named = np.zeros(self.of, bool)
-        named[list(self.slots)] = True
-        if named.all():
+        mask = np.zeros(self.of, bool)
+        mask[list(self.slots)] = True
+        if mask.all():
             return self.of
-        lengths = np.diff(np.flatnonzero(~np.concatenate([named, named])), prepend=-1) - 1
+        lengths = np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1
         return int(lengths.max())
 
 
@@ -46,10 +46,10 @@ def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> 
     """The slots (0 … ``of`` − 1) that tell slow operations best. Slots are in the order of the operations: the first
     half says which, the second how well."""
     cut_slow, cut_others = slow.size // 2, others.size // 2
-    named = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
-    hit, false = np.isin(slow[cut_slow:], named), np.isin(others[cut_others:], named)
+    slots = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
+    hit, false = np.isin(slow[cut_slow:], slots), np.isin(others[cut_others:], slots)
     found = agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
-    return PeriodFold(tuple(sorted(named.tolist())), of, found)
+    return PeriodFold(tuple(sorted(slots.tolist())), of, found)
 
 
 def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:
@@ -59,9 +59,9 @@ def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots
     weight = prevalence * recall + (1 - prevalence) * alarms
     order = np.argsort(-np.divide(prevalence * recall, weight, out=np.zeros(of), where=weight > 0), kind="stable")
     hits, false = np.cumsum(recall[order]), np.cumsum(alarms[order])
-    named = prevalence * hits + (1 - prevalence) * false
+    positives = prevalence * hits + (1 - prevalence) * false
     alike = prevalence * hits + (1 - prevalence) * (1 - false)
-    chance = prevalence * named + (1 - prevalence) * (1 - named)
+    chance = prevalence * positives + (1 - prevalence) * (1 - positives)
     kappa = np.divide(alike - chance, 1 - chance, out=np.zeros(of), where=chance < 1)
     return order[: int(kappa.argmax()) + 1]
 
@@ -96,14 +96,14 @@ def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
     if steps is None or steps < 3:
         return []
     some = at[:: max(1, at.size // _PHASES)].astype(float)
-    return [_exact(some, steps * width / part, width / part, reach) for part in (1, 2, 3) if steps >= 3 * part]
+    return [_refine_length(some, steps * width / part, width / part, reach) for part in (1, 2, 3) if steps >= 3 * part]
 
 
-def _exact(some: Array, near: float, width: float, reach: float) -> float:
+def _refine_length(some: Array, near: float, width: float, reach: float) -> float:
     """The length, within ``width`` of ``near``, at which phases agree best, and no longer drift."""
     many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
     tried = np.linspace(near - width, near + width, many)
-    agree = [_together(some / length) for length in tried]
+    agree = [_measure_alignment(some / length) for length in tried]
     length = float(tried[int(np.argmax(agree))])
     phase = phases(some, length)
     usual = ~np.isnan(phase)
@@ -112,7 +112,7 @@ def _exact(some: Array, near: float, width: float, reach: float) -> float:
     return slope if abs(slope / length - 1) < _DRIFT else length
 
 
-def _together(turns: Array) -> float:
+def _measure_alignment(turns: Array) -> float:
     """How far they point into one direction: the length of the sum of their unit vectors, to six digits."""
     angles = ((turns - np.floor(turns)) * (2 * np.pi)).astype(np.float32)
     return math.hypot(float(np.cos(angles).sum()), float(np.sin(angles).sum()))

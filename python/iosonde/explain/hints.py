@@ -44,7 +44,7 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
 
     Raises InputError where the system knows none of the chosen columns, or a value cannot be written safely.
     """
-    pairs, unknown = _pairs(rule, system, names or {})
+    pairs, unknown = _translate_setting(rule, system, names or {})
     if not pairs:
         raise InputError(
             "unmapped-setting",
@@ -53,17 +53,24 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
             system=system,
             columns=", ".join(rule.choose),
             column=rule.choose[0],
-            example=_example(system),
+            example=_pick_example(system),
         )
     script = ["#!/bin/sh"] if SYSTEMS[system].suffix == ".sh" else []
-    head = [*script, f"# when: {_plain(rule.when)}", f"# learned from {rule.instances} instances; worst case "
-            f"{100 * rule.lowest:.0f} % of the best"]  # fmt: skip
-    head += [f"# not set here: {_plain(f'{name}={value}')}" for name, value in unknown]
+    head = [
+        *script,
+        f"# when: {_escape_text(rule.when)}",
+        f"# learned from {rule.instances} instances; worst case {100 * rule.lowest:.0f} % of the best",
+    ]
+    head += [f"# not set here: {_escape_text(f'{name}={value}')}" for name, value in unknown]
     return "\n".join([*head, *SYSTEMS[system].write(pairs)]) + "\n"
 
 
-def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None = None,
-             settings: Sequence[tuple[Cell, ...]] = ()) -> dict[str, str]:  # fmt: skip
+def files_of(
+    rules: Sequence[Rule],
+    system: str,
+    names: Mapping[str, str] | None = None,
+    settings: Sequence[tuple[Cell, ...]] = (),
+) -> dict[str, str]:
     """File name → content: one for each rule, and ``rules.txt`` that says which is for what.
 
     ``names`` are of chosen columns, or of levels in ``settings``. Raises InputError for another.
@@ -71,8 +78,9 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
     choose = rules[0].choose
     every = (*settings, *(rule.setting for rule in rules))
     for name in names or {}:
-        columns = {column for setting in every for column, level in zip(choose, setting, strict=True)
-                   if str(level) == name}  # fmt: skip
+        columns = {
+            column for setting in every for column, level in zip(choose, setting, strict=True) if str(level) == name
+        }
         if name not in choose and not columns:
             raise InputError(
                 "unknown-name",
@@ -90,21 +98,21 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
                 name=name,
                 meanings=both,
             )
-    made = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
-    index = [f"{name}: {_plain(rule.sentence())}" for name, rule in zip(made, rules, strict=True)]
-    return {**made, "rules.txt": "\n".join(index) + "\n"}
+    files = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
+    index = [f"{name}: {_escape_text(rule.sentence())}" for name, rule in zip(files, rules, strict=True)]
+    return {**files, "rules.txt": "\n".join(index) + "\n"}
 
 
-def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pairs]:
+def _translate_setting(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pairs]:
     """((name, value) for the system, (column, value) that it does not know)."""
-    known = SYSTEMS[system]
-    found: list[tuple[str, str]] = []
+    hints = SYSTEMS[system]
+    pairs: list[tuple[str, str]] = []
     unknown: list[tuple[str, str]] = []
     for column, cell in zip(rule.choose, rule.setting, strict=True):
         label, unit = _unit(column)
         word = re.sub(r"[\s-]+", "_", label.lower())
-        keys = (names[column],) if column in names else known.keys.get(word, ())
-        if not keys and known.own(label):
+        keys = (names[column],) if column in names else hints.keys.get(word, ())
+        if not keys and hints.own(label):
             keys = (label,)
         if not keys:
             unknown.append((column, str(cell)))
@@ -119,7 +127,7 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
                     cell=cell,
                     system=system,
                 )
-            value = known.value(key, text)
+            value = hints.value(key, text)
             if not _SAFE.match(value) and system not in ("lustre", "gluster"):
                 raise InputError(
                     "unsafe-value",
@@ -129,7 +137,7 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
                     cell=cell,
                     system=system,
                 )
-            if key in dict(found):
+            if key in dict(pairs):
                 raise InputError(
                     "duplicate-setting",
                     "two of the chosen columns are {key} for {system}",
@@ -137,17 +145,17 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
                     key=key,
                     system=system,
                 )
-            found.append((key, value))
-    return found, unknown
+            pairs.append((key, value))
+    return pairs, unknown
 
 
 def _unit(column: str) -> tuple[str, str]:
     """A column's name without its unit of size, and that: ``stripe_size (KiB)``, ``stripe_size_kib``; else ''."""
-    found = re.fullmatch(r"(.+?)(?:\s*\(([KMGT]i?B|bytes|B)\)|_([KMGT]iB|bytes))", column, re.IGNORECASE)
-    if not found:
+    match = re.fullmatch(r"(.+?)(?:\s*\(([KMGT]i?B|bytes|B)\)|_([KMGT]iB|bytes))", column, re.IGNORECASE)
+    if not match:
         return column, ""
-    unit = found.group(2) or found.group(3)
-    return found.group(1), "" if unit.lower() in ("bytes", "b") else unit
+    unit = match.group(2) or match.group(3)
+    return match.group(1), "" if unit.lower() in ("bytes", "b") else unit
 
 
 def _bytes(text: str) -> str:
@@ -155,12 +163,12 @@ def _bytes(text: str) -> str:
     return str(parse_size(text))
 
 
-def _size(text: str) -> str:
+def _format_size(text: str) -> str:
     """Bytes of ``128KiB``; ``128k`` and ``2MB`` are what was given to the system when it was measured, and stay."""
     return _bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
 
 
-def _switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
+def _format_switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
     word = on if text.lower() in _ON else off if text.lower() in _OFF else text.lower()
     if word not in (on, off, other or on):
         allowed = f"{on}, {off} or {other}" if other else f"{on} or {off}"
@@ -178,11 +186,11 @@ def _switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
 
 def _romio_value(key: str, text: str) -> str:
     if key in ("romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write", "romio_cb_alltoall"):
-        return _switch(key, text, "enable", "disable", "automatic")
+        return _format_switch(key, text, "enable", "disable", "automatic")
     if key == "romio_cb_pfr":
-        return _switch(key, text, "enable", "disable")
+        return _format_switch(key, text, "enable", "disable")
     if key in ("romio_no_indep_rw", "direct_read", "direct_write"):
-        return _switch(key, text, "true", "false")
+        return _format_switch(key, text, "true", "false")
     return _bytes(text) if key in _ROMIO_BYTES else text
 
 
@@ -194,41 +202,41 @@ def _lustre_value(key: str, text: str) -> str:
             "Lustre takes multiples of 64 KiB",
             size_bytes=size,
         )
-    return _size(text)
+    return _format_size(text)
 
 
 def _mount_value(key: str, text: str) -> str:
-    return _bytes(text) if key in ("rsize", "wsize") else _size(text)
+    return _bytes(text) if key in ("rsize", "wsize") else _format_size(text)
 
 
 def _fio_value(key: str, text: str) -> str:
     if text.lower() in _ON or text.lower() in _OFF:
         return "1" if text.lower() in _ON else "0"
-    return _size(text)
+    return _format_size(text)
 
 
 def _ior_value(key: str, text: str) -> str:
-    return _switch(key, text, "on", "off") if key in _IOR_FLAGS else _size(text)
+    return _format_switch(key, text, "on", "off") if key in _IOR_FLAGS else _format_size(text)
 
 
-def _plain(text: str) -> str:
+def _escape_text(text: str) -> str:
     """One line of printable characters: nothing ends the comment."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def _example(system: str) -> str:
+def _pick_example(system: str) -> str:
     return next(iter(SYSTEMS[system].keys.values()))[0]
 
 
-def _romio(pairs: Pairs) -> list[str]:
+def _write_romio(pairs: Pairs) -> list[str]:
     return [f"{key} {value}" for key, value in pairs]
 
 
-def _lustre(pairs: Pairs) -> list[str]:
+def _write_lustre(pairs: Pairs) -> list[str]:
     return ["lfs setstripe " + " ".join(f"{key} {shlex.quote(value)}" for key, value in pairs) + ' "$1"']
 
 
-def _gluster(pairs: Pairs) -> list[str]:
+def _write_gluster(pairs: Pairs) -> list[str]:
     return [f'gluster volume set "$1" {key} {shlex.quote(value)}' for key, value in pairs]
 
 
@@ -245,11 +253,11 @@ def _mount_word(key: str, value: str) -> str:
     return _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
 
 
-def _fio(pairs: Pairs) -> list[str]:
+def _write_fio(pairs: Pairs) -> list[str]:
     return ["[global]", *(f"{key}={value}" for key, value in pairs)]
 
 
-def _ior(pairs: Pairs) -> list[str]:
+def _write_ior(pairs: Pairs) -> list[str]:
     words = []
     for key, value in pairs:
         if key in _IOR_FLAGS:
@@ -260,38 +268,105 @@ def _ior(pairs: Pairs) -> list[str]:
 
 
 _ROMIO_BYTES = ("striping_unit", "cb_buffer_size", "ind_rd_buffer_size", "ind_wr_buffer_size")
-_ROMIO_OWN = (*_ROMIO_BYTES, "striping_factor", "start_iodevice", "cb_nodes", "cb_config_list", "direct_read",
-              "direct_write", "direct_io")  # fmt: skip
-_OPPOSITE = {"sync": "async", "async": "sync", "ro": "rw", "rw": "ro", "hard": "soft", "soft": "hard", "fg": "bg",
-             "bg": "fg"}  # fmt: skip
+_ROMIO_OWN = (
+    *_ROMIO_BYTES,
+    "striping_factor",
+    "start_iodevice",
+    "cb_nodes",
+    "cb_config_list",
+    "direct_read",
+    "direct_write",
+    "direct_io",
+)
+_OPPOSITE = {
+    "sync": "async",
+    "async": "sync",
+    "ro": "rw",
+    "rw": "ro",
+    "hard": "soft",
+    "soft": "hard",
+    "fg": "bg",
+    "bg": "fg",
+}
 _IOR_FLAGS = ("-c", "-F", "-z", "-e", "-C", "-Z", "-K", "-Y")
 _STRIPES = ("servers", "stripe_count", "stripes", "striping_factor")
 _STRIPE = ("stripe", "stripe_size", "striping_unit")
 _GLUSTER = {
-    "read_ahead": ("performance.read-ahead",), "write_behind": ("performance.write-behind",),
-    "io_cache": ("performance.io-cache",), "md_cache": ("performance.stat-prefetch",),
-    "quick_read": ("performance.quick-read",), "readdir_ahead": ("performance.readdir-ahead",),
-    "cache_size": ("performance.cache-size",), "io_threads": ("performance.io-thread-count",),
-    "open_behind": ("performance.open-behind",), "write_behind_window": ("performance.write-behind-window-size",),
+    "read_ahead": ("performance.read-ahead",),
+    "write_behind": ("performance.write-behind",),
+    "io_cache": ("performance.io-cache",),
+    "md_cache": ("performance.stat-prefetch",),
+    "quick_read": ("performance.quick-read",),
+    "readdir_ahead": ("performance.readdir-ahead",),
+    "cache_size": ("performance.cache-size",),
+    "io_threads": ("performance.io-thread-count",),
+    "open_behind": ("performance.open-behind",),
+    "write_behind_window": ("performance.write-behind-window-size",),
     "read_ahead_pages": ("performance.read-ahead-page-count",),
-}  # fmt: skip
+}
 _SIEVING = ("romio_ds_read", "romio_ds_write")
 
 SYSTEMS: dict[str, Hints] = {
-    "romio": Hints(".hints", {
-        **dict.fromkeys(("sieving", "data_sieving", "ds"), _SIEVING), "collective": ("romio_cb_read", "romio_cb_write"),
-        **dict.fromkeys(("buffer", "sieving_buffer"), ("ind_rd_buffer_size", "ind_wr_buffer_size")),
-        **dict.fromkeys(_STRIPES, ("striping_factor",)), **dict.fromkeys(_STRIPE, ("striping_unit",)),
-    }, lambda name: name in _ROMIO_OWN or name.startswith("romio_"), _romio, _romio_value),
-    "lustre": Hints(".sh", {**dict.fromkeys(_STRIPES, ("-c",)), **dict.fromkeys(_STRIPE, ("-S",)),
-                            "stripe_index": ("-i",), "pool": ("-p",)}, lambda name: False, _lustre, _lustre_value),
-    "gluster": Hints(".sh", _GLUSTER, lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
-                     _gluster, lambda key, text: _size(text)),
-    "mount": Hints(".options", {"read_size": ("rsize",), "write_size": ("wsize",)},
-                   lambda name: bool(_SAFE.match(name)), _mount, _mount_value),
-    "fio": Hints(".fio", {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",),
-                          "jobs": ("numjobs",)}, lambda name: bool(_SAFE.match(name)), _fio, _fio_value),
-    "ior": Hints(".flags", {"transfer_size": ("-t",), "block_size": ("-b",), "segments": ("-s",), "api": ("-a",),
-                            "collective": ("-c",), "file_per_process": ("-F",), "random": ("-z",), "fsync": ("-e",)},
-                 lambda name: False, _ior, _ior_value),
-}  # fmt: skip
+    "romio": Hints(
+        ".hints",
+        {
+            **dict.fromkeys(("sieving", "data_sieving", "ds"), _SIEVING),
+            "collective": ("romio_cb_read", "romio_cb_write"),
+            **dict.fromkeys(("buffer", "sieving_buffer"), ("ind_rd_buffer_size", "ind_wr_buffer_size")),
+            **dict.fromkeys(_STRIPES, ("striping_factor",)),
+            **dict.fromkeys(_STRIPE, ("striping_unit",)),
+        },
+        lambda name: name in _ROMIO_OWN or name.startswith("romio_"),
+        _write_romio,
+        _romio_value,
+    ),
+    "lustre": Hints(
+        ".sh",
+        {
+            **dict.fromkeys(_STRIPES, ("-c",)),
+            **dict.fromkeys(_STRIPE, ("-S",)),
+            "stripe_index": ("-i",),
+            "pool": ("-p",),
+        },
+        lambda name: False,
+        _write_lustre,
+        _lustre_value,
+    ),
+    "gluster": Hints(
+        ".sh",
+        _GLUSTER,
+        lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
+        _write_gluster,
+        lambda key, text: _format_size(text),
+    ),
+    "mount": Hints(
+        ".options",
+        {"read_size": ("rsize",), "write_size": ("wsize",)},
+        lambda name: bool(_SAFE.match(name)),
+        _mount,
+        _mount_value,
+    ),
+    "fio": Hints(
+        ".fio",
+        {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",), "jobs": ("numjobs",)},
+        lambda name: bool(_SAFE.match(name)),
+        _write_fio,
+        _fio_value,
+    ),
+    "ior": Hints(
+        ".flags",
+        {
+            "transfer_size": ("-t",),
+            "block_size": ("-b",),
+            "segments": ("-s",),
+            "api": ("-a",),
+            "collective": ("-c",),
+            "file_per_process": ("-F",),
+            "random": ("-z",),
+            "fsync": ("-e",),
+        },
+        lambda name: False,
+        _write_ior,
+        _ior_value,
+    ),
+}

@@ -24,13 +24,13 @@ def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
         TrialCell({"cell": int(cells[rows[0]])}, "", "", y[rows], rows=rows, places=tuple(map(str, rows)))
         for rows in np.split(order, starts[1:])
     ]
-    found, original = copies.find(parts), np.arange(len(y))
-    if found is None:
+    duplicates, original = copies.find(parts), np.arange(len(y))
+    if duplicates is None:
         return original
-    for a, b in found.cells:
+    for a, b in duplicates.cells:
         assert a.rows is not None and b.rows is not None
         original[b.rows[np.argsort(b.values, kind="stable")]] = a.rows[np.argsort(a.values, kind="stable")]
-    for first, again in found.trials:
+    for first, again in duplicates.trials:
         original[int(again)] = original[int(first)]
     return original
 
@@ -38,25 +38,25 @@ def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
 def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.int64]:
     """Instances × settings: cells with the same number hold copies of the same trials; -1 where none was made."""
     numbers: dict[tuple[int, ...], int] = {}
-    made = np.full((int(instance.max()) + 1, int(setting.max()) + 1), -1, dtype=np.int64)
-    cell = instance * made.shape[1] + setting
+    cell_numbers = np.full((int(instance.max()) + 1, int(setting.max()) + 1), -1, dtype=np.int64)
+    cell = instance * cell_numbers.shape[1] + setting
     order = np.lexsort((original, cell))
     starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
     for rows in np.split(order, starts[1:]):
-        made.flat[cell[rows[0]]] = numbers.setdefault(tuple(original[rows].tolist()), len(numbers))
-    return made
+        cell_numbers.flat[cell[rows[0]]] = numbers.setdefault(tuple(original[rows].tolist()), len(numbers))
+    return cell_numbers
 
 
 def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
     """Settings that are copies of an earlier one in every instance that has both (two or more): copy → original."""
-    found: dict[int, int] = {}
+    originals: dict[int, int] = {}
     for copy in range(1, same.shape[1]):
-        for first in (s for s in range(copy) if s not in found):
+        for first in (s for s in range(copy) if s not in originals):
             both = (same[:, first] >= 0) & (same[:, copy] >= 0)
             if both.sum() >= 2 and (same[both, first] == same[both, copy]).all():
-                found[copy] = first
+                originals[copy] = first
                 break
-    return found
+    return originals
 
 
 def alike(same: npt.NDArray[np.int64]) -> Rows:
@@ -86,7 +86,7 @@ def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: in
     sizes = np.diff(np.append(starts, len(cells)))
     place[order] = np.arange(len(cells)) - np.repeat(starts, sizes)
     if (original != np.arange(len(cells))).any():
-        place = _renumbered(place, original, order, starts)
+        place = _renumber_places(place, original, order, starts)
     place = place[original]
     count = np.bincount(cells, minlength=len(complete))[complete]
     for n in range(min(int(count.min()), most), 1, -1):
@@ -97,9 +97,9 @@ def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: in
     return np.zeros(len(cells), dtype=np.intp)
 
 
-def _renumbered(place: Rows, original: Rows, order: Rows, starts: Rows) -> Rows:
+def _renumber_places(place: Rows, original: Rows, order: Rows, starts: Rows) -> Rows:
     """Places counted over a cell's distinct trials."""
-    made = place.copy()
+    places = place.copy()
     for rows in np.split(order, starts[1:]):
-        made[rows] = np.unique(original[rows], return_inverse=True)[1].reshape(-1)
-    return made
+        places[rows] = np.unique(original[rows], return_inverse=True)[1].reshape(-1)
+    return places

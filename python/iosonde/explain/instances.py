@@ -122,10 +122,10 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     y = table.numbers(response)
     chosen, fixed = [table.column(n).name for n in choose], [table.column(n).name for n in given]
     _check_names(measured.name, chosen, fixed)
-    kept = ~np.isnan(y)
+    usable = ~np.isnan(y)
     for name in (*chosen, *fixed):
-        kept &= ~table.column(name).missing
-    if not kept.any():
+        usable &= ~table.column(name).missing
+    if not usable.any():
         raise DataError(
             "no-complete-rows",
             "{source}: no row has {response} and all of {columns}",
@@ -134,8 +134,8 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
             response=response,
             columns=", ".join([*chosen, *fixed]),
         )
-    warnings = missing_row_warnings(len(table) - int(kept.sum()), len(table))
-    part, y = table.take(kept), y[kept]
+    warnings = missing_row_warnings(len(table) - int(usable.sum()), len(table))
+    part, y = table.take(usable), y[usable]
     _check_values(part, measured.name, y, chosen)
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
     if alone:
@@ -145,8 +145,8 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
             )
         )
         fixed = [name for name in fixed if name not in alone]
-    setting, settings = _numbered(part, chosen)
-    instance, _ = _numbered(part, fixed)
+    setting, settings = _number_groups(part, chosen)
+    instance, _ = _number_groups(part, fixed)
     original = instance_twins.twins(y, instance * len(settings) + setting)
     trials = _Trials(part, y, instance, setting, settings, original)
     renamed: Renamed = ()
@@ -156,11 +156,11 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
     )
-    x = _x(trials.table, fixed, trials.instance)
-    made = _arranged(trials, x)
-    return replace(made, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
+    x = _code_features(trials.table, fixed, trials.instance)
+    instances = _arrange_trials(trials, x)
+    return replace(instances, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
                    lower=lower, renamed=renamed, units=part.level_units((*chosen, *fixed)),
-                   warnings=(*warnings, *_twin_warnings(trials, renamed, made.group)))  # fmt: skip
+                   warnings=(*warnings, *_twin_warnings(trials, renamed, instances.group)))  # fmt: skip
 
 
 def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) -> None:
@@ -211,9 +211,9 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     renamed = instance_twins.renamed(same)
     if not renamed:
         return trials, ()
-    left = [at for at in range(len(trials.settings)) if at not in renamed]
+    remaining = [at for at in range(len(trials.settings)) if at not in renamed]
     names = tuple((trials.settings[copy], trials.settings[first]) for copy, first in sorted(renamed.items()))
-    if len(left) == 1:
+    if len(remaining) == 1:
         raise DataError(
             "identical-settings",
             "{source}: all settings have the same trials: one setting under {n_settings} names",
@@ -221,17 +221,17 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
             source=trials.table.source,
             n_settings=len(trials.settings),
         )
-    keep = np.isin(trials.setting, left)
-    kept = trials.table.take(keep)
+    keep = np.isin(trials.setting, remaining)
+    table = trials.table.take(keep)
     # An original may be gone with a setting: the first copy that is left takes its place.
     first, original = np.unique(trials.original[keep], return_index=True, return_inverse=True)[1:]
     instance = np.unique(trials.instance[keep], return_inverse=True)[1].reshape(-1)
-    return (_Trials(kept, trials.y[keep], instance, np.searchsorted(left, trials.setting[keep]),
-                    tuple(trials.settings[at] for at in left), first[original.reshape(-1)]), names)  # fmt: skip
+    return (_Trials(table, trials.y[keep], instance, np.searchsorted(remaining, trials.setting[keep]),
+                    tuple(trials.settings[at] for at in remaining), first[original.reshape(-1)]), names)  # fmt: skip
 
 
 def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
-    found: list[str] = [
+    messages: list[str] = [
         Message(
             "identical-settings",
             "{copy} is {setting} under another name (all its trials are copies) and is left out",
@@ -243,7 +243,7 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     within = trials.original != np.arange(len(trials.y))
     within &= trials.instance[trials.original] == trials.instance
     if within.any():
-        found.append(
+        messages.append(
             Message(
                 "copied-trials",
                 "{n} of {n_trials} trials are copies of another of their instance (iosonde check lists "
@@ -254,7 +254,7 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
         )
     alike = len(group) - len(np.unique(group))
     if alike:
-        found.append(
+        messages.append(
             Message(
                 "copied-instances",
                 "{n} of {n_instances} instances are copies of another in more than half of their cells: "
@@ -263,15 +263,15 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
                 n_instances=len(group),
             )
         )
-    return found
+    return messages
 
 
-def _arranged(trials: _Trials, x: Array) -> Instances:
+def _arrange_trials(trials: _Trials, x: Array) -> Instances:
     """The complete instances, with everything that is counted over their trials; names are still to be set."""
     y, cells, settings = trials.y, trials.cells, trials.settings
     shape = (int(trials.instance.max()) + 1, len(settings))
     size = shape[0] * shape[1]
-    complete = _complete(trials.table, np.bincount(cells, minlength=size).reshape(shape), settings)
+    complete = _select_complete(trials.table, np.bincount(cells, minlength=size).reshape(shape), settings)
     slot = instance_twins.slots(trials.original, cells, np.repeat(complete, len(settings)), _MOST_SLOTS)
     n = int(slot.max()) + 1
     sums = np.bincount(cells * n + slot, y, size * n).astype(np.float64, copy=False).reshape(*shape, n)
@@ -291,23 +291,23 @@ def _arranged(trials: _Trials, x: Array) -> Instances:
                      incomplete=int((~complete).sum()))  # fmt: skip
 
 
-def _check_names(response: str, chosen: Sequence[str], given: Sequence[str]) -> None:
+def _check_names(response: str, chosen: Sequence[str], feature_columns: Sequence[str]) -> None:
     if not chosen:
         raise InputError(
             "missing-option", "no setting to choose is named", "{spell.choose} takes columns that one may set"
         )
-    for name in (*chosen, *given):
+    for name in (*chosen, *feature_columns):
         if name == response:
             raise InputError(
                 "response-as-factor", "'{column}' is the response", "choose among other columns", column=name
             )
-        if [*chosen, *given].count(name) > 1:
+        if [*chosen, *feature_columns].count(name) > 1:
             raise InputError(
                 "duplicate-column", "'{column}' is named twice", "a column is chosen or given, once", column=name
             )
 
 
-def _numbered(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, ...], ...]]:
+def _number_groups(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, ...], ...]]:
     groups = table.groups(by)
     number = np.empty(len(table), dtype=np.intp)
     for at, (_, rows) in enumerate(groups):
@@ -315,7 +315,7 @@ def _numbered(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, 
     return number, tuple(key for key, _ in groups)
 
 
-def _complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple[tuple[Cell, ...], ...]) -> Mask:
+def _select_complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple[tuple[Cell, ...], ...]) -> Mask:
     present = trials > 0
     if not (present.sum(axis=1) >= 2).any():
         raise DataError(
@@ -342,10 +342,10 @@ def _complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple[tuple[
     return complete
 
 
-def _x(table: Table, given: Sequence[str], instance: npt.NDArray[np.intp]) -> Array:
+def _code_features(table: Table, feature_columns: Sequence[str], instance: npt.NDArray[np.intp]) -> Array:
     n = int(instance.max()) + 1
     first = np.zeros(n, dtype=np.intp)
     first[instance[::-1]] = np.arange(len(instance))[::-1]
-    columns = [table.column(name) for name in given]
+    columns = [table.column(name) for name in feature_columns]
     coded = [table.numbers(c.name)[first] if c.numeric else c.codes()[0][first].astype(float) for c in columns]
     return np.column_stack(coded) if coded else np.zeros((n, 0))

@@ -52,11 +52,11 @@ class ServerTimes:
     @property
     def slowest(self) -> tuple[str, float, float] | None:
         """(server, its mean, that of all others together); None where fewer than two did anything."""
-        done = {name: told for name, told in self.by_server.items() if told[0]}
+        done = {name: times for name, times in self.by_server.items() if times[0]}
         if len(done) < 2:
             return None
-        name = max(done, key=lambda one: done[one][1])
-        others = ServerTimes({one: told for one, told in done.items() if one != name})
+        name = max(done, key=lambda server: done[server][1])
+        others = ServerTimes({server: times for server, times in done.items() if server != name})
         return name, done[name][1], others.mean_s
 
     def holders(self, share: float, files: int) -> list[str]:
@@ -65,11 +65,11 @@ class ServerTimes:
         done = {name: many / max(1, self.count) for name, (many, _) in self.by_server.items() if many}
         off = {name: round(files * abs(its - share)) for name, its in done.items()}
         nearest = min(off.values(), default=0)
-        return [name for name, one in off.items() if one == nearest <= 1] if len(done) > 1 else []
+        return [name for name, distance in off.items() if distance == nearest <= 1] if len(done) > 1 else []
 
     def longer_s(self, name: str) -> float:
         """How much longer an operation takes in this server than in all others together."""
-        others = ServerTimes({one: told for one, told in self.by_server.items() if one != name})
+        others = ServerTimes({server: times for server, times in self.by_server.items() if server != name})
         return self.by_server[name][1] - others.mean_s
 
     @property

@@ -75,25 +75,25 @@ def split(
     that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
     rows = _where(columns, "phase", phase.index, None)
     for kind in _levels(columns, "kind", rows):
-        of_kind = _where(columns, "kind", kind, rows)
-        good = _where(columns, "status", STATUS_OK, of_kind)
-        failed = _count(columns, of_kind) - _count(columns, good)
-        scale = stand_for(phase, kinds[kind], _count(columns, of_kind))
+        kind_rows = _where(columns, "kind", kind, rows)
+        good = _where(columns, "status", STATUS_OK, kind_rows)
+        failed = _count(columns, kind_rows) - _count(columns, good)
+        scale = stand_for(phase, kinds[kind], _count(columns, kind_rows))
         for size in _levels(columns, "size", good):
             mine = _where(columns, "size", size, good)
             if _count(columns, mine) >= LEAST:
-                yield kind, _of_rows(columns, mine, phase, size, {**more, "stand_for": scale}), failed
+                yield kind, _build_from_rows(columns, mine, phase, size, {**more, "stand_for": scale}), failed
 
 
 def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
     """How many operations of a kind were made for each that was recorded."""
     if phase.recorded_all:
         return 1.0
-    made = (phase.totals.get(kind) or {}).get("count") or 0
-    return max(1.0, made / max(recorded, 1))
+    total = (phase.totals.get(kind) or {}).get("count") or 0
+    return max(1.0, total / max(recorded, 1))
 
 
-def _of_rows(
+def _build_from_rows(
     columns: Columns, rows: npt.NDArray[Any] | None, phase: StoredPhase, size: int, more: Mapping[str, Any]
 ) -> Operations:
     picked = {name: columns[name] if rows is None else columns[name][rows]
@@ -104,11 +104,11 @@ def _of_rows(
 
 def of_columns(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
     """Operations of a phase; ``start_ns`` is after the first start already."""
-    hosts = {int(one["rank"]): str(one.get("host") or "") for one in phase.ranks}
-    known = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
+    hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
+    options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
     return Operations(
         columns["rank"], columns["file"], columns["offset"], columns["start_ns"], columns["duration_ns"], size,
-        phase.comparable, shared=phase.shared, hosts=hosts, **known,
+        phase.comparable, shared=phase.shared, hosts=hosts, **options,
     )  # fmt: skip
 
 
@@ -143,18 +143,18 @@ def _levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Seque
     values = columns[name] if rows is None else columns[name][rows]
     if not values.size:
         return []
-    found, counts = np.unique(values[:: max(1, values.size // _SAMPLE)], return_counts=True)
+    levels, counts = np.unique(values[:: max(1, values.size // _SAMPLE)], return_counts=True)
     usual = np.argsort(-counts, kind="stable")[:MOST_SIZES]
-    return [int(one) for one in found[usual]]
+    return [int(level) for level in levels[usual]]
 
 
 def _where(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
     """The rows, of these, with a value; None: all that there are, so that nothing needs to be copied."""
     values = columns[name] if rows is None else columns[name][rows]
-    kept = values == value
-    if kept.all():
+    mask = values == value
+    if mask.all():
         return rows
-    return np.flatnonzero(kept) if rows is None else rows[kept]
+    return np.flatnonzero(mask) if rows is None else rows[mask]
 
 
 def _count(columns: Columns, rows: npt.NDArray[Any] | None) -> int:

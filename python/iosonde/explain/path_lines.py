@@ -45,8 +45,8 @@ class PathLine:
 
     def seconds(self, sizes: Array) -> Array:
         """t(size), for every size."""
-        found = self.fixed_s[0] + self.s_per_byte[0] * sizes
-        return np.where(sizes > self.largest, np.nan, found) if self.largest else found
+        seconds = self.fixed_s[0] + self.s_per_byte[0] * sizes
+        return np.where(sizes > self.largest, np.nan, seconds) if self.largest else seconds
 
     def replicates(self, size: float) -> Array:
         """t(size) by the best line and by all replicates."""
@@ -77,8 +77,9 @@ def interval(values: Array, level: float, n: int, warnings: tuple[str, ...] = ()
     if values.size < 2:
         return Estimate(float(values[0]), None, None, level, n, warnings)
     low, high = np.quantile(values[1:], [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(values[0]), min(float(low), float(values[0])), max(float(high), float(values[0])), level, n,
-                    warnings)  # fmt: skip
+    return Estimate(
+        float(values[0]), min(float(low), float(values[0])), max(float(high), float(values[0])), level, n, warnings
+    )
 
 
 def fit(sizes: Array, seconds: Array, weights: Array) -> tuple[Array, Array]:
@@ -113,15 +114,19 @@ def fit(sizes: Array, seconds: Array, weights: Array) -> tuple[Array, Array]:
 
 def line(name: str, sizes: Array, times: list[Array], largest: int = 0, replicates: int = REPLICATES) -> PathLine:
     """The line through cells: ``times`` has the durations (s) of each, of one size."""
-    medians = np.array([float(np.median(one)) for one in times])
+    medians = np.array([float(np.median(cell_times)) for cell_times in times])
     draw = np.random.default_rng(len(times))
     drawn = draw.multinomial(len(times), np.full(len(times), 1 / len(times)), size=replicates).astype(float)
     fixed, per_byte = fit(sizes, medians, np.vstack([np.ones(len(times)), drawn]))
-    return PathLine(name, fixed, per_byte, _spread(sizes, times, fixed[0] + per_byte[0] * sizes), len(times), largest)
+    return PathLine(
+        name, fixed, per_byte, _estimate_spread(sizes, times, fixed[0] + per_byte[0] * sizes), len(times), largest
+    )
 
 
-def _spread(sizes: Array, times: list[Array], model: Array) -> float:
+def _estimate_spread(sizes: Array, times: list[Array], model: Array) -> float:
     """Every cell counts alike, whatever the number of its operations."""
-    each = [np.quantile(np.log(one / at), np.linspace(0.005, 0.995, 100))
-            for one, at in zip(times, model, strict=True)]  # fmt: skip
+    each = [
+        np.quantile(np.log(cell_times / at), np.linspace(0.005, 0.995, 100))
+        for cell_times, at in zip(times, model, strict=True)
+    ]
     return max(_NORMAL * float(np.median(np.abs(np.concatenate(each)))), _LEAST_SPREAD)

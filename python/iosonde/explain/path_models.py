@@ -71,12 +71,12 @@ class PathCell:
         """The times of operations whose condition is known; None where that is not so."""
         if not self.verified:
             return None
-        found = self.seconds
+        seconds = self.seconds
         if self.state == UNCACHED:
             if self.place not in UNPREDICTABLE or (self.direction == WRITE and self.access_size >= PAGE):
                 return None  # whole pages are written without a look at the device
-            found = found[self.untouched]
-        return found[:_OPERATIONS] if found.size else None
+            seconds = seconds[self.untouched]
+        return seconds[:_OPERATIONS] if seconds.size else None
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,17 @@ class PathModels:
 
     def line(self, condition: str, reach: str) -> PathLine | None:
         """The line of a condition, NEAR or FAR where each has its own."""
-        named = {line.name: line for line in self.lines}
-        return named.get(_variant(condition, reach)) or named.get(condition)
+        line_by_name = {line.name: line for line in self.lines}
+        return line_by_name.get(_format_variant(condition, reach)) or line_by_name.get(condition)
 
 
 def fit(cells: Sequence[PathCell]) -> dict[str, PathModels]:
     """Direction → its models, from the cells whose state was verified; without those of too few sizes."""
-    return {direction: PathModels(direction, lines) for direction, states in _ORDER.items()
-            if (lines := tuple(line for state in states for line in _lines(cells, direction, state)))}  # fmt: skip
+    return {
+        direction: PathModels(direction, lines)
+        for direction, states in _ORDER.items()
+        if (lines := tuple(line for state in states for line in _lines(cells, direction, state)))
+    }
 
 
 def _lines(cells: Sequence[PathCell], direction: str, state: str) -> list[PathLine]:
@@ -136,7 +139,7 @@ def _lines(cells: Sequence[PathCell], direction: str, state: str) -> list[PathLi
     groups = {reach: [cell for cell in mine if cell.reach == reach] for reach in (NEAR, FAR)}
     enough = all(len({cell.access_size for cell in group}) >= _VARIANT_SIZES for group in groups.values())
     if enough and state != UNCACHED:
-        return [_line(_variant(state, reach), group) for reach, group in groups.items()]
+        return [_line(_format_variant(state, reach), group) for reach, group in groups.items()]
     if len(mine) < path_lines.LEAST_CELLS or len({cell.access_size for cell in mine}) < 2:
         return []
     return [_line(state, mine)]
@@ -149,7 +152,7 @@ def _line(name: str, cells: Sequence[PathCell], replicates: int = path_lines.REP
     return path_lines.line(name, sizes, times, PAGE - 1 if part_of_page else 0, replicates)
 
 
-def _variant(state: str, reach: str) -> str:
+def _format_variant(state: str, reach: str) -> str:
     return f"{state} ({reach})"
 
 
@@ -182,7 +185,7 @@ def rows(cells: Sequence[PathCell], models: Mapping[str, PathModels], level: flo
     for cell in cells:
         if cell.direction in models:
             by_name.setdefault(cell.name, []).append(cell)
-    ordered = sorted(by_name.items(), key=lambda one: (one[1][0].direction, "DCU".index(one[0][0]), one[0]))
+    ordered = sorted(by_name.items(), key=lambda item: (item[1][0].direction, "DCU".index(item[0][0]), item[0]))
     return [_row(name, group, models[group[0].direction], level) for name, group in ordered]
 
 
@@ -190,15 +193,15 @@ def _row(name: str, cells: Sequence[PathCell], models: PathModels, level: float)
     shares = dict.fromkeys(models.names, 0.0)
     spent, best, intended = 0.0, np.zeros(path_lines.REPLICATES + 1), []
     for cell in cells:
-        told = models.assign(np.full(cell.seconds.size, float(cell.access_size)), cell.seconds).shares()
-        shares = {key: share + told[key] / len(cells) for key, share in shares.items()}
+        assigned_shares = models.assign(np.full(cell.seconds.size, float(cell.access_size)), cell.seconds).shares()
+        shares = {key: share + assigned_shares[key] / len(cells) for key, share in shares.items()}
         lines = [line for state in meant(cell) if (line := models.line(state, cell.reach)) is not None]
         if lines:
-            line = min(lines, key=lambda one: float(one.replicates(cell.access_size)[0]))
+            line = min(lines, key=lambda candidate: float(candidate.replicates(cell.access_size)[0]))
             spent += float(cell.seconds.sum())
             best = best + cell.seconds.size * line.replicates(cell.access_size)
             intended.append(line.name)
-    known = len(intended)
+    n_intended = len(intended)
     best = np.minimum(best, spent)  # operations that were faster than the line of their condition lost nothing
     nothing = Estimate(
         None, None, None, level, 0, (Message("missing-condition", "the condition that is meant was not measured"),)
@@ -210,8 +213,8 @@ def _row(name: str, cells: Sequence[PathCell], models: PathModels, level: float)
         sum(cell.seconds.size for cell in cells),
         shares,
         spent,
-        path_lines.interval(best, level, known) if known else nothing,
-        path_lines.interval(1 - best / spent, level, known) if known else nothing,
+        path_lines.interval(best, level, n_intended) if n_intended else nothing,
+        path_lines.interval(1 - best / spent, level, n_intended) if n_intended else nothing,
         tuple(dict.fromkeys(intended)),
     )
 
@@ -247,25 +250,34 @@ def told_apart(cells: Sequence[PathCell], models: PathModels) -> Confusion:
     """How well times alone tell the states: each cell is left out once."""
     lines = {line.name: line for line in models.lines}
     kinds = list(dict.fromkeys(map(_kind, lines)))
-    found = {kind: dict.fromkeys(kinds, 0.0) for kind in kinds}
+    totals = {kind: dict.fromkeys(kinds, 0.0) for kind in kinds}
     counts = dict.fromkeys(kinds, 0)
     for cell in cells:
-        known = cell.state in map(state_of, lines)
-        if cell.direction != models.direction or not known or cell.reference is None:
+        has_line = cell.state in map(state_of, lines)
+        if cell.direction != models.direction or not has_line or cell.reference is None:
             continue
-        name = cell.state if cell.state in lines else _variant(cell.state, cell.reach)
-        mine = [one for one in cells if one is not cell and (one.direction, one.state) == (cell.direction, cell.state)
-                and one.reference is not None and (name == cell.state or one.reach == cell.reach)]  # fmt: skip
-        if len(mine) < path_lines.LEAST_CELLS - 1 or len({one.access_size for one in mine}) < 2:
+        name = cell.state if cell.state in lines else _format_variant(cell.state, cell.reach)
+        mine = [
+            other
+            for other in cells
+            if other is not cell
+            and (other.direction, other.state) == (cell.direction, cell.state)
+            and other.reference is not None
+            and (name == cell.state or other.reach == cell.reach)
+        ]
+        if len(mine) < path_lines.LEAST_CELLS - 1 or len({other.access_size for other in mine}) < 2:
             continue
         without = tuple(_line(name, mine, 1) if line.name == name else line for line in models.lines)
         blind = PathModels(models.direction, without)
-        told = blind.assign(np.full(cell.reference.size, float(cell.access_size)), cell.reference)
+        assignment = blind.assign(np.full(cell.reference.size, float(cell.access_size)), cell.reference)
         counts[_kind(name)] += 1
-        for code, n in zip(*np.unique(told.nearest, return_counts=True), strict=True):
-            found[_kind(name)][_kind(without[code].name)] += float(n) / cell.reference.size
-    shares = {kind: {said: share / counts[kind] for said, share in row.items()}
-              for kind, row in found.items() if counts[kind]}  # fmt: skip
+        for code, n in zip(*np.unique(assignment.nearest, return_counts=True), strict=True):
+            totals[_kind(name)][_kind(without[code].name)] += float(n) / cell.reference.size
+    shares = {
+        kind: {label: share / counts[kind] for label, share in row.items()}
+        for kind, row in totals.items()
+        if counts[kind]
+    }
     return Confusion(models.direction, shares, {kind: n for kind, n in counts.items() if n})
 
 
@@ -288,14 +300,17 @@ def parts(models: PathModels, level: float) -> list[PathPart]:
     """What reads say of the parts: m is what discarding takes, p what the cache adds to it, n + c + d what the device
     and the way to it add to that. Which of these three it is no time of a whole operation tells."""
     steps = (("m", DISCARD, ""), ("p", CACHED, DISCARD), ("n + c + d", UNCACHED, CACHED))
-    found = []
+    parts = []
     for name, upper, lower in steps:
-        one, other = models.line(upper, NEAR), models.line(lower, NEAR) if lower else None
-        if one is None or (lower and other is None):
+        upper_line, other = models.line(upper, NEAR), models.line(lower, NEAR) if lower else None
+        if upper_line is None or (lower and other is None):
             continue
-        fixed, per_byte = ((one.fixed_s, one.s_per_byte) if other is None else
-                           (one.fixed_s - other.fixed_s, one.s_per_byte - other.s_per_byte))  # fmt: skip
-        n = one.n if other is None else min(one.n, other.n)
+        fixed, per_byte = (
+            (upper_line.fixed_s, upper_line.s_per_byte)
+            if other is None
+            else (upper_line.fixed_s - other.fixed_s, upper_line.s_per_byte - other.s_per_byte)
+        )
+        n = upper_line.n if other is None else min(upper_line.n, other.n)
         costs = (path_lines.interval(values, level, n).within(0.0) for values in (fixed, per_byte))
-        found.append(PathPart(name, *costs))
-    return found
+        parts.append(PathPart(name, *costs))
+    return parts

@@ -43,7 +43,7 @@ class PlaceSums:
         """Operations of ``parts``: (rank, first row, row after the last)."""
         count = self._offset.shape[1]
         if self._reach:
-            self._offset += _profile(offset, self._reach, of, count)
+            self._offset += _profile_values(offset, self._reach, of, count)
         for rank, begin, end in parts:
             self._ranks[rank] = self._ranks.get(rank, 0.0) + _counts(of[begin:end], count)
 
@@ -63,12 +63,12 @@ def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> 
 
 def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
     """Of trials: the sums."""
-    offsets = [one.offset for one in several if one.offset is not None]
+    offsets = [part.offset for part in several if part.offset is not None]
     ranks: dict[int, Array] = {}
-    for one in several:
-        for rank, counts in one.ranks.items():
+    for trial in several:
+        for rank, counts in trial.ranks.items():
             ranks[rank] = ranks.get(rank, np.zeros_like(counts)) + counts
-    return PlaceCounts(np.sum([one.run for one in several], axis=0),
+    return PlaceCounts(np.sum([part.run for part in several], axis=0),
                   np.sum(offsets, axis=0) if len(offsets) == len(several) else None, ranks)  # fmt: skip
 
 
@@ -87,28 +87,28 @@ class ClassPlaces:
 def of_class(found: PlaceCounts, place: int) -> ClassPlaces:
     """The profile of one class."""
     run, offset = _shares(found.run, place), () if found.offset is None else _shares(found.offset, place)
-    total = sum(float(one[place]) for one in found.ranks.values()) or 1.0
-    ranks = {rank: float(one[place]) / total for rank, one in found.ranks.items() if one[place]}
+    total = sum(float(row[place]) for row in found.ranks.values()) or 1.0
+    ranks = {rank: float(row[place]) / total for rank, row in found.ranks.items() if row[place]}
     most = dict(sorted(ranks.items(), key=lambda item: -item[1])[:_MOST_RANKS])
     several = len(found.ranks) > 1 and total >= PARTS
-    said = [
+    texts = [
         _part(found.run, place, "the run"),
         "" if found.offset is None else _part(found.offset, place, "the file"),
-        _of_ranks(found.ranks, most) if several else "",
+        _describe_ranks(found.ranks, most) if several else "",
     ]
-    return ClassPlaces(run, offset, most, ", ".join(one for one in said if one))
+    return ClassPlaces(run, offset, most, ", ".join(text for text in texts if text))
 
 
 def _counts(of: npt.NDArray[np.uint8], count: int) -> Array:
     return np.array([np.count_nonzero(of == place) for place in range(count)], float)
 
 
-def _profile(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
-    found = np.zeros(PARTS * count)
+def _profile_values(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
+    profile = np.zeros(PARTS * count)
     for at in range(0, values.size, _CHUNK):
         part = np.minimum((values[at : at + _CHUNK] * (PARTS / max(reach, 1.0))).astype(np.int32), PARTS - 1)
-        found += np.bincount(part * count + of[at : at + _CHUNK], minlength=found.size)
-    return found.reshape(PARTS, count)
+        profile += np.bincount(part * count + of[at : at + _CHUNK], minlength=profile.size)
+    return profile.reshape(PARTS, count)
 
 
 def _shares(table: Array, place: int) -> tuple[float, ...]:
@@ -129,14 +129,14 @@ def _part(table: Array, place: int, what: str) -> str:
     return ""
 
 
-def _of_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
+def _describe_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
     """The few ranks that hold most of a class."""
-    held, named = 0.0, []
+    total, ranks = 0.0, []
     for rank, share in shares.items():
-        held += share
-        named.append(rank)
-        if held > 0.8:
+        total += share
+        ranks.append(rank)
+        if total > 0.8:
             break
-    if len(named) > min(3, len(every) / 2) or held <= 0.8:
+    if len(ranks) > min(3, len(every) / 2) or total <= 0.8:
         return ""
-    return f"rank{'s' if len(named) > 1 else ''} {', '.join(map(str, sorted(named)))}"
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, sorted(ranks)))}"

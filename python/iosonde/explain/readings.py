@@ -3,8 +3,8 @@ its times can and cannot be.
 
 Some things are physics, not habit. What takes no longer than a copy came from memory, and what takes less than the
 way to the servers, where that is known, was not waited for (``at_client``); what would have moved a whole period of
-bytes faster than any link was a message about them, not their transfer (``_once``). Between what is surely one and
-surely the other nothing is read.
+bytes faster than any link was a message about them, not their transfer (``_read_single``). Between what is surely one
+and surely the other nothing is read.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Times:
         if self.sent is not None and self.sent < _GATHERED:
             return True
         own_s = self.servers.least_s if self.servers else 0.0
-        known = bool(self.size and self.path and self.fast_s < self.path.least_s(self.size) + own_s)
-        return known or self.fast_s <= _CALL_S + self.size / _COPY_RATE
+        is_too_fast = bool(self.size and self.path and self.fast_s < self.path.least_s(self.size) + own_s)
+        return is_too_fast or self.fast_s <= _CALL_S + self.size / _COPY_RATE
 
     @property
     def waited(self) -> bool:
@@ -116,15 +116,15 @@ class Pass:
     files: SlowFiles | None = None
 
 
-def of_all(one: Pass) -> Reading | None:
+def of_all(operations: Pass) -> Reading | None:
     """What all of them together read like: a server that itself took what was lost, or nothing that saves them from
     waiting; None where neither can be said."""
-    return _in_a_server(one) or _of_a_server(one) or _all_wait(one)
+    return _in_a_server(operations) or _read_slow_server(operations) or _all_wait(operations)
 
 
-def _in_a_server(one: Pass) -> Reading | None:
-    slowest, excess_s = one.servers.slowest, one.servers.excess_s
-    if slowest is None or one.lost_s < _MATTERS * one.took_s or excess_s < _ITSELF * one.lost_s:
+def _in_a_server(operations: Pass) -> Reading | None:
+    slowest, excess_s = operations.servers.slowest, operations.servers.excess_s
+    if slowest is None or operations.lost_s < _MATTERS * operations.took_s or excess_s < _ITSELF * operations.lost_s:
         return None
     server, its_s, others_s = slowest
     if its_s < _TIMES * others_s:
@@ -136,22 +136,22 @@ def _in_a_server(one: Pass) -> Reading | None:
             "a slow disk, or what {server} runs on: by its own count a {operation} takes {time} there, {others} "
             "elsewhere. That is {excess} of {lost} that slow ones took longer",
             server=server,
-            operation=one.kind,
+            operation=operations.kind,
             time=format_rate(its_s, "s"),
             others=format_rate(others_s, "s"),
             excess=format_rate(excess_s, "s"),
-            lost=format_rate(one.lost_s, "s"),
+            lost=format_rate(operations.lost_s, "s"),
         ),
     )
 
 
-def _of_a_server(one: Pass) -> Reading | None:
+def _read_slow_server(operations: Pass) -> Reading | None:
     """Files in which all operations that reach a server are slow, scattered among the others, and as many as one
     server has: that is a server, and neither a cache, which a file may hit or miss, nor a moment."""
-    files = one.files
-    if files is None or files.lost_s < _MATTERS * one.took_s or files.slow_s < _TIMES * files.others_s:
+    files = operations.files
+    if files is None or files.lost_s < _MATTERS * operations.took_s or files.slow_s < _TIMES * files.others_s:
         return None
-    holders = one.servers.holders(files.share, files.of)
+    holders = operations.servers.holders(files.share, files.of)
     if not holders or files.in_a_row_p < _IN_A_ROW:
         return None
     words = Message(
@@ -163,10 +163,10 @@ def _of_a_server(one: Pass) -> Reading | None:
         n_files=files.of,
         servers=listed(sorted(holders)),
         time=format_rate(files.slow_s, "s"),
-        operation=one.kind,
+        operation=operations.kind,
         others=format_rate(files.others_s, "s"),
     )
-    return _by_itself(words, holders, one.servers, files.slow_s - files.others_s)
+    return _by_itself(words, holders, operations.servers, files.slow_s - files.others_s)
 
 
 def _by_itself(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
@@ -190,23 +190,25 @@ def _values(words: str) -> Mapping[str, object]:
     return words.values if isinstance(words, Message) else {}
 
 
-def _all_wait(one: Pass) -> Reading | None:
-    if not one.sequential or one.asked or not 0 < one.size <= _AHEAD:
+def _all_wait(operations: Pass) -> Reading | None:
+    if not operations.sequential or operations.asked or not 0 < operations.size <= _AHEAD:
         return None
-    if one.faster > _HARDLY or one.sent < _EACH:
+    if operations.faster > _HARDLY or operations.sent < _EACH:
         return None
-    said = (f"each goes to a server by itself and waits, {format_rate(one.typical_s, 's')}, where the way there "
-            f"and back and the server take {format_rate(one.least_s, 's')}")  # fmt: skip
-    if "read" in one.kind:
-        return Reading(NO_READ_AHEAD, f"no read-ahead, or none that is ahead: they follow each other, and {said}")
-    if "write" in one.kind:
-        return Reading(NO_WRITE_BEHIND, f"no write-behind: {said}")
+    text = (
+        f"each goes to a server by itself and waits, {format_rate(operations.typical_s, 's')}, where the way there "
+        f"and back and the server take {format_rate(operations.least_s, 's')}"
+    )
+    if "read" in operations.kind:
+        return Reading(NO_READ_AHEAD, f"no read-ahead, or none that is ahead: they follow each other, and {text}")
+    if "write" in operations.kind:
+        return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}")
     return None
 
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     """Of the first of these that reads like anything, what explains most first; None where none does."""
-    return next((found for one in suspects if (found := _of(one, times)) is not None), None)
+    return next((reading for suspect in suspects if (reading := _of(suspect, times)) is not None), None)
 
 
 def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
@@ -214,23 +216,33 @@ def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
     else, of the first alone, what it has in common. One, where a cause can be told; none of no suspect."""
     if not suspects:
         return ()
-    rivals = [one for one in suspects if one.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
-    read = [_of(one, times) for one in rivals]
+    rivals = [suspect for suspect in suspects if suspect.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
+    read = [_of(rival, times) for rival in rivals]
     first = [suspects[0].cause] if read[0] is None else []
-    return tuple(dict.fromkeys([*first, *(one.mechanism for one in read if one is not None)]))
+    return tuple(dict.fromkeys([*first, *(reading.mechanism for reading in read if reading is not None)]))
 
 
-def _of(one: Suspect, times: Times) -> Reading | None:
-    rules = {"S401": _period, "S402": _clock, "S404": _from_when_on, "S405": _first, "S406": _place, "S407": _jump,
-             "S408": _files, "S409": _stall, "S411": _amount, "S412": _chance}  # fmt: skip
-    rule = rules.get(one.code)
-    found = rule(one, times) if rule else None
-    if found is None or found.mechanism != SLOW_SERVER:
-        return found
-    if "files" not in one.evidence:
-        return _part(found, times)
-    of = one.evidence["of"]
-    return _part(found, times, len(one.evidence["files"]) / of, of) if times.trials == 1 else found
+def _of(suspect: Suspect, times: Times) -> Reading | None:
+    rules = {
+        "S401": _read_period,
+        "S402": _read_clock,
+        "S404": _from_when_on,
+        "S405": _first,
+        "S406": _place,
+        "S407": _read_jump,
+        "S408": _files,
+        "S409": _read_stall,
+        "S411": _read_amount,
+        "S412": _read_chance,
+    }
+    rule = rules.get(suspect.code)
+    reading = rule(suspect, times) if rule else None
+    if reading is None or reading.mechanism != SLOW_SERVER:
+        return reading
+    if "files" not in suspect.evidence:
+        return _part(reading, times)
+    of = suspect.evidence["of"]
+    return _part(reading, times, len(suspect.evidence["files"]) / of, of) if times.trials == 1 else reading
 
 
 def _part(found: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
@@ -243,17 +255,17 @@ def _part(found: Reading, times: Times, share: float | None = None, files: int =
     return _by_itself(found.words, holders, times.servers, longer_s) if holders else found
 
 
-def _period(one: Suspect, times: Times) -> Reading | None:
+def _read_period(suspect: Suspect, times: Times) -> Reading | None:
     """Once a period: what fetches, flushes or locks for the others; several in a row: those of one server."""
-    told = one.evidence
-    if "period_bytes" not in told:
+    evidence = suspect.evidence
+    if "period_bytes" not in evidence:
         return None
     if not times.at_client:
-        return _server(told["slow_bytes"], told["period_bytes"], times)
-    return _once(told["period_bytes"], times) if told["slow_operations"] == 1 else None
+        return _read_server_share(evidence["slow_bytes"], evidence["period_bytes"], times)
+    return _read_single(evidence["period_bytes"], times) if evidence["slow_operations"] == 1 else None
 
 
-def _once(n_bytes: int, times: Times) -> Reading | None:
+def _read_single(n_bytes: int, times: Times) -> Reading | None:
     rate = n_bytes / max(times.slow_s - times.fast_s, 1e-9)
     if rate > _MESSAGE:
         return Reading(LOCK, f"a lock of each {format_size(n_bytes)}, or its allocation: too short to move them")
@@ -267,79 +279,92 @@ def _once(n_bytes: int, times: Times) -> Reading | None:
     return None
 
 
-def _amount(one: Suspect, times: Times) -> Reading | None:
+def _read_amount(suspect: Suspect, times: Times) -> Reading | None:
     if "write" not in times.kind or not times.at_client:
         return None
-    n_bytes = one.evidence["gap_bytes"]
+    n_bytes = suspect.evidence["gap_bytes"]
     rate = format_rate(n_bytes / max(times.slow_s - times.fast_s, 1e-9), "bytes/s")
-    return Reading(WRITE_BEHIND, f"write-behind up to a limit: who passes it waits until about {format_size(n_bytes)} "
-                                 f"are written, at {rate}")  # fmt: skip
+    return Reading(
+        WRITE_BEHIND,
+        f"write-behind up to a limit: who passes it waits until about {format_size(n_bytes)} are written, at {rate}",
+    )
 
 
-def _from_when_on(one: Suspect, times: Times) -> Reading | None:
-    if not one.evidence["late"]:
+def _from_when_on(suspect: Suspect, times: Times) -> Reading | None:
+    if not suspect.evidence["late"]:
         return Reading(WARM_UP, "something is warmed up until then")
     if "write" not in times.kind:
         return None
-    return Reading(WRITE_BEHIND, f"write-behind, full after {format_size(one.evidence['bytes_before'])}")
+    return Reading(WRITE_BEHIND, f"write-behind, full after {format_size(suspect.evidence['bytes_before'])}")
 
 
-def _place(one: Suspect, times: Times) -> Reading | None:
-    told = one.evidence
-    if told["crosses"]:
-        return _once(told["unit_bytes"], times) if times.at_client else \
-            Reading(ALIGNMENT, f"requests that are split at borders of {format_size(told['unit_bytes'])}")  # fmt: skip
+def _place(suspect: Suspect, times: Times) -> Reading | None:
+    evidence = suspect.evidence
+    if evidence["crosses"]:
+        return (
+            _read_single(evidence["unit_bytes"], times)
+            if times.at_client
+            else Reading(ALIGNMENT, f"requests that are split at borders of {format_size(evidence['unit_bytes'])}")
+        )
     if not times.at_client:
-        return _server(told["width_bytes"], told["unit_bytes"], times)
-    return _once(told["unit_bytes"], times) if told["width_bytes"] <= max(times.size, 1) else None
+        return _read_server_share(evidence["width_bytes"], evidence["unit_bytes"], times)
+    return _read_single(evidence["unit_bytes"], times) if evidence["width_bytes"] <= max(times.size, 1) else None
 
 
-def _server(part: int, whole: int, times: Times) -> Reading | None:
+def _read_server_share(part: int, total: int, times: Times) -> Reading | None:
     """None of more than half: one of several servers (or disks, of a local file system) has that at most."""
-    if 2 * part > whole:
+    if 2 * part > total:
         return None
-    return _holder(f"{format_size(part)} of every {format_size(whole)}, one of {whole / max(part, 1):.3g} parts", times)
+    return _build_holder_reading(
+        f"{format_size(part)} of every {format_size(total)}, one of {total / max(part, 1):.3g} parts", times
+    )
 
 
-def _holder(part: str, times: Times) -> Reading:
+def _build_holder_reading(part: str, times: Times) -> Reading:
     if times.local:
-        return Reading(SLOW_DISK, f"a slow disk or device of the node itself, as the file system is local: it holds "
-                                  f"{part}")  # fmt: skip
+        return Reading(
+            SLOW_DISK, f"a slow disk or device of the node itself, as the file system is local: it holds {part}"
+        )
     return Reading(SLOW_SERVER, f"a slow server: it holds {part}")
 
 
-def _files(one: Suspect, times: Times) -> Reading | None:
+def _files(suspect: Suspect, times: Times) -> Reading | None:
     """More than one file, as a single one may have been slow for any reason; and all or nothing, as files that follow
     each other share what disturbed them."""
-    files = one.evidence.get("files", ())
-    if len(files) < 2 or times.at_client or one.agreement.kappa < _ALL_OF_A_FILE:
+    files = suspect.evidence.get("files", ())
+    if len(files) < 2 or times.at_client or suspect.agreement.kappa < _ALL_OF_A_FILE:
         return None
-    return _holder(f"{len(files)} of the {one.evidence['of']} files", times)
+    return _build_holder_reading(f"{len(files)} of the {suspect.evidence['of']} files", times)
 
 
-def _clock(one: Suspect, times: Times) -> Reading:
-    every = format_rate(one.evidence["period_s"], "s")
+def _read_clock(suspect: Suspect, times: Times) -> Reading:
+    every = format_rate(suspect.evidence["period_s"], "s")
     return Reading(LOCK, f"somebody else has it every {every}: a lock, a commit, another job")
 
 
-def _stall(one: Suspect, times: Times) -> Reading:
+def _read_stall(suspect: Suspect, times: Times) -> Reading:
     return Reading(LOCK, f"all wait for one thing: a lock, or a {'disk' if times.local else 'server'} that pauses")
 
 
-def _chance(one: Suspect, times: Times) -> Reading | None:
-    share = one.evidence["probability"]
+def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
+    share = suspect.evidence["probability"]
     if share < _RARE:
         return Reading(DISTURBANCE, "rare and by chance: an interrupt, another process, a retry")
     if times.waited:
         return None
-    return Reading(CACHE, f"a cache that has it or not, or two ways through the system: {percent(share)} take the slow "
-                          "one")  # fmt: skip
+    return Reading(
+        CACHE, f"a cache that has it or not, or two ways through the system: {percent(share)} take the slow one"
+    )
 
 
-def _first(one: Suspect, times: Times) -> Reading:
+def _first(suspect: Suspect, times: Times) -> Reading:
     return Reading(FIRST_TOUCH, "a cache that has it from the second time on")
 
 
-def _jump(one: Suspect, times: Times) -> Reading:
-    return Reading(SEEK, "a seek, or read-ahead in vain" if "read" in times.kind else
-                         "a seek, or blocks that are looked up or allocated first")  # fmt: skip
+def _read_jump(suspect: Suspect, times: Times) -> Reading:
+    return Reading(
+        SEEK,
+        "a seek, or read-ahead in vain"
+        if "read" in times.kind
+        else "a seek, or blocks that are looked up or allocated first",
+    )

@@ -46,15 +46,15 @@ class RuleCondition:
     def in_base(self) -> dict[str, Any]:
         """Its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
         if self.levels:
-            return {"factor": self.name, "levels": [level_in_base(one, self.unit) for one in self.levels]}
+            return {"factor": self.name, "levels": [level_in_base(level, self.unit) for level in self.levels]}
         return _condition_json(self)
 
     def __str__(self) -> str:
-        name = _label(self.name, self.unit)
+        name = _strip_unit(self.name, self.unit)
         if self.levels:
             if len(self.levels) > len(self.other) == 1:
                 return f"{name} is not {level_word(self.other[0], self.unit)}"
-            return f"{name} is {' or '.join(level_word(one, self.unit) for one in self.levels)}"
+            return f"{name} is {' or '.join(level_word(level, self.unit) for level in self.levels)}"
         low, high = (None if x is None else level_word(tidy(x), self.unit) for x in (self.low, self.high))
         if low is None:
             return f"{name} <= {high}"
@@ -94,9 +94,11 @@ class Rule:
     @property
     def then(self) -> str:
         """``servers=2 stripe=2MiB``."""
-        return " ".join(f"{_label(name, unit)}={level_word(level, unit)}"
-                        for name, level in zip(self.choose, self.setting, strict=True)
-                        for unit in (self.units.get(name, ""),))  # fmt: skip
+        return " ".join(
+            f"{_strip_unit(name, unit)}={level_word(level, unit)}"
+            for name, level in zip(self.choose, self.setting, strict=True)
+            for unit in (self.units.get(name, ""),)
+        )
 
     @property
     def levels(self) -> dict[str, Cell]:
@@ -113,60 +115,72 @@ class Rule:
             "sentence": self.sentence(),
             "when": [_condition_json(c) for c in self.conditions],
             "set": dict(zip(self.choose, self.setting, strict=True)),
-            "instances": self.instances, "share": self.share, "lowest": self.lowest, "lowest_at": self.lowest_at,
+            "instances": self.instances,
+            "share": self.share,
+            "lowest": self.lowest,
+            "lowest_at": self.lowest_at,
             "best_choices": [{"set": dict(zip(self.choose, s, strict=True)), "n": n} for s, n in self.frequent],
-            "hamming_distance": len(self.differ), "differ": list(self.differ),
-        }  # fmt: skip
+            "hamming_distance": len(self.differ),
+            "differ": list(self.differ),
+        }
 
 
-def _label(name: str, unit: str) -> str:
+def _strip_unit(name: str, unit: str) -> str:
     """The name of a column without the unit that its levels are said with."""
     return split_unit(name)[0] if unit == "bytes" else name
 
 
-def _condition_json(made: RuleCondition) -> dict[str, Any]:
-    if made.levels:
-        return {"factor": made.name, "levels": list(made.levels)}
-    return {"factor": made.name, "above": made.low, "up_to": made.high}
+def _condition_json(condition: RuleCondition) -> dict[str, Any]:
+    if condition.levels:
+        return {"factor": condition.name, "levels": list(condition.levels)}
+    return {"factor": condition.name, "above": condition.low, "up_to": condition.high}
 
 
 def rules(tree: Node, made: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
     """One rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
     choices."""
-    found = []
-    for leaf, limits in _ways(tree, made.features, {}):
-        held = share[leaf.rows, leaf.choice]
+    rules = []
+    for leaf, limits in _iter_leaves(tree, made.features, {}):
+        leaf_shares = share[leaf.rows, leaf.choice]
         frequent = Counter(labels[leaf.rows].tolist()).most_common(2)
         pair = [made.settings[label] for label, _ in frequent]
         differ = [n for n, a, b in zip(made.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
-        asked = [(feature, limits[at]) for at, feature in enumerate(made.features) if at in limits]
-        found.append(
-            Rule(tuple(_condition(feature, limit, made.units) for feature, limit in asked),
-                 made.settings[leaf.choice], made.choose, len(leaf.rows), float(held.mean()), float(held.min()),
-                 made.key(int(leaf.rows[held.argmin()])), tuple((made.settings[label], n) for label, n in frequent),
-                 tuple(differ), made.units)
-        )  # fmt: skip
-    return tuple(found)
+        questions = [(feature, limits[at]) for at, feature in enumerate(made.features) if at in limits]
+        rules.append(
+            Rule(
+                tuple(_condition(feature, limit, made.units) for feature, limit in questions),
+                made.settings[leaf.choice],
+                made.choose,
+                len(leaf.rows),
+                float(leaf_shares.mean()),
+                float(leaf_shares.min()),
+                made.key(int(leaf.rows[leaf_shares.argmin()])),
+                tuple((made.settings[label], n) for label, n in frequent),
+                tuple(differ),
+                made.units,
+            )
+        )
+    return tuple(rules)
 
 
 # Of a number (low, high), of text the levels that are left.
 _Limits = dict[int, tuple[float | None, float | None] | tuple[int, ...]]
 
 
-def _ways(node: Node, features: Sequence[Feature], limits: _Limits) -> Iterator[tuple[Node, _Limits]]:
+def _iter_leaves(node: Node, features: Sequence[Feature], limits: _Limits) -> Iterator[tuple[Node, _Limits]]:
     q = node.question
     if q is None or node.yes is None or node.no is None:
         yield node, limits
         return
     if q.equal:
-        left = limits.get(q.feature, tuple(range(len(features[q.feature].levels))))
+        remaining = limits.get(q.feature, tuple(range(len(features[q.feature].levels))))
         yes: Any = (int(q.at),)
-        no: Any = tuple(level for level in left if level != q.at)
+        no: Any = tuple(level for level in remaining if level != q.at)
     else:
         low, high = limits.get(q.feature, (None, None))
         yes, no = (low, q.at), (q.at, high)
-    yield from _ways(node.yes, features, {**limits, q.feature: yes})
-    yield from _ways(node.no, features, {**limits, q.feature: no})
+    yield from _iter_leaves(node.yes, features, {**limits, q.feature: yes})
+    yield from _iter_leaves(node.no, features, {**limits, q.feature: no})
 
 
 def _condition(feature: Feature, limit: Any, units: Mapping[str, str]) -> RuleCondition:
@@ -175,5 +189,6 @@ def _condition(feature: Feature, limit: Any, units: Mapping[str, str]) -> RuleCo
         return RuleCondition(feature.name, limit[0], limit[1], unit=unit)
     levels = [str(level) for level in feature.levels]
     inside = tuple(levels[at] for at in limit)
-    return RuleCondition(feature.name, levels=inside, other=tuple(level for level in levels if level not in inside),
-                         unit=unit)  # fmt: skip
+    return RuleCondition(
+        feature.name, levels=inside, other=tuple(level for level in levels if level not in inside), unit=unit
+    )

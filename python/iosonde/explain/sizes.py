@@ -18,7 +18,7 @@ _USUAL = {
     64 * MIB: "a chunk of MooseFS, or a shard of GlusterFS", 128 * MIB: "the longest extent of ext4",
 }  # fmt: skip
 # Where facts of a run say it: (keys from its machine on, what it is).
-_SAID = (
+_FACT_UNITS = (
     (("filesystem", "rsize"), "the mount's rsize"), (("filesystem", "wsize"), "the mount's wsize"),
     (("filesystem", "striping", "stripe_size"), "the stripe of the directory"),
     (("filesystem", "layout", "stripe_unit"), "the stripe unit"),
@@ -29,17 +29,17 @@ _SAID = (
 def units_of(run: StoredRun) -> dict[str, int]:
     """What the target's file system and devices say that they work in: name → bytes."""
     machine = run.facts.get("machine") or {}
-    found = {name: size for keys, name in _SAID if (size := _bytes(_at(machine, keys)))}
+    units = {name: size for keys, name in _FACT_UNITS if (size := _bytes(_at(machine, keys)))}
     for device in machine.get("devices") or ():
         if isinstance(device, Mapping) and (ahead := _bytes(device.get("read_ahead_bytes"))):
-            found["the device's read-ahead window"] = ahead
-    return found
+            units["the device's read-ahead window"] = ahead
+    return units
 
 
 def named(n_bytes: int, units: Mapping[str, int]) -> str:
     """`` (the mount's rsize)``, to be put behind the number; '' where nothing is known of that size."""
-    said = next((name for name, size in units.items() if size == n_bytes), None) or _USUAL.get(n_bytes)
-    return f" ({said})" if said else ""
+    text = next((name for name, size in units.items() if size == n_bytes), None) or _USUAL.get(n_bytes)
+    return f" ({text})" if text else ""
 
 
 def _at(value: Any, keys: tuple[str, ...]) -> Any:

@@ -50,17 +50,17 @@ def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles
     keys = operations.file[went].astype(np.int64)
     if not operations.shared:
         keys += operations.rank[went].astype(np.int64) * _MOST_FILES
-    floors, counts, starts = _of_files(keys, took[went], operations.start_ns[went])
+    floors, counts, starts = _group_by_file(keys, took[went], operations.start_ns[went])
     if floors.size < 2 * _FEWEST:
         return None
-    slow = _slower(floors)
+    slow = _select_slower(floors)
     slow_s, others_s = (float(np.median(floors[which])) for which in (slow, ~slow))
     many = int(counts[slow].sum())
     return SlowFiles(int(slow.sum()), slow.size, many / int(counts.sum()), slow_s, others_s, many * (slow_s - others_s),
                      too_few_runs_p(slow[np.argsort(starts, kind="stable")]))  # fmt: skip
 
 
-def _of_files(
+def _group_by_file(
     keys: npt.NDArray[np.int64], took: Array, start_ns: npt.NDArray[np.int64]
 ) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Of each file with operations enough: what the quickest eighth takes, how many there are, when the first began."""
@@ -69,12 +69,12 @@ def _of_files(
     if not begin.size:
         return np.empty(0), counts, counts
     starts = np.minimum.reduceat(start_ns[order], begin)
-    kept = counts >= _LEAST
+    mask = counts >= _LEAST
     floors = took[order][begin + np.minimum(np.maximum(1, (counts - 1) // _EIGHTH), counts - 1)]
-    return floors[kept], counts[kept], starts[kept]
+    return floors[mask], counts[mask], starts[mask]
 
 
-def _slower(floors: Array) -> npt.NDArray[np.bool_]:
+def _select_slower(floors: Array) -> npt.NDArray[np.bool_]:
     """Those after the widest gap, by ratio."""
     ordered = np.sort(floors)
     gaps = ordered[_FEWEST : -_FEWEST + 1] / np.maximum(ordered[_FEWEST - 1 : -_FEWEST], 1e-9)

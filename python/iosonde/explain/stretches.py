@@ -46,15 +46,15 @@ class Stretches:
             lows = begin + np.searchsorted(start, self.begins_ns)
             highs = begin + np.searchsorted(start, self.begins_ns + self.width_ns)
             for place in np.flatnonzero(highs > lows):
-                seen = self._seen.get((rank, int(place)), 0)
-                low, high = int(lows[place]), min(int(highs[place]), int(lows[place]) + self._most - seen)
+                count = self._seen.get((rank, int(place)), 0)
+                low, high = int(lows[place]), min(int(highs[place]), int(lows[place]) + self._most - count)
                 if high > low:
-                    self._seen[rank, int(place)] = seen + high - low
+                    self._seen[rank, int(place)] = count + high - low
                     self._kept[place].append({name: values[low:high].copy() for name, values in columns.items()})
 
     def each(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """The columns of each stretch that has operations, with times after its begin."""
         for parts, begin in zip(self._kept, self.begins_ns.astype(np.int64), strict=True):
             if parts:
-                whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-                yield whole | {"start_ns": whole["start_ns"] - begin}
+                columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+                yield columns | {"start_ns": columns["start_ns"] - begin}

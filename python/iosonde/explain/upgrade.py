@@ -123,7 +123,7 @@ class UpgradeOption:
         """Of its ``steps`` those that the bound's gain does not account for: it is outside of the step's interval or,
         where there is none, off by a quarter and more."""
         times = 1 + (self.gain.value or 0.0)
-        return tuple(one for one in self.steps if not _accounts(times, one.speedup))
+        return tuple(step for step in self.steps if not _is_accounted(times, step.speedup))
 
     @property
     def trap(self) -> bool:
@@ -132,12 +132,19 @@ class UpgradeOption:
 
 
 def options(
-    cluster: Cluster, candidates: Sequence[UpgradeCandidate], limits: UpgradeLimits, level: float,
-    predict: Predict | None = None, order: str = "gain", in_bytes: bool = True,
-) -> list[UpgradeOption]:  # fmt: skip
+    cluster: Cluster,
+    candidates: Sequence[UpgradeCandidate],
+    limits: UpgradeLimits,
+    level: float,
+    predict: Predict | None = None,
+    order: str = "gain",
+    in_bytes: bool = True,
+) -> list[UpgradeOption]:
     """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``.
     ``in_bytes``: ``predict`` gives bytes/s, which the bound also limits; otherwise only its ratios mean something."""
-    judged = [_judged(cluster, one, candidates, limits, level, predict, in_bytes) for one in candidates]
+    judged = [
+        _judge_candidate(cluster, candidate, candidates, limits, level, predict, in_bytes) for candidate in candidates
+    ]
     keys: dict[str, Callable[[UpgradeOption], float]] = {
         "gain": lambda o: o.gain.value or 0.0,
         "money": lambda o: _or_free(o.per_money, o),
@@ -150,24 +157,31 @@ def path(cluster: Cluster, found: Sequence[UpgradeOption], limits: UpgradeLimits
     """What to buy first, then next …: (name, gain on top of those before, money so far). Each step is the change with
     the largest gain; it ends where none gains or the limits are reached."""
     taken: list[UpgradeCandidate] = []
-    left = [option.candidate for option in found if not option.refused]
+    remaining = [option.candidate for option in found if not option.refused]
     steps: list[tuple[str, float, float]] = []
-    while left:
+    while remaining:
         before = after(cluster, taken).s
-        gains = [(after(cluster, [*taken, one]).s / before - 1, -_cost(cluster, [*taken, one]), one.name, one)
-                 for one in left if possible(cluster, [*taken, one]) and not _broken(cluster, [*taken, one], limits)
-                 ]  # fmt: skip
+        gains = [
+            (
+                after(cluster, [*taken, candidate]).s / before - 1,
+                -_compute_cost(cluster, [*taken, candidate]),
+                candidate.name,
+                candidate,
+            )
+            for candidate in remaining
+            if possible(cluster, [*taken, candidate]) and not _list_broken_limits(cluster, [*taken, candidate], limits)
+        ]
         if not gains or max(gains, key=lambda g: g[:2])[0] < NOTHING:
             return steps
         gain, cost, name, best = max(gains, key=lambda g: g[:2])
-        taken, left = [*taken, best], [one for one in left if one is not best]
+        taken, remaining = [*taken, best], [candidate for candidate in remaining if candidate is not best]
         steps.append((name, gain, -cost))
     return steps
 
 
 def after(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Ceiling:
     """The ceiling of the cluster with some changes; as it is without. Raises InputError for what cannot be."""
-    return ceiling(_system(cluster, changes))
+    return ceiling(_build_system(cluster, changes))
 
 
 def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
@@ -181,53 +195,72 @@ def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
 
 def totals(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> ClusterTotals:
     """Power and space of the cluster with some changes."""
-    servers = _system(cluster, changes).servers
-    attributes = {k: v for one in changes for k, v in one.attributes.items()}
+    servers = _build_system(cluster, changes).servers
+    attributes = {k: v for change in changes for k, v in change.attributes.items()}
     each = attributes.get("watts_per_server", cluster.watts_per_server)
     dense = attributes.get("nodes_per_rack_unit", cluster.nodes_per_rack_unit)
-    watts = None if each is None else servers * each + cluster.watts + sum(one.watts for one in changes)
-    added = cluster.rack_units + sum(one.rack_units for one in changes)
+    watts = None if each is None else servers * each + cluster.watts + sum(change.watts for change in changes)
+    added = cluster.rack_units + sum(change.rack_units for change in changes)
     return ClusterTotals(watts, None if dense is None else servers / dense + added, dense)
 
 
-def _judged(
-    cluster: Cluster, one: UpgradeCandidate, others: Sequence[UpgradeCandidate], limits: UpgradeLimits, level: float,
-    predict: Predict | None, in_bytes: bool,
-) -> UpgradeOption:  # fmt: skip
-    made = after(cluster, [one])
-    gain = _gain(cluster, [one], level)
-    cost, had, needs = _cost(cluster, [one]), totals(cluster), totals(cluster, [one])
+def _judge_candidate(
+    cluster: Cluster,
+    candidate: UpgradeCandidate,
+    others: Sequence[UpgradeCandidate],
+    limits: UpgradeLimits,
+    level: float,
+    predict: Predict | None,
+    in_bytes: bool,
+) -> UpgradeOption:
+    ceiling = after(cluster, [candidate])
+    gain = _estimate_gain(cluster, [candidate], level)
+    cost, had, needs = _compute_cost(cluster, [candidate]), totals(cluster), totals(cluster, [candidate])
     added = None if had.watts is None or needs.watts is None else needs.watts - had.watts
-    more = made.s - after(cluster).s
-    model_gain, remarks = _by_model(cluster, one, gain, made, predict, in_bytes)
+    more = ceiling.s - after(cluster).s
+    model_gain, remarks = _by_model(cluster, candidate, gain, ceiling, predict, in_bytes)
     trapped = (gain.value or 0.0) < NOTHING
     return UpgradeOption(
-        one, made, gain, cost, added, needs, more / cost if cost > 0 else None,
-        more / added if added is not None and added > 0 else None, tuple(_broken(cluster, [one], limits)),
-        _best_after(cluster, one, others) if trapped else None, model_gain, remarks,
-    )  # fmt: skip
+        candidate,
+        ceiling,
+        gain,
+        cost,
+        added,
+        needs,
+        more / cost if cost > 0 else None,
+        more / added if added is not None and added > 0 else None,
+        tuple(_list_broken_limits(cluster, [candidate], limits)),
+        _best_after(cluster, candidate, others) if trapped else None,
+        model_gain,
+        remarks,
+    )
 
 
 def _best_after(
-    cluster: Cluster, one: UpgradeCandidate, others: Sequence[UpgradeCandidate]
+    cluster: Cluster, candidate: UpgradeCandidate, others: Sequence[UpgradeCandidate]
 ) -> tuple[str, float] | None:
     """The change after which this one gains most; None where it gains after none."""
     gains = []
     for first in others:
-        if first is not one and possible(cluster, [first, one]):
-            gain = after(cluster, [first, one]).s / after(cluster, [first]).s - 1
+        if first is not candidate and possible(cluster, [first, candidate]):
+            gain = after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1
             gains.append((gain, first.name))
     best = max(gains, default=(0.0, ""))
     return (best[1], best[0]) if best[0] >= NOTHING else None
 
 
 def _by_model(
-    cluster: Cluster, one: UpgradeCandidate, gain: Estimate, made: Ceiling, predict: Predict | None, in_bytes: bool
+    cluster: Cluster,
+    candidate: UpgradeCandidate,
+    gain: Estimate,
+    ceiling: Ceiling,
+    predict: Predict | None,
+    in_bytes: bool,
 ) -> tuple[Estimate | None, tuple[str, ...]]:
     """What a model says of the same change, and where it disagrees with the bound."""
-    if predict is None or not one.model:
+    if predict is None or not candidate.model:
         return None, ()
-    old, new = predict(cluster.model), predict({**cluster.model, **one.model})
+    old, new = predict(cluster.model), predict({**cluster.model, **candidate.model})
     if old.value is None or new.value is None or old.value <= 0 or new.value <= 0:
         return None, tuple(
             dict.fromkeys((Message("model-inconclusive", "the model cannot tell"), *old.warnings, *new.warnings))
@@ -236,38 +269,38 @@ def _by_model(
     if old.low is not None and old.low > 0 and old.high is not None and new.low is not None and new.high is not None:
         # The two intervals are taken at their opposite ends: no narrower than both together.
         low, high = new.low / old.high - 1, new.high / old.low - 1
-    found = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
+    model_gain = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
     remarks = []
-    if in_bytes and new.value > made.s:
+    if in_bytes and new.value > ceiling.s:
         remarks.append(Message("model-above-bound", "the model predicts more than the bound allows"))
-    one_sided = gain.value is not None and (gain.value < NOTHING) != ((found.value or 0.0) < NOTHING)
+    disagree = gain.value is not None and (gain.value < NOTHING) != ((model_gain.value or 0.0) < NOTHING)
     apart = low is not None and high is not None and gain.value is not None and not low <= gain.value <= high
-    if apart or (low is None and one_sided):
+    if apart or (low is None and disagree):
         remarks.append(
             Message(
                 "bound-model-disagree",
                 "bound and model disagree: the bound knows capacities only, the model what was measured",
             )
         )
-    return found, (*remarks, *new.warnings)
+    return model_gain, (*remarks, *new.warnings)
 
 
-def _gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level: float) -> Estimate:
+def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level: float) -> Estimate:
     """S(after) ÷ S(before) − 1, with an interval where inputs have one."""
     import numpy as np
 
     value = after(cluster, changes).s / after(cluster).s - 1
-    known = [q for part in (cluster.system, *(one.system for one in changes)) for q in part.values()]
+    quantities = [q for part in (cluster.system, *(change.system for change in changes)) for q in part.values()]
     z = z_of(level)
-    if not any(q.sigma(z) for q in known):
+    if not any(q.sigma(z) for q in quantities):
         why = Message("inputs-without-interval", "the inputs have no interval: write them as [low, high]")
         return Estimate(value, None, None, level, 0, (why,))
-    rng, found = np.random.default_rng(SEED), []
+    rng, gains = np.random.default_rng(SEED), []
     for _ in range(DRAWS):
         drawn = replace(cluster, system=draw_system(cluster.system, rng, z))
-        moved = [replace(one, system=draw_system(one.system, rng, z)) for one in changes]
-        found.append(after(drawn, moved).s / after(drawn).s - 1)
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+        moved = [replace(change, system=draw_system(change.system, rng, z)) for change in changes]
+        gains.append(after(drawn, moved).s / after(drawn).s - 1)
+    low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(low), float(high), level, 0)
 
 
@@ -284,41 +317,41 @@ def z_of(level: float) -> float:
     return normal_quantile(0.5 + level / 2)
 
 
-def _system(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> System:
+def _build_system(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> System:
     fields: dict[str, Any] = dict(cluster.words)
     values = {name: q.value for name, q in cluster.system.items()}
-    for one in changes:
-        fields |= one.words
-        for name, q in one.system.items():
+    for change in changes:
+        fields |= change.words
+        for name, q in change.system.items():
             values[name] = values[name] * q.value if q.times else q.value
     fields |= {name: _as_field(name, value) for name, value in values.items()}
     return System(**fields)
 
 
 def _as_field(name: str, value: float) -> float | int:
-    whole = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
-    return int(value) if name in whole else value
+    integer_fields = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
+    return int(value) if name in integer_fields else value
 
 
-def _cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> float:
-    more = _system(cluster, changes).servers - _system(cluster, []).servers
-    return sum(one.cost for one in changes) + max(0.0, more) * cluster.cost_per_server
+def _compute_cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> float:
+    more = _build_system(cluster, changes).servers - _build_system(cluster, []).servers
+    return sum(change.cost for change in changes) + max(0.0, more) * cluster.cost_per_server
 
 
-def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
+def _list_broken_limits(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """The limits that a cluster with these changes breaks, in words."""
-    need, cost = totals(cluster, changes), _cost(cluster, changes)
-    said: list[str] = []
+    need, cost = totals(cluster, changes), _compute_cost(cluster, changes)
+    messages: list[str] = []
     for have, most, template in (
         (cost, limits.max_cost, "costs {amount:g}, allowed are {limit:g}"),
         (need.watts, limits.max_watts, "needs {amount:g} W, allowed are {limit:g} W"),
         (need.rack_units, limits.max_rack_units, "needs {amount:g} U, allowed are {limit:g} U"),
     ):
         if have is not None and most is not None and have > most:
-            said.append(Message("over-limit", template, amount=have, limit=most))
+            messages.append(Message("over-limit", template, amount=have, limit=most))
     dense, least = need.nodes_per_rack_unit, limits.min_nodes_per_rack_unit
     if dense is not None and least is not None and dense < least:
-        said.append(
+        messages.append(
             Message(
                 "under-limit",
                 "has {amount:g} " + ("node" if dense == 1 else "nodes") + " in a rack unit, wanted are {limit:g}",
@@ -326,10 +359,10 @@ def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: Upgra
                 limit=least,
             )
         )
-    return said
+    return messages
 
 
-def _accounts(times: float, measured: Estimate) -> bool:
+def _is_accounted(times: float, measured: Estimate) -> bool:
     if measured.low is not None and measured.high is not None:
         return measured.low <= times <= measured.high
     return measured.value is None or 1 / _APART < measured.value / times < _APART

@@ -44,18 +44,18 @@ class ListedCpu:
 def cpus(found: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
     """Judged and ordered: allowed ones first, most points for each watt first."""
     judged = []
-    for one in found:
+    for cpu in found:
         refused = ""
-        if min_points is not None and one.points < min_points:
+        if min_points is not None and cpu.points < min_points:
             refused = Message(
-                "too-slow", "{points:g} points, needed are {min_points:g}", points=one.points, min_points=min_points
+                "too-slow", "{points:g} points, needed are {min_points:g}", points=cpu.points, min_points=min_points
             )
-        elif max_watts is not None and one.watts > max_watts:
+        elif max_watts is not None and cpu.watts > max_watts:
             refused = Message(
-                "too-much-power", "{watts:g} W, allowed are {max_watts:g} W", watts=one.watts, max_watts=max_watts
+                "too-much-power", "{watts:g} W, allowed are {max_watts:g} W", watts=cpu.watts, max_watts=max_watts
             )
-        judged.append(ListedCpu(one.name, one.points, one.watts, refused))
-    return sorted(judged, key=lambda one: (bool(one.refused), -one.points_per_watt))
+        judged.append(ListedCpu(cpu.name, cpu.points, cpu.watts, refused))
+    return sorted(judged, key=lambda entry: (bool(entry.refused), -entry.points_per_watt))
 
 
 @dataclass(frozen=True)
@@ -80,20 +80,20 @@ class ConfigurationStep:
 
 def steps(found: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
     """Every pair, slower first, largest speed-up first."""
-    made = []
+    steps = []
     for place, a in enumerate(found):
         for b in found[place + 1 :]:
             slow, fast = (a, b) if _mean(a) >= _mean(b) else (b, a)
             names = [name for name in slow.factors if slow.factors.get(name) != fast.factors.get(name)]
             names += [name for name in fast.factors if name not in slow.factors]
             speedup = ratio_of_means(side(slow.seconds), side(fast.seconds), level)
-            made.append(ConfigurationStep(slow.name, fast.name, tuple(names), speedup))
-    return sorted(made, key=lambda one: -(one.speedup.value or 0.0))
+            steps.append(ConfigurationStep(slow.name, fast.name, tuple(names), speedup))
+    return sorted(steps, key=lambda step: -(step.speedup.value or 0.0))
 
 
 def best_from(found: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
     """The largest speed-up from a configuration by a change of one factor; None where nothing was tried."""
-    return next((one for one in found if one.before == name and len(one.changed) == 1), None)
+    return next((step for step in found if step.before == name and len(step.changed) == 1), None)
 
 
 def by_change(
@@ -104,27 +104,27 @@ def by_change(
 ) -> tuple[ConfigurationStep, ...]:
     """Steps from a configuration like ``today`` (its factors, as far as said) to one that differs in the factors of
     ``change`` alone, which are then as it says. The largest speed-up first."""
-    factors = {one.name: one.factors for one in found}
+    factors = {configuration.name: configuration.factors for configuration in found}
 
-    def fits(before: Mapping[str, Any], after: Mapping[str, Any], changed: Sequence[str]) -> bool:
+    def is_match(before: Mapping[str, Any], after: Mapping[str, Any], changed: Sequence[str]) -> bool:
         same = {name: level for name, level in today.items() if name not in change}
         return (set(changed) == set(change) and _agrees(after, change)
                 and _agrees(before, {**same, **{name: today[name] for name in change if name in today}}))  # fmt: skip
 
-    return tuple(one for one in made if change and fits(factors[one.before], factors[one.after], one.changed))
+    return tuple(step for step in made if change and is_match(factors[step.before], factors[step.after], step.changed))
 
 
 def _agrees(factors: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(factors.get(name) == level for name, level in wanted.items())
 
 
-def _mean(one: Configuration) -> float:
-    return sum(one.seconds) / len(one.seconds)
+def _mean(configuration: Configuration) -> float:
+    return sum(configuration.seconds) / len(configuration.seconds)
 
 
 def times(found: Sequence[Configuration], level: float) -> dict[str, Estimate]:
     """The mean time of each, s."""
-    return {one.name: mean(one.seconds, level) for one in found}
+    return {configuration.name: mean(configuration.seconds, level) for configuration in found}
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,10 @@ def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, fl
     """The systems, best first. Every system has a mark for each criterion: those of :data:`CRITERIA`, or others."""
     criteria = list(next(iter(marks.values()), {}))
     weight = {name: weights.get(name, 1.0) for name in criteria}
-    whole = sum(weight.values())
-    found = []
-    for name, given in marks.items():
-        total = sum(weight[criterion] * given[criterion] for criterion in criteria) / whole
-        weakest = max(criteria, key=lambda criterion: weight[criterion] * (5 - given[criterion]))
-        found.append(Score(name, dict(given), total, weakest))
-    return sorted(found, key=lambda one: -one.total)
+    total_weight = sum(weight.values())
+    scores = []
+    for name, system_marks in marks.items():
+        total = sum(weight[criterion] * system_marks[criterion] for criterion in criteria) / total_weight
+        weakest = max(criteria, key=lambda criterion: weight[criterion] * (5 - system_marks[criterion]))
+        scores.append(Score(name, dict(system_marks), total, weakest))
+    return sorted(scores, key=lambda score: -score.total)

@@ -26,19 +26,21 @@ def today(cluster: Cluster, level: float) -> Today:
     """Intervals hold ``level`` of the draws, which are those of a gain. Raises InputError, NothingKnownError."""
     import numpy as np
 
-    made, z = after(cluster), z_of(level)
-    names = [term.name for term in made.terms]
+    ceiling, z = after(cluster), z_of(level)
+    names = [term.name for term in ceiling.terms]
     if not any(q.sigma(z) for q in cluster.system.values()):
-        alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in made.terms}
-        return Today(made, Estimate(made.s, None, None, level, 0), alone, dict.fromkeys(made.limit, 1.0))
+        alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in ceiling.terms}
+        return Today(ceiling, Estimate(ceiling.s, None, None, level, 0), alone, dict.fromkeys(ceiling.limit, 1.0))
     rng = np.random.default_rng(SEED)
     drawn = [after(replace(cluster, system=draw_system(cluster.system, rng, z))) for _ in range(DRAWS)]
-    values = np.array([[one.s, *(term.bytes_per_s for term in one.terms)] for one in drawn])
+    values = np.array([[draw.s, *(term.bytes_per_s for term in draw.terms)] for draw in drawn])
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    at = [made.s, *(term.bytes_per_s for term in made.terms)]
-    s, *found = (
+    at = [ceiling.s, *(term.bytes_per_s for term in ceiling.terms)]
+    s, *estimates = (
         Estimate(value, float(a), float(b), level, 0) if b > a else Estimate(value, None, None, level, 0)
         for value, a, b in zip(at, low, high, strict=True)
     )
-    shares = {name: sum(name in one.limit for one in drawn) / DRAWS for name in names}
-    return Today(made, s, dict(zip(names, found, strict=True)), {n: share for n, share in shares.items() if share})
+    shares = {name: sum(name in draw.limit for draw in drawn) / DRAWS for name in names}
+    return Today(
+        ceiling, s, dict(zip(names, estimates, strict=True)), {n: share for n, share in shares.items() if share}
+    )

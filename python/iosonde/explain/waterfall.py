@@ -33,10 +33,15 @@ from iosonde.stats.estimate.summarise import mean
 
 PARTS = ("bound", "late_start", "imbalance", "slow_operations", "tail", "calls", "fsync_close", "rest")
 TITLES = {
-    "bound": "at the bound", "late_start": "late start", "imbalance": "imbalance",
-    "slow_operations": "slow operations", "tail": "tail (slowest 1 %)", "calls": "open and other calls",
-    "fsync_close": "fsync and close", "rest": "between operations",
-}  # fmt: skip
+    "bound": "at the bound",
+    "late_start": "late start",
+    "imbalance": "imbalance",
+    "slow_operations": "slow operations",
+    "tail": "tail (slowest 1 %)",
+    "calls": "open and other calls",
+    "fsync_close": "fsync and close",
+    "rest": "between operations",
+}
 CURES = {
     "late_start": "a longer phase, or ranks that start together (no more ranks than cores)",
     "imbalance": "even work, and a look at the rank or node that ends last (iosonde report: timeline)",
@@ -98,11 +103,17 @@ class Waterfall:
     def to_json(self) -> dict[str, Any]:
         """The stable form: every part's Estimate in seconds."""
         return {
-            "operation": self.operation, "by": self.by, "n": self.delivered.n, "s": self.ceiling.s,
-            "limit": list(self.ceiling.limit), "delivered_s": self.delivered.to_json(),
+            "operation": self.operation,
+            "by": self.by,
+            "n": self.delivered.n,
+            "s": self.ceiling.s,
+            "limit": list(self.ceiling.limit),
+            "delivered_s": self.delivered.to_json(),
             "parts": [{"name": name, **estimate.flat("seconds")} for name, estimate in self.parts.items()],
-            "work_excess": self.work_excess, "time_excess": self.time_excess, "largest": self.largest,
-        }  # fmt: skip
+            "work_excess": self.work_excess,
+            "time_excess": self.time_excess,
+            "largest": self.largest,
+        }
 
 
 def data_bytes(phase: StoredPhase) -> int:
@@ -133,22 +144,31 @@ def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[s
     late = sum(rank["started_ns"] - first for rank in ranks) / n / 1e9
     wait = sum(last - rank["ended_ns"] for rank in ranks) / n / 1e9
     own = sum(rank["ended_ns"] - rank["started_ns"] for rank in ranks) / n / 1e9
-    seconds = _covering(operations)
+    seconds = _compute_covered_seconds(operations)
     group = _group_of_kind(kinds)[operations["kind"]]
     data = seconds[group == _DATA]
     moved, tail = float(data.sum()) / n, _tail(data) / n
-    synced, called = (float(seconds[group == one].sum()) / n for one in (_SYNC, _CALL))
-    parts = dict(zip(PARTS, (bound_s, late, wait, moved - tail - bound_s, tail, called, synced,
-                             own - moved - synced - called), strict=True))  # fmt: skip
+    synced, called = (float(seconds[group == number].sum()) / n for number in (_SYNC, _CALL))
+    parts = dict(
+        zip(
+            PARTS,
+            (bound_s, late, wait, moved - tail - bound_s, tail, called, synced, own - moved - synced - called),
+            strict=True,
+        )
+    )
     times = [rank["ended_ns"] - rank["started_ns"] for rank in ranks]
     return TrialLosses(
-        parts, (last - first) / 1e9, data_bytes(phase), _excess([r["bytes"] for r in ranks]), _excess(times)
+        parts,
+        (last - first) / 1e9,
+        data_bytes(phase),
+        _compute_excess([r["bytes"] for r in ranks]),
+        _compute_excess(times),
     )
 
 
 def together(
     operation: str, by: Mapping[str, Any], made: Ceiling, trials: Sequence[TrialLosses], level: float
-) -> Waterfall:  # fmt: skip
+) -> Waterfall:
     """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
     parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
     # A time is not negative; what slow operations cost beyond the bound is a difference, which may be.
@@ -164,7 +184,7 @@ def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
     return np.array([groups.get(kind, _CALL) for kind in kinds], np.uint8)
 
 
-def _covering(operations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _compute_covered_seconds(operations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Each operation's seconds; where those of a rank overlap, its share of the time that they cover."""
     seconds = operations["duration_ns"] / 1e9
     ends = np.flatnonzero(np.diff(operations["rank"])) + 1
@@ -188,6 +208,6 @@ def _tail(seconds: npt.NDArray[np.float64]) -> float:
     return float((slow - np.median(seconds)).sum())
 
 
-def _excess(amounts: Sequence[float]) -> float:
+def _compute_excess(amounts: Sequence[float]) -> float:
     total = sum(amounts)
     return max(amounts) * len(amounts) / total - 1 if total else 0.0

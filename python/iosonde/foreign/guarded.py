@@ -47,13 +47,13 @@ def look(path: Path, leave_out: Path) -> Look:
     top = str(path)
     if mount := waiting_mount(path):
         top = os.path.abspath(path)
-        seen = _call(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
+        listing = _call(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
     else:
-        seen = operations.look(top, str(leave_out))
+        listing = operations.look(top, str(leave_out))
     return Look(
-        seen["kind"],
-        tuple((path / Path(file).relative_to(top), size) for file, size in seen["files"]),
-        tuple((path / Path(where).relative_to(top), why) for where, why in seen["skipped"]),
+        listing["kind"],
+        tuple((path / Path(file).relative_to(top), size) for file, size in listing["files"]),
+        tuple((path / Path(where).relative_to(top), why) for where, why in listing["skipped"]),
     )
 
 
@@ -78,7 +78,7 @@ def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
     was when it was opened.
     """
     if mount := waiting_mount(path):
-        with _copied(mount, path, limit) as file:
+        with _open_copy(mount, path, limit) as file:
             yield file
         return
     with open_file(path) as file:
@@ -101,7 +101,7 @@ def begin_of(path: Path, limit: int) -> bytes:
 
 
 @contextmanager
-def _copied(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
+def _open_copy(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
     descriptor = os.memfd_create("iosonde", os.MFD_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         to = f"/proc/{os.getpid()}/fd/{descriptor}"

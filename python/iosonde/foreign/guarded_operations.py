@@ -46,11 +46,11 @@ def look(path: str, leave_out: str) -> dict[str, Any]:
     files: list[tuple[str, int]] = []
     skipped: list[tuple[str, str]] = []
 
-    def skip(where: Path, why: str) -> None:
+    def add_skipped(where: Path, why: str) -> None:
         skipped.append((str(where), why))
 
-    for file in walk_files(Path(path), skip, lambda where: os.path.realpath(where) == leave_out):
-        _advance()
+    for file in walk_files(Path(path), add_skipped, lambda where: os.path.realpath(where) == leave_out):
+        _advance_progress()
         try:
             files.append((str(file), file.stat().st_size))
         except OSError as error:
@@ -66,7 +66,7 @@ def copy(path: str, to: str, limit: int) -> int:
         while block := source.read(min(_BLOCK_BYTES, limit - count)):
             copied.write(block)
             count += len(block)
-            _advance()
+            _advance_progress()
     check_whole(Path(path), count, promised)
     return count
 
@@ -84,7 +84,7 @@ def check_whole(path: Path, count: int, promised: int) -> None:
         )
 
 
-def _advance() -> None:
+def _advance_progress() -> None:
     global _progress
     _progress += 1
 

@@ -12,10 +12,10 @@ def look(path: str) -> None:
         os.stat(path)
         for name in ("", "store.json", "runs", "experiments", "notes"):
             with suppress(OSError):
-                _touch(os.path.join(path, name) if name else path)  # noqa: PTH118 - bytes that are no UTF-8 stay
+                _touch_path(os.path.join(path, name) if name else path)  # noqa: PTH118 - bytes that are no UTF-8 stay
 
 
-def _touch(path: str) -> None:
+def _touch_path(path: str) -> None:
     if os.path.isdir(path):  # noqa: PTH112 - as above
         with os.scandir(path) as entries:
             next(entries, None)

@@ -31,7 +31,7 @@ def open_file(path: Path) -> BinaryIO:
         _check_kind(path, os.stat(path))
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
-        raise _explain(path, error) from error
+        raise _explain_error(path, error) from error
     try:
         _check_kind(path, os.fstat(descriptor))  # it may have been replaced
     except BaseException:
@@ -51,7 +51,7 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
         try:
             content = file.read() if limit is None else file.read(limit)
         except OSError as error:
-            raise _explain(path, error) from error
+            raise _explain_error(path, error) from error
     if len(content) < promised:
         raise DataError(
             "truncated-file",
@@ -76,7 +76,7 @@ def _check_kind(path: Path, status: os.stat_result) -> None:
         raise InputError("not-a-regular-file", "{path} is {kind}", "name a regular file", path=path, kind=kind)
 
 
-def _explain(path: Path, error: OSError) -> InputError | SystemFaultError:
+def _explain_error(path: Path, error: OSError) -> InputError | SystemFaultError:
     reason = error.strerror or error
     if isinstance(error, _USERS):
         hint = "name a file that you may read"

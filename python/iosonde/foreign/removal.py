@@ -44,12 +44,12 @@ def remove_tree(directory: Path, keep: Collection[str] = ()) -> None:
     if not keep:
         _native.remove_tree(os.fspath(directory))
         return
-    held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        for name in sorted(set(os.listdir(held)) - set(keep)):
-            _remove_entry(held, name)
+        for name in sorted(set(os.listdir(descriptor)) - set(keep)):
+            _remove_entry(descriptor, name)
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _remove_entry(directory: int, name: str) -> None:

@@ -65,7 +65,7 @@ def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
     files: list[ArchiveFile] = []
     with _damage(archive, ""):
         budget = _Budget(archive, os.fstat(file.fileno()).st_size, into)
-    entries = _entries(file, budget)
+    entries = _iter_entries(file, budget)
     while True:
         with _damage(archive, files[-1].name if files else ""):
             entry = next(entries, None)
@@ -73,11 +73,11 @@ def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
             return files
         budget.expect(entry.name, entry.size)
         path = into / f"{len(files):07d}"
-        _write(archive, entry, path, budget)
+        _write_entry(archive, entry, path, budget)
         files.append(ArchiveFile(entry.name, path, entry.size))
 
 
-def _write(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
+def _write_entry(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
     """Copy one member to its end. Raises DataError."""
     written = 0
     try:
@@ -200,14 +200,14 @@ def free_bytes(directory: Path) -> int:
     return shutil.disk_usage(directory).free
 
 
-def _entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
+def _iter_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
     """Every regular file; at its end the rest of the archive is read and checked."""
     magic = file.read(6)
     file.seek(0)
     if magic[:2] == b"PK":
         yield from _zip_entries(file, budget)
     else:
-        yield from _tar_entries(_Stream(_decompressed(file, magic), budget))
+        yield from _tar_entries(_Stream(_decompress_blocks(file, magic), budget))
 
 
 def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
@@ -261,20 +261,20 @@ class _Stream:
             pass
 
 
-def _decompressed(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
+def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
     """The content block by block. Raises what the decoder raises, EOFError where the end is missing."""
     if magic.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=file) as stream:
             yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
     elif magic.startswith(b"BZh"):
-        yield from _decoded(file, bz2.BZ2Decompressor)
+        yield from _decode_streams(file, bz2.BZ2Decompressor)
     elif magic == b"\xfd7zXZ\0":
-        yield from _decoded(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
+        yield from _decode_streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
     else:
         yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
 
 
-def _decoded(
+def _decode_streams(
     file: BinaryIO, new_decoder: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
 ) -> Iterator[bytes]:  # fmt: skip
     """Joined streams, with nothing but zeros between; the standard library leaves out what follows the first one where

@@ -26,20 +26,20 @@ def waiting_mount(path: Path) -> str:
     if not points:
         return ""
     absolute = os.path.join(os.getcwd(), path)
-    if mount := _follow(os.path.dirname(absolute), moment):  # once for all files of a directory
+    if mount := _follow_path(os.path.dirname(absolute), moment):  # once for all files of a directory
         return mount
     needs_all = absolute in points or ".." in absolute or os.path.islink(absolute)
-    return _follow(absolute, moment) if needs_all else ""
+    return _follow_path(absolute, moment) if needs_all else ""
 
 
 def forget_mounts() -> None:
     """Read the table of mounts again at the next call."""
-    _follow.cache_clear()
+    _follow_path.cache_clear()
     _waiting_points.cache_clear()
 
 
 @lru_cache(maxsize=1024)
-def _follow(path: str, moment: int) -> str:
+def _follow_path(path: str, moment: int) -> str:
     """Follow a path from the root on, until it enters a file system that may not answer."""
     points, at, rest, links = _waiting_points(moment), "/", list(Path(path).parts[1:]), 0
     while rest:

@@ -104,9 +104,11 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
         by_name["m"] = [TimePart("m")]
     # A local file system has no network: its uncached operation goes without.
     local = not by_name["n"]
-    found = [condition for name, needs in CONDITIONS.items() for condition in _condition(name, needs, by_name, local)]
-    paid = {part.name for condition in found for part in condition.parts}
-    idle = next((name for name, known in by_name.items() if known and name not in paid), None)
+    conditions = [
+        condition for name, needs in CONDITIONS.items() for condition in _condition(name, needs, by_name, local)
+    ]
+    paid = {part.name for condition in conditions for part in condition.parts}
+    idle = next((name for name, variants in by_name.items() if variants and name not in paid), None)
     if idle:
         needs = next(needs for needs in CONDITIONS.values() if idle in needs)
         lacks = [name for name in needs if not by_name[name] and name != "n"]
@@ -118,12 +120,12 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
             meaning=PARTS[idle],
             missing_parts=", ".join(lacks),
         )
-    kept = [one for one in found if not only or one.name.split(" (")[0] in only]
-    if not kept:
+    selected = [condition for condition in conditions if not only or condition.name.split(" (")[0] in only]
+    if not selected:
         raise InputError(
             "incomplete-condition", "none of {conditions} is complete", "give their parts", conditions=", ".join(only)
         )
-    return kept
+    return selected
 
 
 def _condition(
@@ -161,12 +163,12 @@ class Diagnosis:
 
 def diagnose(found: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
     """The condition with the least |t − observed|."""
-    ordered = sorted(found, key=lambda one: abs(one.seconds(size) - observed_s))
+    ordered = sorted(found, key=lambda condition: abs(condition.seconds(size) - observed_s))
     near = abs(ordered[0].seconds(size) - observed_s)
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
     best = best_case(found, size)
     margin = 1.0 if not far or far == float("inf") else 1 - near / far
-    beyond = observed_s > _BEYOND * max(one.seconds(size) for one in found)
+    beyond = observed_s > _BEYOND * max(condition.seconds(size) for condition in found)
     return Diagnosis(
         size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin, beyond
     )
@@ -174,7 +176,7 @@ def diagnose(found: Sequence[TimeCondition], size: float, observed_s: float) -> 
 
 def best_case(found: Sequence[TimeCondition], size: float) -> float:
     """The least time that any condition allows: what an operation would take if every optimisation worked."""
-    return min(one.seconds(size) for one in found)
+    return min(condition.seconds(size) for condition in found)
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ class Mixture:
 
 def mixture(found: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """The optional mixed model; None where the time lies outside all conditions."""
-    ordered = sorted(found, key=lambda one: one.seconds(size))
+    ordered = sorted(found, key=lambda condition: condition.seconds(size))
     for faster, slower in itertools.pairwise(ordered):
         low, high = faster.seconds(size), slower.seconds(size)
         if low <= observed_s <= high and high > low:
@@ -211,19 +213,19 @@ class Classified:
 
 def classify(
     found: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
-) -> Classified:  # fmt: skip
+) -> Classified:
     """The nearest condition of every operation, in blocks of bounded memory."""
     counts, best, beyond = np.zeros(len(found), np.int64), 0.0, 0
     for at in range(0, sizes.size, _BLOCK):
         size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
-        times = np.array([[sum(p.fixed_s for p in one.parts)] for one in found]) + np.outer(
-            [sum(1 / p.bytes_per_s for p in one.parts if p.bytes_per_s) for one in found], size
+        times = np.array([[sum(p.fixed_s for p in condition.parts)] for condition in found]) + np.outer(
+            [sum(1 / p.bytes_per_s for p in condition.parts if p.bytes_per_s) for condition in found], size
         )
         counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(found))
         best += float(times.min(axis=0).sum())
         beyond += int((observed > _BEYOND * times.max(axis=0)).sum())
     total = float(seconds.sum())
-    shares = {one.name: float(count) / sizes.size for one, count in zip(found, counts, strict=True)}
+    shares = {condition.name: float(count) / sizes.size for condition, count in zip(found, counts, strict=True)}
     return Classified(shares, 1 - best / total if total else 0.0, beyond / sizes.size, int(sizes.size))
 
 
@@ -246,8 +248,8 @@ class ConditionLine:
     def to_json(self) -> dict[str, Any]:
         """The stable form: Estimates of both parameters."""
         ends: dict[str, float | None] = {}
-        for key, one in (("fixed_s", self.fixed), ("s_per_byte", self.per_byte)):
-            ends |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
+        for key, coefficient in (("fixed_s", self.fixed), ("s_per_byte", self.per_byte)):
+            ends |= {key: coefficient.estimate, f"{key}_low": coefficient.low, f"{key}_high": coefficient.high}
         return {"condition": self.name, "n": self.n, "r2": self.r2, "s_e": self.s_e, **ends}
 
 
@@ -255,6 +257,6 @@ def fit_line(
     name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float
 ) -> ConditionLine:
     """Least squares of the times on the sizes of one condition. Raises DataError where that is not possible."""
-    made = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
-    fixed, per_byte = made.coefficients()
-    return ConditionLine(name, fixed, per_byte, made.r2, made.s_e, made.n)
+    regression = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
+    fixed, per_byte = regression.coefficients()
+    return ConditionLine(name, fixed, per_byte, regression.r2, regression.s_e, regression.n)

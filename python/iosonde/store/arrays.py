@@ -22,21 +22,23 @@ def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Arr
 
     if isinstance(values, np.ndarray):
         return pa.Array.from_buffers(pa.int64(), len(values), [None, _buffer(values.astype(np.int64))])
-    return _fixed(pa.int64(), values, np.array(_filled(values, 0), np.int64))
+    return _build_fixed(pa.int64(), values, np.array(_filled(values, 0), np.int64))
 
 
 def float64(values: Sequence[float | None]) -> pa.Array:
     """Numbers; a NaN stays one."""
     import pyarrow as pa
 
-    return _fixed(pa.float64(), values, np.array(_filled(values, 0.0), np.float64))
+    return _build_fixed(pa.float64(), values, np.array(_filled(values, 0.0), np.float64))
 
 
 def boolean(values: Sequence[bool | None]) -> pa.Array:
     """True and false."""
     import pyarrow as pa
 
-    return _fixed(pa.bool_(), values, np.packbits(np.array([bool(value) for value in values], bool), bitorder="little"))
+    return _build_fixed(
+        pa.bool_(), values, np.packbits(np.array([bool(value) for value in values], bool), bitorder="little")
+    )
 
 
 def string(values: Sequence[str | None]) -> pa.Array:
@@ -46,10 +48,10 @@ def string(values: Sequence[str | None]) -> pa.Array:
     words = {value: b"" if value is None else value.encode() for value in set(values)}
     encoded = [words[value] for value in values]
     offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(one) for one in encoded], out=offsets[1:])
+    np.cumsum([len(word) for word in encoded], out=offsets[1:])
     large = offsets[-1] > np.iinfo(np.int32).max
     kind, places = (pa.large_string(), offsets) if large else (pa.string(), offsets.astype(np.int32))
-    buffers = [_present(values), _buffer(places), pa.py_buffer(b"".join(encoded))]
+    buffers = [_build_validity(values), _buffer(places), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(kind, len(encoded), buffers)
 
 
@@ -60,10 +62,10 @@ def of(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     ways: tuple[tuple[pa.DataType, type, Callable[[Sequence[Any]], pa.Array]], ...] = (
         (pa.int64(), int, int64), (pa.float64(), float, float64), (pa.string(), str, string)
     )  # fmt: skip
-    found = set(map(type, values)) - {type(None)}
-    for known, of_python, make in ways:
-        if kind == known and found <= {of_python} and (made := make(values)).type == kind:
-            return made
+    types = set(map(type, values)) - {type(None)}
+    for arrow_type, python_type, make in ways:
+        if kind == arrow_type and types <= {python_type} and (array := make(values)).type == kind:
+            return array
     return pa.array(values, kind)
 
 
@@ -90,21 +92,21 @@ def texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     words = np.empty(len(coded.dictionary) + 1, dtype=object)
     words[:-1] = coded.dictionary.to_pylist()
     places = flat(coded.indices, np.dtype(np.int32))
-    found: npt.NDArray[Any] = words[np.where(_absent(coded.indices), len(words) - 1, places)]
-    return found
+    objects: npt.NDArray[Any] = words[np.where(_find_absent(coded.indices), len(words) - 1, places)]
+    return objects
 
 
-def _fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -> pa.Array:
+def _build_fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
-    return pa.Array.from_buffers(kind, len(values), [_present(values), _buffer(stored)])
+    return pa.Array.from_buffers(kind, len(values), [_build_validity(values), _buffer(stored)])
 
 
 def _filled(values: Sequence[Any], instead: Any) -> Sequence[Any]:
     return [instead if value is None else value for value in values] if None in values else values
 
 
-def _present(values: Sequence[Any]) -> pa.Buffer | None:
+def _build_validity(values: Sequence[Any]) -> pa.Buffer | None:
     """One bit a value: whether it is there; None where all are."""
     if None not in values:
         return None
@@ -125,7 +127,7 @@ def numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArr
         column = column.cast(pa.float64(), safe=False)
     chunks, kind = column.chunks, np.dtype(column.type.to_pandas_dtype())
     values = np.concatenate([flat(chunk, kind) for chunk in chunks] or [np.empty(0)]).astype(np.float64)
-    absent = np.concatenate([_absent(chunk) for chunk in chunks] or [np.empty(0, bool)])
+    absent = np.concatenate([_find_absent(chunk) for chunk in chunks] or [np.empty(0, bool)])
     values[absent] = np.nan
     return values, absent
 
@@ -138,7 +140,7 @@ def flat(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(buffer, kind, len(array), array.offset * kind.itemsize)
 
 
-def _absent(array: pa.Array) -> npt.NDArray[np.bool_]:
+def _find_absent(array: pa.Array) -> npt.NDArray[np.bool_]:
     bits = array.buffers()[0]
     if bits is None or not len(array):
         return np.zeros(len(array), bool)

@@ -31,18 +31,24 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
     """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
     run.json, or raises DataError."""
     runs: list[Document] = []
-    of_runs = [*_runs(store, contents, read, runs)]
-    return [*_marker(store), *of_runs, *_changed_experiments(runs, experiments), *_experiments(store), *_notes(store)]
+    findings = [*_runs(store, contents, read, runs)]
+    return [
+        *_check_marker(store),
+        *findings,
+        *_changed_experiments(runs, experiments),
+        *_experiments(store),
+        *_notes(store),
+    ]
 
 
 def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
     """The findings about these run directories, and about the experiments of their runs."""
     runs: list[Document] = []
-    of_runs = [finding for path in paths for finding in _run(path, contents, read, runs)]
-    return [*of_runs, *_changed_experiments(runs, experiments)]
+    findings = [finding for path in paths for finding in _run(path, contents, read, runs)]
+    return [*findings, *_changed_experiments(runs, experiments)]
 
 
-def _marker(store: Path) -> Iterator[Finding]:
+def _check_marker(store: Path) -> Iterator[Finding]:
     try:
         changed = is_marker_changed(store)
     except (DataError, OSError, KeyError, TypeError):  # gone, or damaged, since the store was opened
@@ -54,15 +60,17 @@ def _marker(store: Path) -> Iterator[Finding]:
 
 
 def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
-    for path in _entries(store / "runs"):
+    for path in _list_entries(store / "runs"):
         if files.is_temporary(path.name):
             if writer_is_dead(path):
                 template = "{file} was left half-written by a process that ended; it is not a run"
                 sentence = Message("half-written", template, file=path.name)
-                yield _finding("D102", Severity.INFO, sentence, path, "the next command that writes here removes it")
+                yield _build_finding(
+                    "D102", Severity.INFO, sentence, path, "the next command that writes here removes it"
+                )
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
             sentence = Message("not-a-run", "{file} is not a run of this store", file=path.name)
-            yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
+            yield _build_finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
             yield from _run(path, contents, read, whole)
 
@@ -75,9 +83,9 @@ def _run(path: Path, contents: bool, read: Reader, whole: list[Document]) -> Ite
             rundir.verify_file(path, document, name)
         whole.append(document)
     except SchemaTooNewError as error:
-        yield _finding("D104", Severity.WARNING, error.message, path, error.hint)
+        yield _build_finding("D104", Severity.WARNING, error.message, path, error.hint)
     except DataError as error:
-        yield _finding("D101", Severity.ERROR, error.message, path, error.hint)
+        yield _build_finding("D101", Severity.ERROR, error.message, path, error.hint)
 
 
 def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> Iterator[Finding]:
@@ -86,26 +94,26 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
     for run in runs:
         if digest_of_run(run):
             by_experiment.setdefault(run["experiment"], []).append(run)
-    for name, named in sorted(by_experiment.items()):
+    for name, dependents in sorted(by_experiment.items()):
         path = experiments.path(name)
         try:
-            digests = experiments.digests(name, {run[TRIALS] for run in named})
+            digests = experiments.digests(name, {run[TRIALS] for run in dependents})
         except FileNotFoundError:
             sentence = Message("missing-file", "experiment {experiment}: file missing", experiment=name)
         except (DataError, OSError):  # said as damaged
             continue
         else:
-            changed = [run["id"] for run in named if run[SHA256] != digests[run[TRIALS]]]
+            changed = [run["id"] for run in dependents if run[SHA256] != digests[run[TRIALS]]]
             if not changed:
                 continue
             template = "experiment {experiment}: changed since run {run_id} was stored"
             sentence = Message("experiment-changed", template, experiment=name, run_id=changed[0])
         action = f"restore {path} from a copy; without it nobody can say what was decided before the measurement"
-        yield _finding("D107", Severity.ERROR, sentence, path, action)
+        yield _build_finding("D107", Severity.ERROR, sentence, path, action)
 
 
 def _experiments(store: Path) -> Iterator[Finding]:
-    for path in _documents(store / "experiments"):
+    for path in _list_documents(store / "experiments"):
         try:
             experiment_from(files.read_plain(path), path.stem)
         except (DataError, OSError) as error:
@@ -113,29 +121,29 @@ def _experiments(store: Path) -> Iterator[Finding]:
             why = error.strerror if isinstance(error, OSError) else error.message
             template = "experiment {experiment} cannot be read: {reason}"
             sentence = Message("damaged-experiment", template, experiment=path.stem, reason=why)
-            yield _finding("D105", Severity.WARNING, sentence, path, action)
+            yield _build_finding("D105", Severity.WARNING, sentence, path, action)
 
 
 def _notes(store: Path) -> Iterator[Finding]:
     notes = Notes(store / "notes", files.Disk())
-    for path in _documents(store / "notes"):
+    for path in _list_documents(store / "notes"):
         try:
             notes.of(path.stem)
         except DataError as error:
-            yield _finding("D105", Severity.WARNING, error.message, path, error.hint)
+            yield _build_finding("D105", Severity.WARNING, error.message, path, error.hint)
 
 
-def _documents(directory: Path) -> list[Path]:
+def _list_documents(directory: Path) -> list[Path]:
     """What belongs to the store there; names with a dot in front are being made, or locks."""
-    return [path for path in _entries(directory) if path.suffix == ".json" and not path.name.startswith(".")]
+    return [path for path in _list_entries(directory) if path.suffix == ".json" and not path.name.startswith(".")]
 
 
-def _entries(directory: Path) -> list[Path]:
+def _list_entries(directory: Path) -> list[Path]:
     try:
         return sorted(directory.iterdir())
     except FileNotFoundError:
         return []
 
 
-def _finding(code: str, severity: Severity, sentence: str, path: Path, action: str) -> Finding:
+def _build_finding(code: str, severity: Severity, sentence: str, path: Path, action: str) -> Finding:
     return Finding(code, severity, sentence, {"path": f"{path.parent.name}/{path.name}"}, action)

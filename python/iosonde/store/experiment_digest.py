@@ -35,14 +35,14 @@ def digest_experiment(document: Mapping[str, Any]) -> ExperimentDigest:
 def digests_by_trials(document: Mapping[str, Any], counts: Collection[int]) -> dict[int, str]:
     """Return the digest for each count of first trials; '' for a count that the experiment does not have."""
     head = {key: value for key, value in document.items() if key not in ("schema_version", "trials")}
-    digest = hashlib.sha256(_canonical(head))
+    digest = hashlib.sha256(_encode_canonical(head))
     digests = {0: digest.hexdigest()}
     for number, trial in enumerate(document["trials"], 1):
-        digest.update(_canonical(trial))
+        digest.update(_encode_canonical(trial))
         if number in counts:
             digests[number] = digest.hexdigest()
     return {count: digests.get(count, "") for count in counts}
 
 
-def _canonical(value: Any) -> bytes:
+def _encode_canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"

@@ -38,7 +38,7 @@ class Experiments:
         try:
             files.make_part(self._disk, self._directory)
             with files.locked_directory(self._directory):
-                if experiment.id not in {one.id for one in self.all()}:
+                if experiment.id not in {item.id for item in self.all()}:
                     self.save(experiment)
         except OSError as error:
             raise files.write_failure(error, "cannot write in {path}", path=self._directory) from error
@@ -72,7 +72,7 @@ class Experiments:
         if before is not None and before[0] == state:
             return before[1]
         try:
-            found = experiment_from(files.read_plain(path), experiment_id)
+            experiment = experiment_from(files.read_plain(path), experiment_id)
         except FileNotFoundError:
             raise InputError(
                 "unknown-experiment",
@@ -92,18 +92,18 @@ class Experiments:
                 path=path,
             ) from error
         if state is not None:
-            self._read[experiment_id] = state, found
-        return found
+            self._read[experiment_id] = state, experiment
+        return experiment
 
     def all(self, only: Collection[str] | None = None) -> list[Experiment]:
         """All that can be read, the oldest first; of ``only`` these ids."""
-        found = []
+        experiments = []
         for name in self._ids() if only is None else sorted(only):
             try:
-                found.append(self.get(name))
+                experiments.append(self.get(name))
             except (DataError, InputError):
                 continue  # `Store.problems` names it
-        return sorted(found, key=lambda item: (item.created_at, item.id))
+        return sorted(experiments, key=lambda item: (item.created_at, item.id))
 
     def path(self, experiment_id: str) -> Path:
         """Where an experiment is kept."""

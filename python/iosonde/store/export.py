@@ -29,7 +29,7 @@ _ROWS = 100_000
 
 def export(batches: Iterator[pa.Table], form: str, file: BinaryIO) -> None:
     """Write all ``batches`` (at least one, all with the same columns) to ``file`` in one of FORMATS."""
-    {"csv": _csv, "json": _json, "parquet": _parquet}[form](batches, file)
+    {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}[form](batches, file)
 
 
 def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
@@ -57,17 +57,17 @@ def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
             yield pa.table(columns, schema=schema)
 
 
-def _csv(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+def _write_csv(batches: Iterator[pa.Table], file: BinaryIO) -> None:
     import pyarrow.csv
 
     first = next(batches)
-    with pyarrow.csv.CSVWriter(file, _plain(first).schema) as writer:
-        writer.write_table(_plain(first))
+    with pyarrow.csv.CSVWriter(file, _decode_dictionaries(first).schema) as writer:
+        writer.write_table(_decode_dictionaries(first))
         for batch in batches:
-            writer.write_table(_plain(batch))
+            writer.write_table(_decode_dictionaries(batch))
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def _decode_dictionaries(table: pa.Table) -> pa.Table:
     """``table`` with text in place of dictionaries, which the CSV writer does not take."""
     import pyarrow as pa
 
@@ -77,7 +77,7 @@ def _plain(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema(fields))
 
 
-def _parquet(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+def _write_parquet(batches: Iterator[pa.Table], file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
     first = next(batches)
@@ -87,16 +87,16 @@ def _parquet(batches: Iterator[pa.Table], file: BinaryIO) -> None:
             writer.write_table(batch)
 
 
-def _json(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+def _write_json(batches: Iterator[pa.Table], file: BinaryIO) -> None:
     file.write(b'{"schema": %d, "rows": [' % _SCHEMA)
     separator = "\n"
     for batch in batches:
         for row in batch.to_pylist():
-            text = json.dumps({name: _finite(value) for name, value in row.items()}, ensure_ascii=False)
+            text = json.dumps({name: _replace_nonfinite(value) for name, value in row.items()}, ensure_ascii=False)
             file.write((separator + text).encode("utf-8"))
             separator = ",\n"
     file.write(b"\n]}\n")
 
 
-def _finite(value: Any) -> Any:
+def _replace_nonfinite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value

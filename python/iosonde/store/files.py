@@ -56,10 +56,10 @@ def read_plain(path: Path) -> bytes:
 def state_of(path: str | Path) -> tuple[int, int, int] | None:
     """What changes when a file becomes another one; None where there is none."""
     try:
-        found = os.stat(path, follow_symlinks=False)
+        status = os.stat(path, follow_symlinks=False)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class Disk:
@@ -227,23 +227,23 @@ def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk
     renamed
     leave nothing behind.
     """
-    lazy, made, there = Unflushed(disk), dict[str, Path](), []
+    lazy, temporaries, there = Unflushed(disk), dict[str, Path](), []
     try:
         for name, fill in fills.items():
-            made[name] = parent / temporary_name(name)
-            disk.make_directory(made[name])
-            fill(lazy, made[name])
+            temporaries[name] = parent / temporary_name(name)
+            disk.make_directory(temporaries[name])
+            fill(lazy, temporaries[name])
         disk.sync_file_system(parent)
-        for name in list(made):
+        for name in list(temporaries):
             try:
-                disk.rename(made[name], parent / name)
-                del made[name]
+                disk.rename(temporaries[name], parent / name)
+                del temporaries[name]
             except OSError as error:
                 if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                     raise
                 there.append(name)
     finally:
-        for temporary in made.values():
+        for temporary in temporaries.values():
             remove_tree(disk, temporary)
     disk.sync_directory(parent)
     return there

@@ -52,12 +52,12 @@ def of_stream(table: Any) -> pa.Table:
     import pyarrow as pa
 
     try:
-        found = pa.RecordBatchReader.from_stream(table).read_all()
+        result = pa.RecordBatchReader.from_stream(table).read_all()
     except (pa.ArrowException, TypeError, ValueError) as error:
-        said = "; ".join(str(one).splitlines()[0] for one in error.args if str(one))
+        reason = "; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument))
         hint = "give every column one type, and a name of its own; or convert it to Arrow"
-        raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=said) from error
-    return _without_index(found)
+        raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=reason) from error
+    return _without_index(result)
 
 
 def _without_index(table: pa.Table) -> pa.Table:

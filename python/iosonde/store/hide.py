@@ -57,8 +57,8 @@ class Names:
                 self._learn_text(str(name))
                 if kind == "host" and key.endswith("s"):
                     self._note(kind, str(name))  # {"hosts": {"node01": ...}}
-                named = kind in ("host", "user") and name == "name"  # {"host": {"name": "node01"}}
-                self.learn(item, key if named or kind == "secret" else str(name))
+                is_name_key = kind in ("host", "user") and name == "name"  # {"host": {"name": "node01"}}
+                self.learn(item, key if is_name_key or kind == "secret" else str(name))
         elif isinstance(value, (list, tuple)):
             self._learn_list(value, key)
         elif kind in ("secret", "id") and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -83,15 +83,15 @@ class Names:
 
     def _learn_text(self, text: str) -> None:
         for kind, pattern in PATTERNS:
-            for found in pattern.finditer(text):
-                self._note(kind, found["name"])
+            for match in pattern.finditer(text):
+                self._note(kind, match["name"])
 
     def _note(self, kind: str, name: str) -> None:
         name = name.strip().strip("\"'")
         if kind == "host":
-            for found in _NODE_LIST.finditer(name):
-                for number in _expand(found["numbers"]):
-                    self._note_word(kind, found["stem"] + number)
+            for match in _NODE_LIST.finditer(name):
+                for number in _expand_numbers(match["numbers"]):
+                    self._note_word(kind, match["stem"] + number)
             name = _NODE_LIST.sub("", name)
         if kind == "secret":
             for form in (name, name.rstrip("."), unquote(name)):  # "the password is hunter2."
@@ -122,8 +122,8 @@ class Names:
         """A name for ``word``; a host's short and full name get the same one."""
         short, relatives = word.partition(".")[0], []
         if kind == "host":
-            relatives = [self._pseudonyms[known] for known in (short,) if known in self._pseudonyms]
-            relatives += [to for known, to in self._pseudonyms.items() if known.partition(".")[0] == word]
+            relatives = [self._pseudonyms[host] for host in (short,) if host in self._pseudonyms]
+            relatives += [to for host, to in self._pseudonyms.items() if host.partition(".")[0] == word]
         if not relatives:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             relatives = [f"{kind}-{self._counts[kind]}"]
@@ -190,10 +190,10 @@ class Names:
 
         Beside the known hosts their siblings are found: where gpu01 is one, gpu17 is one as well.
         """
-        known = sorted(self._pseudonyms, key=lambda word: (-len(word), word))
-        parts = [part for word in known if (part := _word_pattern(word, self._pseudonyms[word]))]
-        hosts = [word for word in known if self._pseudonyms[word].startswith("host-")]
-        stems = {found["stem"] for word in hosts if (found := _NUMBERED.match(word.partition(".")[0]))}
+        words = sorted(self._pseudonyms, key=lambda word: (-len(word), word))
+        parts = [part for word in words if (part := _word_pattern(word, self._pseudonyms[word]))]
+        hosts = [word for word in words if self._pseudonyms[word].startswith("host-")]
+        stems = {match["stem"] for word in hosts if (match := _NUMBERED.match(word.partition(".")[0]))}
         parts += [_between(rf"{re.escape(stem)}\d+") for stem in sorted(stems - {"host-", "user-"})]
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
@@ -212,7 +212,7 @@ def _between(word: str) -> str:
     return rf"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])"
 
 
-def _expand(numbers: str) -> Iterable[str]:
+def _expand_numbers(numbers: str) -> Iterable[str]:
     """``01-03,07`` → 01 02 03 07; no more than 100,000 (a list that names more is no list of nodes)."""
     for part in numbers.split(","):
         first, _, last = part.partition("-")

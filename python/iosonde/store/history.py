@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE = 500
-_SHOWN = [(name, shown) for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True) if name != "rank"]
+_COLUMN_PAIRS = [
+    (name, row_column) for name, row_column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True) if name != "rank"
+]
 
 
 @dataclass
@@ -68,7 +70,7 @@ class History:
         import pyarrow as pa
 
         schema = tables.result_schema().remove_metadata()
-        read = [one for one in (self._results(place, name) for _, name, place in runs) if one]
+        read = [result for result in (self._results(place, name) for _, name, place in runs) if result]
         self.runs += len(read)
         rows = pa.concat_tables([part.cast(schema) for *_, part in read]) if read else schema.empty_table()
         n_rows = [len(part) for *_, part in read]
@@ -82,16 +84,16 @@ class History:
             "filesystem": [run.filesystem for _, run, _ in read],
             "target": [run.target for _, run, _ in read],
         }
-        made = {name: arrays.repeated(arrays.string([_text(one) for one in cells]), n_rows)
+        data = {name: arrays.repeated(arrays.string([_text(cell) for cell in cells]), n_rows)
                 for name, cells in facts.items()}  # fmt: skip
-        made["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
-        made |= {shown: rows[name] for name, shown in _SHOWN}
+        data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
+        data |= {row_column: rows[name] for name, row_column in _COLUMN_PAIRS}
         for name, title in columns.items():
             # One level of every kind that there is makes the type the same in all tables.
             each = list(kinds[name].values())
             cells = [*each, *(run.factors.get(name) for _, run, _ in read)]
-            made[_free(title, made)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
-        return pa.table(made)
+            data[_free(title, data)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
+        return pa.table(data)
 
     def _results(self, place: int, name: str) -> tuple[str, StoredRun, pa.Table] | None:
         import pyarrow.compute as pc

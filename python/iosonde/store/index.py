@@ -88,36 +88,36 @@ class Index:
         """What the index calls a store."""
         path = self.database.key(store.path)
         with self.asking(writing=True) as ask:
-            found = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
-            if found is None:
+            row = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
+            if row is None:
                 ask.execute("INSERT INTO stores (path, seen) VALUES (?, '') ON CONFLICT DO NOTHING", (path,))
-                found = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
-            return int(found[0])
+                row = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
+            return int(row[0])
 
     def refresh(self, store: Store, thorough: bool = False, say: Say = lambda done, total: None) -> Refreshed:
         """Bring the index up to what the store holds. ``thorough`` looks at every run.json, too, and not only at the
         directories' names; ``say`` is told how many of how many new runs are read. Raises InputError where the store
         cannot be listed."""
         number = self.number(store)
-        seen = _seen(store.path)
+        signature = _seen(store.path)
         with self.asking() as ask:
             before = ask.execute("SELECT seen FROM stores WHERE store = ?", (number,)).fetchone()[0]
-        if seen and seen == before and not thorough:
+        if signature and signature == before and not thorough:
             return Refreshed()
-        made = self._refresh_runs(store, number, thorough, say)
+        result = self._refresh_runs(store, number, thorough, say)
         self._refresh_experiments(store, number)
         self._refresh_tags(store, number)
         with self.asking(writing=True) as ask:
-            ask.execute("UPDATE stores SET seen = ? WHERE store = ?", ("" if made.unread else seen, number))
-        return made
+            ask.execute("UPDATE stores SET seen = ? WHERE store = ?", ("" if result.unread else signature, number))
+        return result
 
     def _refresh_runs(self, store: Store, number: int, thorough: bool, say: Say) -> Refreshed:
         there = _directories(store.path, thorough)
         with self.asking() as ask:
             rows = ask.execute("SELECT run, entry, directory, problem FROM runs WHERE store = ?", (number,)).fetchall()
-        known = {run: (row, directory) for run, row, directory, problem in rows if not problem}
+        indexed = {run: (row, directory) for run, row, directory, problem in rows if not problem}
         gone = [row for run, row, directory, problem in rows if problem or not _same(there.get(run), directory)]
-        new = [run for run in there if run not in known or not _same(there[run], known[run][1])]
+        new = [run for run in there if run not in indexed or not _same(there[run], indexed[run][1])]
         with self.asking(writing=True) as ask:
             for table in ("levels", "runs"):
                 ask.executemany(f"DELETE FROM {table} WHERE entry = ?", ((row,) for row in gone))
@@ -142,38 +142,42 @@ class Index:
                 read.append((name, state, None, error.message))
         with self.asking(writing=True) as ask:
             for name, state, run, problem in read:
-                _insert(ask, number, name, state, run, problem)
+                _insert_run(ask, number, name, state, run, problem)
         return sum(run is None for *_, run, _ in read)
 
     def _refresh_experiments(self, store: Store, number: int) -> None:
         folder = store.path / "experiments"
-        there = _documents(folder)
+        there = _list_documents(folder)
         with self.asking() as ask:
-            found = ask.execute("SELECT experiment, state FROM experiments WHERE store = ?", (number,))
-            known = dict(found.fetchall())
-        changed = [name for name in there if known.get(name) != there[name]]
+            rows = ask.execute("SELECT experiment, state FROM experiments WHERE store = ?", (number,))
+            indexed = dict(rows.fetchall())
+        changed = [name for name in there if indexed.get(name) != there[name]]
         read = []
         for name in changed:
             try:
-                one = store.experiment(name)
+                experiment = store.experiment(name)
             except (DataError, InputError):  # damaged, or just gone: the store names it
                 continue
-            called = one.name if one.settings else ""
-            read.append((number, name, text_of(called), text_of(one.created_at), len(one.trials), there[name]))
+            called = experiment.name if experiment.settings else ""
+            read.append(
+                (number, name, text_of(called), text_of(experiment.created_at), len(experiment.trials), there[name])
+            )
         with self.asking(writing=True) as ask:
-            lost = [(number, name) for name in known if name not in there]
+            lost = [(number, name) for name in indexed if name not in there]
             ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", lost)
-            stale = [one[:2] for one in read]
+            stale = [row[:2] for row in read]
             ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", stale)
             ask.executemany("INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", read)
 
     def _refresh_tags(self, store: Store, number: int) -> None:
-        found = [
-            (number, run, text_of(tag)) for run in _documents(store.path / "notes") for tag in store.notes.tags(run)
+        rows = [
+            (number, run, text_of(tag))
+            for run in _list_documents(store.path / "notes")
+            for tag in store.notes.tags(run)
         ]
         with self.asking(writing=True) as ask:
             ask.execute("DELETE FROM tags WHERE store = ?", (number,))
-            ask.executemany("INSERT INTO tags VALUES (?, ?, ?) ON CONFLICT DO NOTHING", found)
+            ask.executemany("INSERT INTO tags VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
 
     @contextmanager
     def asking(self, writing: bool = False) -> Iterator[Asking]:
@@ -183,15 +187,15 @@ class Index:
             yield ask
 
 
-def _insert(ask: Asking, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
-    said: tuple[Any, ...] = ("", "", "", 0, None, "")
+def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
+    fields: tuple[Any, ...] = ("", "", "", 0, None, "")
     if run is not None:
-        said = (text_of(run.experiment), text_of(run.started_at), text_of(run.source), int(run.complete), run.seconds,
+        fields = (text_of(run.experiment), text_of(run.started_at), text_of(run.source), int(run.complete), run.seconds,
                 text_of(run.subject_commit))  # fmt: skip
     done = ask.execute(
         "INSERT INTO runs (store, run, experiment, started_at, source, complete, seconds, commit_id, directory, "
         "problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING entry",
-        (number, name, *said, state, text_of(problem)),
+        (number, name, *fields, state, text_of(problem)),
     ).fetchone()
     if run is None or done is None:  # another process was faster
         return
@@ -199,19 +203,19 @@ def _insert(ask: Asking, number: int, name: str, state: str, run: StoredRun | No
     kinds = ((FACTOR, run.factors), (OPTION, run.target_settings), (PLACE, places))
     levels = [(text_of(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
     ask.executemany("INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    [(*one, done[0]) for one in levels])  # fmt: skip
+                    [(*level, done[0]) for level in levels])  # fmt: skip
     there = [(name, kind, number, level) for name, kind, level in levels]
     ask.executemany("INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", there)
 
 
 def _seen(path: Path) -> str:
     """What changes when something was put into a store; '' where that cannot be told yet."""
-    found, now = [], time.time_ns()
+    parts, now = [], time.time_ns()
     for name in ("runs", "experiments", "notes"):
         try:
             about = (path / name).stat()
         except FileNotFoundError:
-            found.append("")
+            parts.append("")
             continue
         except OSError as error:
             raise InputError(
@@ -223,15 +227,19 @@ def _seen(path: Path) -> str:
             ) from error
         if now - about.st_mtime_ns < _UNSURE_NS:
             return ""
-        found.append(f"{about.st_ino}-{about.st_mtime_ns}")
-    return " ".join(found)
+        parts.append(f"{about.st_ino}-{about.st_mtime_ns}")
+    return " ".join(parts)
 
 
 def _directories(path: Path, thorough: bool) -> dict[str, str]:
     """Name of each run → what tells it from another in its place: its directory, and of a thorough look its run.json.
     Names that are no text are no runs."""
     if thorough:
-        return {one.name: _state(one) for one in rundir.run_directories(path) if one.name.isprintable()}
+        return {
+            directory.name: _state(directory)
+            for directory in rundir.run_directories(path)
+            if directory.name.isprintable()
+        }
     return {name: str(number) for name, number in rundir.run_numbers(path) if name.isprintable()}
 
 
@@ -249,18 +257,18 @@ def _same(now: str | None, before: str) -> bool:
     return now is not None and (now == before or now == before.partition(" ")[0])
 
 
-def _documents(folder: Path) -> dict[str, str]:
+def _list_documents(folder: Path) -> dict[str, str]:
     """Name of each document there → what changes with it."""
-    found = {}
+    states = {}
     try:
         with os.scandir(folder) as entries:
-            for one in entries:
-                if one.name.endswith(".json") and not one.name.startswith(".") and one.name.isprintable():
-                    about = one.stat(follow_symlinks=False)
-                    found[one.name.removesuffix(".json")] = f"{about.st_ino} {about.st_size} {about.st_mtime_ns}"
+            for entry in entries:
+                if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.name.isprintable():
+                    about = entry.stat(follow_symlinks=False)
+                    states[entry.name.removesuffix(".json")] = f"{about.st_ino} {about.st_size} {about.st_mtime_ns}"
     except OSError:
-        return found
-    return found
+        return states
+    return states
 
 
 def text_of(value: str) -> str:

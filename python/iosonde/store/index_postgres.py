@@ -40,13 +40,13 @@ class _Statements:
     cursor: psycopg.Cursor[Any]
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Rows:
-        self.cursor.execute(_spelled(statement), list(values))
+        self.cursor.execute(_encode_statement(statement), list(values))
         return self.cursor
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> None:
         several = list(rows)
         if several:
-            self.cursor.executemany(_spelled(statement), several)
+            self.cursor.executemany(_encode_statement(statement), several)
 
 
 class PostgresDatabase:
@@ -97,15 +97,15 @@ class PostgresDatabase:
                         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                     yield _Statements(cursor)
         except psycopg.Error as error:
-            said = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             if self._password:
-                said = said.replace(self._password, HIDDEN)
+                reason = reason.replace(self._password, HIDDEN)
             raise SystemFaultError(
                 "unusable-index",
                 "the index {index} cannot be used: {reason}",
                 "look at the server; with DROP SCHEMA {schema} CASCADE the index goes, and is made again",
                 index=self.name,
-                reason=said,
+                reason=reason,
                 schema=SCHEMA,
             ) from error
 
@@ -113,15 +113,15 @@ class PostgresDatabase:
         import psycopg
 
         if self._connection is None or self._connection.closed:
-            made = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_S)
-            made.execute("SET synchronous_commit = off")  # after a crash of the server what is lost is made again
-            with made.transaction(), made.cursor() as cursor:
+            connection = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_S)
+            connection.execute("SET synchronous_commit = off")  # after a crash of the server what is lost is made again
+            with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                 cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
                 cursor.execute(f"SET search_path TO {SCHEMA}")
                 for table in TABLES:
                     cursor.execute(table.format(**_TYPES).encode())
-            self._connection = made
+            self._connection = connection
         return self._connection
 
 
@@ -166,6 +166,6 @@ def _read_password(url: str) -> str:
     return str(parts.get("password") or "")
 
 
-def _spelled(statement: str) -> bytes:
+def _encode_statement(statement: str) -> bytes:
     """In psycopg's words; there is no percent sign in any of them."""
     return statement.replace("?", "%s").encode()

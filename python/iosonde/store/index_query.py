@@ -138,8 +138,8 @@ class IndexView:
         """How many experiments, runs, and runs that cannot be read."""
         chosen, values = self._stores()
         with self.index.asking() as ask:
-            said = "SELECT count(*), sum(CASE WHEN problem != '' THEN 1 ELSE 0 END) FROM runs"
-            runs, damaged = ask.execute(f"{said} WHERE {chosen}", values).fetchone()
+            statement = "SELECT count(*), sum(CASE WHEN problem != '' THEN 1 ELSE 0 END) FROM runs"
+            runs, damaged = ask.execute(f"{statement} WHERE {chosen}", values).fetchone()
             different = f"SELECT DISTINCT store, experiment FROM runs WHERE {chosen} AND problem = ''"
             experiments = ask.execute(f"SELECT count(*) FROM ({different}) AS different", values).fetchone()[0]
         return int(experiments), int(runs), int(damaged or 0)
@@ -173,82 +173,87 @@ class IndexView:
 
         chosen, values = self._stores()
         rows = ask.execute(f"SELECT DISTINCT name, kind FROM there WHERE {chosen}", values).fetchall()
-        kinds = {kind: {name for name, one in rows if one == kind} for kind in (FACTOR, OPTION, PLACE)}
+        kinds = {kind: {name for name, row_kind in rows if row_kind == kind} for kind in (FACTOR, OPTION, PLACE)}
         factors = sorted(kinds[FACTOR])
         options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._levels(ask, name, OPTION)) > 1)
-        named = dict.fromkeys((*factors, *options))
-        found = {column: (name, FACTOR if name in factors else OPTION)
-                 for name, column in factor_columns([named]).items()}  # fmt: skip
-        return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | found
+        names = dict.fromkeys((*factors, *options))
+        columns = {column: (name, FACTOR if name in factors else OPTION)
+                 for name, column in factor_columns([names]).items()}  # fmt: skip
+        return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | columns
 
     def _levels(self, ask: Asking, name: str, kind: str) -> list[str]:
         """The levels that runs of these stores have, as the index keeps them."""
         chosen, values = self._stores()
-        found = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
+        rows = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
                             [name, kind, *values])  # fmt: skip
-        return [str(level) for (level,) in found]
+        return [str(level) for (level,) in rows]
 
     def _condition(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
         """The conditions in the database's words."""
         columns = self._columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
         text, values = self._stores()
-        for one in where:
-            more, added = self._one(ask, one, columns)
+        for condition in where:
+            more, added = self._one(ask, condition, columns)
             text, values = f"{text} AND {more}", values + added
         if where:  # of a damaged run nothing is known that could be asked about
             text += " AND problem = ''"
         return text, values
 
-    def _one(self, ask: Asking, one: Condition, columns: dict[str, tuple[str, str]]) -> tuple[str, list[Any]]:
-        if one.column == "tags":
-            return self._of_tags(ask, one)
-        if one.column in _OWN:
-            return self._of_own(ask, one)
-        name, kind = columns[one.column]
-        taken = [level for level in self._levels(ask, name, kind) if holds(json.loads(level), one)]
+    def _one(self, ask: Asking, condition: Condition, columns: dict[str, tuple[str, str]]) -> tuple[str, list[Any]]:
+        if condition.column == "tags":
+            return self._of_tags(ask, condition)
+        if condition.column in _OWN:
+            return self._of_own(ask, condition)
+        name, kind = columns[condition.column]
+        taken = [level for level in self._levels(ask, name, kind) if holds(json.loads(level), condition)]
         rows = "SELECT entry FROM levels WHERE name = ? AND kind = ?"
         among, value = self.index.database.among("level", taken)
         inside = f"entry IN ({rows} AND {among})"
-        if not holds(None, one):
+        if not holds(None, condition):
             return inside, [name, kind, value]
         return f"({inside} OR entry NOT IN ({rows}))", [name, kind, value, name, kind]
 
-    def _of_own(self, ask: Asking, one: Condition) -> tuple[str, list[Any]]:
-        column = _OWN[one.column]
-        if one.column == "started_at" and one.op in _ORDERS and one.value and number_of(one.value) is None:
-            return f"{column} != '' AND {column} {one.op} ?", [
-                text_of(one.value)
+    def _of_own(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
+        column = _OWN[condition.column]
+        if (
+            condition.column == "started_at"
+            and condition.op in _ORDERS
+            and condition.value
+            and number_of(condition.value) is None
+        ):
+            return f"{column} != '' AND {column} {condition.op} ?", [
+                text_of(condition.value)
             ]  # of two texts the order is the database's
         chosen, values = self._stores()
         cells = [cell for (cell,) in ask.execute(f"SELECT DISTINCT {column} FROM runs WHERE {chosen} AND problem = ''",
                                                  values)]  # fmt: skip
-        called = self._names(ask) if one.column == "experiment" else {}
+        called = self._names(ask) if condition.column == "experiment" else {}
         taken = [cell for cell in cells
-                 if holds(bool(cell) if one.column == "complete" else cell, one)
-                 or (one.op == "=" and one.value in called.get(cell, ()))]  # fmt: skip
+                 if holds(bool(cell) if condition.column == "complete" else cell, condition)
+                 or (condition.op == "=" and condition.value in called.get(cell, ()))]  # fmt: skip
         among, value = self.index.database.among(column, taken)
         return among, [value]
 
-    def _of_tags(self, ask: Asking, one: Condition) -> tuple[str, list[Any]]:
-        if one.op in _ORDERS:
+    def _of_tags(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
+        if condition.op in _ORDERS:
             raise InputError(
                 "unsupported-operator",
                 "'tags{operator}{tag}': tags have no order",
                 "use = or != there",
-                operator=one.op,
-                tag=one.value,
+                operator=condition.op,
+                tag=condition.value,
             )
         tagged = "EXISTS (SELECT 1 FROM tags WHERE tags.store = runs.store AND tags.run = runs.run"
-        inside = f"{tagged} AND tag = ?)" if one.value else f"NOT {tagged})"
-        return ("NOT " if one.op == "!=" else "") + inside, [text_of(one.value)] if one.value else []
+        inside = f"{tagged} AND tag = ?)" if condition.value else f"NOT {tagged})"
+        return ("NOT " if condition.op == "!=" else "") + inside, [text_of(condition.value)] if condition.value else []
 
     def _names(self, ask: Asking) -> dict[str, set[str]]:
         chosen, values = self._stores()
-        found: dict[str, set[str]] = {}
+        names_by_experiment: dict[str, set[str]] = {}
         for key, name in ask.execute(f"SELECT experiment, name FROM experiments WHERE {chosen} AND name != ''", values):
-            found.setdefault(str(key), set()).add(str(name))
-        return found
+            names_by_experiment.setdefault(str(key), set()).add(str(name))
+        return names_by_experiment
 
 
 def _run(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
@@ -257,5 +262,5 @@ def _run(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
 
 
 def _factors(ask: Asking, row: int) -> dict[str, Any]:
-    found = ask.execute("SELECT name, level FROM levels WHERE entry = ? AND kind = ?", (row, FACTOR))
-    return {str(name): json.loads(level) for name, level in found}
+    rows = ask.execute("SELECT name, level FROM levels WHERE entry = ? AND kind = ?", (row, FACTOR))
+    return {str(name): json.loads(level) for name, level in rows}

@@ -27,7 +27,7 @@ class SqliteDatabase:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._connection = _opened(path)
+        self._connection = _open_index(path)
 
     def close(self) -> None:
         """Leave the file as it is."""
@@ -60,7 +60,7 @@ class SqliteDatabase:
             ) from error
 
 
-def _opened(path: Path | None) -> sqlite3.Connection:
+def _open_index(path: Path | None) -> sqlite3.Connection:
     if path is None:
         return _with_tables(_connected(""))
     for _ in range(2):
@@ -89,7 +89,7 @@ def _connected(path: str) -> sqlite3.Connection:
 
 
 def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
-    tables = "; ".join(one.format(**_TYPES) for one in TABLES)
+    tables = "; ".join(table.format(**_TYPES) for table in TABLES)
     with connection:
         connection.executescript(f"BEGIN IMMEDIATE; {tables}; PRAGMA user_version = {VERSION}; COMMIT;")
     return connection

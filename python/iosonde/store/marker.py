@@ -27,7 +27,7 @@ def check_marker(store: Path) -> None:
     path = store / files.MARKER
     try:
         marker = decode(files.read_plain(path))
-        layout, schema = _versions(marker)
+        layout, schema = _read_versions(marker)
     except (FileNotFoundError, NotADirectoryError):
         if holds_data(store):
             raise missing_marker(store) from None
@@ -66,7 +66,7 @@ def holds_data(store: Path) -> bool:
     return any(True for pattern in patterns for _ in store.glob(pattern))
 
 
-def _versions(marker: Any) -> tuple[int, int]:
+def _read_versions(marker: Any) -> tuple[int, int]:
     layout, schema = marker["iosonde_store"], marker["schema_version"]
     if not (type(layout) is type(schema) is int and min(layout, schema) >= 1):
         raise ValueError("versions are numbers from 1 on")

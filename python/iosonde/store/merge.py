@@ -43,14 +43,14 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
     problems: list[Finding] = []
     there = 0
     for source in sources:
-        found = source.problems()
-        problems += found
-        damaged = {problem.evidence["path"] for problem in found}
+        findings = source.problems()
+        problems += findings
+        damaged = {problem.evidence["path"] for problem in findings}
         for directory in run_directories(source.path):
             if f"runs/{directory.name}" in damaged:
                 continue
-            known = _add_run(target, runs, directory)
-            there += known
+            is_present = _add_run(target, runs, directory)
+            there += is_present
         for experiment in source.experiments():
             _add_experiment(target, experiments, experiment, source)
     for experiment in experiments.values():
@@ -69,13 +69,13 @@ def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], direct
     document = rundir.read_document(directory)
     theirs = target.path / "runs" / directory.name
     if directory.name in runs:
-        other, known = runs[directory.name]
+        other, existing = runs[directory.name]
     elif theirs.exists():
-        other, known = theirs, rundir.read_document(theirs)
+        other, existing = theirs, rundir.read_document(theirs)
     else:
         runs[directory.name] = (directory, document)
         return False
-    if _content(known) != _content(document):
+    if _strip_storage_fields(existing) != _strip_storage_fields(document):
         raise InputError(
             "conflicting-copies",
             "run {run_id} differs between {store} and {other_store}",
@@ -89,11 +89,11 @@ def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], direct
 
 def _add_experiment(target: Store, chosen: dict[str, Experiment], experiment: Experiment, source: Store) -> None:
     try:
-        known = chosen.get(experiment.id) or target.experiment(experiment.id)
+        existing = chosen.get(experiment.id) or target.experiment(experiment.id)
     except InputError:
         chosen[experiment.id] = experiment
         return
-    if known != experiment:
+    if existing != experiment:
         raise InputError(
             "conflicting-copies",
             "experiment {experiment_id} of {path} differs from the one that is there",
@@ -103,7 +103,7 @@ def _add_experiment(target: Store, chosen: dict[str, Experiment], experiment: Ex
         )
 
 
-def _content(document: dict[str, Any]) -> dict[str, Any]:
+def _strip_storage_fields(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in _OF_STORING}
 
 

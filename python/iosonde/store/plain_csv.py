@@ -19,7 +19,7 @@ _SPECIAL = ('"', "#", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u202
 
 def is_plain(text: str) -> bool:
     """Whether every line is a row and every delimiter divides two cells."""
-    return not any(one in text for one in _SPECIAL) and text.count("\r") == text.count("\r\n")
+    return not any(character in text for character in _SPECIAL) and text.count("\r") == text.count("\r\n")
 
 
 def columns(
@@ -43,10 +43,10 @@ def columns(
         )  # fmt: skip
     except pa.ArrowInvalid:  # rows of another length: the other reader mends them, or says where
         return None
-    return [_values(column, missing, slow) for column in table.columns] if len(table) else None
+    return [_parse_values(column, missing, slow) for column in table.columns] if len(table) else None
 
 
-def _values(cells: Any, missing: frozenset[str], slow: Callable[[tuple[str, ...]], npt.NDArray[Any]]) -> Any:
+def _parse_values(cells: Any, missing: frozenset[str], slow: Callable[[tuple[str, ...]], npt.NDArray[Any]]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -75,6 +75,6 @@ def _is_text(level: str) -> bool:
 
 
 def _texts(coded: Any, levels: list[str]) -> npt.NDArray[np.object_]:
-    known = np.array([*levels, None], dtype=object)
+    words = np.array([*levels, None], dtype=object)
     places: npt.NDArray[np.intp] = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
-    return known[places]
+    return words[places]

@@ -25,8 +25,8 @@ _BEGUN = ".removing-"  # no id begins with a dot
 
 def size_of(store: Store, run_id: str) -> int:
     """The bytes of a run's files."""
-    found = walk_files(store.path / "runs" / run_id, on_skip=lambda path, why: None)
-    return sum(path.lstat().st_size for path in found)
+    paths = walk_files(store.path / "runs" / run_id, on_skip=lambda path, why: None)
+    return sum(path.lstat().st_size for path in paths)
 
 
 def finish_removals(store: Store) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RUN_COLUMNS = ("run", "experiment", "started_at", "source", "complete")
 # Can be asked for in a condition on runs, and are no columns of the results.
-_ASKED_ONLY = ("seconds", "tags")
+_CONDITION_COLUMNS = ("seconds", "tags")
 _INT64 = range(-(2**63), 2**63)
 
 Conditions = Sequence[tuple[str, str, Any]]
@@ -30,22 +30,22 @@ def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     were not always the same."""
     options = [StoredRun(document).target_settings for document in documents]
     levels: dict[str, set[Any]] = {}
-    for one in options:
-        for name, level in one.items():
+    for option in options:
+        for name, level in option.items():
             levels.setdefault(name, set()).add(level)
-    changed = [name for name, found in levels.items() if len(found) > 1]
+    changed = [name for name, values in levels.items() if len(values) > 1]
     return [
-        {name: one[name] for name in changed if name in one} | document["factors"]
-        for document, one in zip(documents, options, strict=True)
+        {name: option[name] for name in changed if name in option} | document["factors"]
+        for document, option in zip(documents, options, strict=True)
     ]
 
 
 def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
     """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken. ``settings``:
     see ``settings_of``."""
-    taken = {*RUN_COLUMNS, *_ASKED_ONLY, *ROW_COLUMNS}
+    taken = {*RUN_COLUMNS, *_CONDITION_COLUMNS, *ROW_COLUMNS}
     columns: dict[str, str] = {}
-    for name in dict.fromkeys(name for one in settings for name in one):
+    for name in dict.fromkeys(name for setting in settings for name in setting):
         column = tables.text(name)
         while column in taken:
             column = f"factor_{column}"
@@ -62,15 +62,15 @@ def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) 
     columns["tags"] = list(tags)
     settings = settings_of(documents)
     for name, column in factor_columns(settings).items():
-        columns[column] = [one.get(name) for one in settings]
+        columns[column] = [setting.get(name) for setting in settings]
     return columns
 
 
 def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
     """Conditions on runs and conditions on results. Raises InputError for a column that is neither."""
-    known = list(columns)
-    check_columns(where, [*known, *(name for name in ROW_COLUMNS if name not in known)])
-    return [item for item in where if item[0] in known], [item for item in where if item[0] not in known]
+    names = list(columns)
+    check_columns(where, [*names, *(name for name in ROW_COLUMNS if name not in names)])
+    return [item for item in where if item[0] in names], [item for item in where if item[0] not in names]
 
 
 def results_table(
@@ -84,31 +84,31 @@ def results_table(
 
     schema = tables.result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
-    parts = parts if ranks else [_of_whole(part) for part in parts]
-    rows = pa.concat_tables([_as(part, schema) for part in parts]) if parts else schema.empty_table()
+    parts = parts if ranks else [_drop_single_ranks(part) for part in parts]
+    rows = pa.concat_tables([_cast_part(part, schema) for part in parts]) if parts else schema.empty_table()
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
         name: arrays.repeated(column(values), n_rows)
         for name, values in zip(RUN_COLUMNS, _run_values([document for _, document in runs]), strict=True)
     }
-    columns |= {shown: rows[name] for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
+    columns |= {row_column: rows[name] for name, row_column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
         levels = [document["factors"].get(name, StoredRun(document).target_settings.get(name)) for _, document in runs]
         columns[title] = arrays.repeated(column(levels), n_rows)
     table = pa.table(columns)
     if not where:
         return table
-    asked = {name: table[name].to_pylist() for name, _, _ in where}
-    return table.take(arrays.int64(matching_rows(asked, where)))
+    cells = {name: table[name].to_pylist() for name, _, _ in where}
+    return table.take(arrays.int64(matching_rows(cells, where)))
 
 
-def _of_whole(part: pa.Table) -> pa.Table:
+def _drop_single_ranks(part: pa.Table) -> pa.Table:
     """Without its single ranks, where they are very many and not all there is."""
     singles = len(part) - part["rank"].null_count
     return part.filter(part["rank"].is_null()) if arrays.MANY < singles < len(part) else part
 
 
-def _as(part: pa.Table, schema: pa.Schema) -> pa.Table:
+def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:
     """With the columns of the schema; what is written now has them already."""
     return part.replace_schema_metadata(None) if part.schema.equals(schema) else part.cast(schema)
 
@@ -125,11 +125,11 @@ def column(values: Sequence[Any]) -> pa.Array:
     if present and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
         if all(isinstance(value, int) and value in _INT64 for value in present):
             return arrays.int64(values)
-        return arrays.float64([None if value is None else _float(value) for value in values])
+        return arrays.float64([None if value is None else _to_float(value) for value in values])
     return arrays.string([None if value is None else _words(value) for value in values])
 
 
-def _float(value: float | int) -> float:
+def _to_float(value: float | int) -> float:
     try:
         return float(value)
     except OverflowError:

@@ -86,18 +86,18 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
-    known = set(ids)  # and the names of what was measured
+    neutral_names = set(ids)  # and the names of what was measured
     for run_id in ids:
         run = source.run(run_id)
-        known.update(name for row in run.observations for name in (row.operation, row.metric))
+        neutral_names.update(name for row in run.observations for name in (row.operation, row.metric))
         names.learn({**_fields(run), "notes": source.notes.of(run_id)})
         for content in run.raw.values():
             names.learn(_text(content))
     experiments = source.experiments()
     for experiment in experiments:
         names.learn(dataclasses.asdict(experiment))
-        known.add(experiment.id)
-    remains = Remains(frozenset(map(names.hide_text, known)))
+        neutral_names.add(experiment.id)
+    remains = Remains(frozenset(map(names.hide_text, neutral_names)))
     for experiment in experiments:
         document = names.hide(decode(experiment_bytes(experiment)))
         copy.save_experiment(hidden := experiment_from(encode(document), document["id"]))
@@ -130,42 +130,42 @@ def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
 
 def _here() -> dict[str, str]:
     """Who redacts, and where: also among those not to be named."""
-    found = {"host": socket.gethostname()}
+    names = {"host": socket.gethostname()}
     with contextlib.suppress(KeyError, OSError):  # a user without a name
-        found["user"] = getpass.getuser()
-    return found
+        names["user"] = getpass.getuser()
+    return names
 
 
 def _fields(run: Run) -> dict[str, Any]:
     """Everything of a run that is text, as plain data."""
     return {
-        field.name: _plain(getattr(run, field.name))
+        field.name: _to_plain(getattr(run, field.name))
         for field in dataclasses.fields(run)
         if field.name not in ("operations", "raw")
     }
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, list):
         return [dataclasses.asdict(item) if isinstance(item, (Observation, Finding)) else item for item in value]
     return value
 
 
 def _hidden(run: Run, names: Names) -> Run:
-    raw, left_out = {}, []
+    raw, skipped = {}, []
     for name, content in run.raw.items():
         text = _text(content)
         if text is None:
-            left_out.append(names.hide(name))
+            skipped.append(names.hide(name))
         else:
             raw[names.hide(name)] = names.hide(text).encode("utf-8")
     findings = [
-        replace(found, **{key: names.hide(getattr(found, key)) for key in ("sentence", "action", "evidence")})
-        for found in run.findings
+        replace(finding, **{key: names.hide(getattr(finding, key)) for key in ("sentence", "action", "evidence")})
+        for finding in run.findings
     ]
-    if left_out:
+    if skipped:
         template = "left out of this redacted copy, as they are not text: {files}"
-        sentence = Message("not-text", template, files=", ".join(left_out))
+        sentence = Message("not-text", template, files=", ".join(skipped))
         findings.append(Finding("D106", Severity.INFO, sentence))
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})

@@ -68,17 +68,17 @@ class Remains:
     @property
     def unsure(self) -> dict[str, int]:
         """Words that look like the name of a machine or a person, or like a token → how often."""
-        return _sorted(self._unsure)
+        return _sort_counts(self._unsure)
 
     @property
     def paths(self) -> dict[str, int]:
         """Directories, cut to four names → how often."""
-        return _sorted(self._paths)
+        return _sort_counts(self._paths)
 
     @property
     def names(self) -> dict[str, int]:
         """Tags, names of experiments and files, and levels of factors that are text → how often."""
-        return _sorted(self._names)
+        return _sort_counts(self._names)
 
     def read(self, value: Any, key: str = "") -> None:
         """Look at every text in ``value``, which stands under ``key``; keys as well."""
@@ -91,7 +91,7 @@ class Remains:
         """Look at what a person or a tool wrote: words with a capital, and those after "on", "by", "ask"."""
         self._read_text(text)
         for pattern in (_IN_SENTENCE, _CAPITAL):
-            self._add(self._unsure, (found["word"] for found in pattern.finditer(text)))
+            self._add(self._unsure, (match["word"] for match in pattern.finditer(text)))
 
     def read_names(self, names: Iterable[str]) -> None:
         """Note what people called things."""
@@ -101,11 +101,11 @@ class Remains:
                 self._count(self._names, name)
 
     def _read_text(self, text: str) -> None:
-        for found in _PATH.finditer(text):
-            if found[0].count("/") > 1 and not _SYSTEM_PATH.match(found[0]):
-                self._count(self._paths, "/".join(found[0].split("/")[: _PATH_DEPTH + 1]))
+        for match in _PATH.finditer(text):
+            if match[0].count("/") > 1 and not _SYSTEM_PATH.match(match[0]):
+                self._count(self._paths, "/".join(match[0].split("/")[: _PATH_DEPTH + 1]))
         for pattern in (_NUMBERED_WORD, _LONG_WORD, _DOTTED):
-            self._add(self._unsure, (found[0] for found in pattern.finditer(text) if _may_name(found[0])))
+            self._add(self._unsure, (match[0] for match in pattern.finditer(text) if _may_name(match[0])))
 
     def _add(self, counter: Counter[str], words: Iterable[str]) -> None:
         for word in words:
@@ -119,7 +119,7 @@ class Remains:
             counter[word] += 1
 
 
-def _sorted(counter: Counter[str]) -> dict[str, int]:
+def _sort_counts(counter: Counter[str]) -> dict[str, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 

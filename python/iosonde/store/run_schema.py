@@ -144,7 +144,7 @@ class _MismatchError(Exception):
 
 
 def _wrong_type(value: Any, types: Iterable[type]) -> _MismatchError:
-    expected = " or ".join(_NAMES[one] for one in types)
+    expected = " or ".join(_NAMES[kind] for kind in types)
     return _MismatchError("wrong-type", "{actual}, not {expected}", actual=_NAMES[type(value)], expected=expected)
 
 
@@ -219,7 +219,9 @@ class _Fields:
     values are to be looked into is known from the first."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = [(key.removesuffix("!"), key.endswith("!"), compiled(one)) for key, one in fields.items()]
+        self._fields = [
+            (key.removesuffix("!"), key.endswith("!"), compiled(description)) for key, description in fields.items()
+        ]
         self._known: dict[tuple[Any, ...], list[tuple[str, Schema]]] = {}
 
     def check(self, value: Any) -> None:
@@ -249,8 +251,8 @@ class _Fields:
                 _check_within(schema, value[name], name)
             else:
                 nested.append((name, schema))
-        known = {name for name, *_ in self._fields}
-        return nested + [(name, _ANYTHING) for name in value if name not in known and type(value[name]) in (dict, list)]
+        names = {name for name, *_ in self._fields}
+        return nested + [(name, _ANYTHING) for name in value if name not in names and type(value[name]) in (dict, list)]
 
 
 def compiled(described: Any) -> Schema:

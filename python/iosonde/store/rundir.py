@@ -49,8 +49,8 @@ def run_numbers(path: Path) -> list[tuple[str, int]]:
     runs themselves is looked at."""
     try:
         with os.scandir(path / "runs") as entries:
-            return [(one.name, one.inode()) for one in entries
-                    if one.is_dir(follow_symlinks=False) and not is_temporary(one.name)]  # fmt: skip
+            return [(entry.name, entry.inode()) for entry in entries
+                    if entry.is_dir(follow_symlinks=False) and not is_temporary(entry.name)]  # fmt: skip
     except FileNotFoundError:
         return []
 
@@ -233,16 +233,16 @@ def _check_size(directory: str, name: str, size: int) -> None:
     if not (name in (RESULTS, OPERATIONS) or (kind == "raw" and is_flat_name(rest))):
         raise DataError("unexpected-file", "it names the file '{file}'", file=name)
     try:
-        found = os.lstat(f"{directory}/{name}")
+        status = os.lstat(f"{directory}/{name}")
     except OSError:
         raise DataError("missing-file", "{file} is missing", file=name) from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise DataError("not-a-regular-file", "{file} is not a file", file=name)
-    if found.st_size != size:
+    if status.st_size != size:
         raise DataError(
             "size-mismatch",
             "{file} has {actual_bytes} bytes instead of {expected_bytes}",
             file=name,
-            actual_bytes=found.st_size,
+            actual_bytes=status.st_size,
             expected_bytes=size,
         )

@@ -105,7 +105,7 @@ def run_from(document: dict[str, Any], observations: list[Observation], raw: dic
     return Run(
         **{name: from_plain(document[name]) for name in _FIELDS},
         observations=observations,
-        findings=[_finding(item) for item in from_plain(document["findings"])],
+        findings=[_finding_from_json(item) for item in from_plain(document["findings"])],
         headlines=from_plain(document.get("headlines") or {}),
         raw=raw,
     )
@@ -153,9 +153,9 @@ def encode(document: dict[str, Any]) -> bytes:
 
 def _in_order(document: dict[str, Any]) -> dict[str, Any]:
     """Keys by the alphabet, so that two files can be compared; factors in their own order: those set come first."""
-    kept = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
+    factors = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
     ordered: dict[str, Any] = json.loads(json.dumps(document, sort_keys=True, allow_nan=False))
-    return ordered | kept
+    return ordered | factors
 
 
 def decode(text: bytes) -> Any:
@@ -205,7 +205,7 @@ def from_plain(value: Any) -> Any:
     return value
 
 
-def _finding(item: dict[str, Any]) -> Finding:
+def _finding_from_json(item: dict[str, Any]) -> Finding:
     return Finding(**{**item, "severity": Severity(item["severity"])})
 
 

@@ -158,15 +158,15 @@ class Store:
         For imports of thousands of small results, where a flush for each would take longer than all the rest. A crash
         leaves each of them whole or not at all; on return all are on disk. Raises as ``append``.
         """
-        wanted: dict[str, Run] = {}
+        run_by_id: dict[str, Run] = {}
         for run in runs:
             rundir.check_run(run)
-            wanted.setdefault(run.id, run)
+            run_by_id.setdefault(run.id, run)
         directory, now = self.path / "runs", _now()
-        there = [name for name in wanted if (directory / name).exists()]
+        there = [name for name in run_by_id if (directory / name).exists()]
         fills = {
-            name: partial(_fill, run=run, now=now, experiment=self.experiment_digest(run.experiment))
-            for name, run in wanted.items() if name not in there
+            name: partial(_fill_directory, run=run, now=now, experiment=self.experiment_digest(run.experiment))
+            for name, run in run_by_id.items() if name not in there
         }  # fmt: skip
         try:
             files.make_part(self.disk, directory)
@@ -179,7 +179,7 @@ class Store:
         """Let ``fill`` write a run's files into a directory that then becomes the run, whole and flushed."""
         runs = self.path / "runs"
         if (runs / run_id).exists():
-            raise _exists(run_id, self.path)
+            raise _build_duplicate_error(run_id, self.path)
         try:
             files.make_part(self.disk, runs)
             files.clean_leftovers(self.disk, runs)
@@ -187,7 +187,7 @@ class Store:
                 fill(directory)
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
-                raise _exists(run_id, self.path) from error
+                raise _build_duplicate_error(run_id, self.path) from error
             template = "cannot store run {run_id} in {store}"
             raise files.write_failure(error, template, run_id=run_id, store=self.path) from error
 
@@ -218,10 +218,10 @@ class Store:
         """Raises InputError, which names those that there are, if nothing here is of this one. None is all of them."""
         if experiment is None:
             return
-        known = dict.fromkeys(one.id for one in self.experiments())
-        known |= dict.fromkeys(run["experiment"] for run in self.runs())
-        if experiment not in known:
-            there = ", ".join(known) or "none"
+        names = dict.fromkeys(item.id for item in self.experiments())
+        names |= dict.fromkeys(run["experiment"] for run in self.runs())
+        if experiment not in names:
+            there = ", ".join(names) or "none"
             raise InputError(
                 "unknown-experiment",
                 "there is no experiment {experiment} in {path}",
@@ -279,20 +279,20 @@ class Store:
         documents = [document for _, document in selected]
         names = query.factor_columns(query.settings_of(documents))
         chosen = selected
-        of_results: Conditions = ()
+        result_conditions: Conditions = ()
         if where and documents:
             columns = query.run_columns(documents, self._tags(documents))
-            of_runs, of_results = query.split(where, columns)
-            chosen = [selected[row] for row in matching_rows(columns, of_runs)]
+            run_conditions, result_conditions = query.split(where, columns)
+            chosen = [selected[row] for row in matching_rows(columns, run_conditions)]
         every = include_incomplete or takes_incomplete(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
-        return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results, ranks)
+        return query.results_table([item for item in chosen if self._is_whole(*item)], names, result_conditions, ranks)
 
     def raw_file(self, run_id: str, name: str) -> bytes | None:
         """The content of one of its raw files, None where it has none of that name. Raises InputError, DataError."""
         directory, document = self._find(run_id)
-        whole = f"raw/{name}"
-        return rundir.read_file(directory, document, whole) if whole in document["files"] else None
+        file_name = f"raw/{name}"
+        return rundir.read_file(directory, document, file_name) if file_name in document["files"] else None
 
     def operations(self, run_id: str) -> np.ndarray:
         """All recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
@@ -344,28 +344,28 @@ class Store:
     # Inside
 
     def _select(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
-        found = []
+        selected = []
         for directory in self._directories():
             try:
                 document = self._document(directory)
             except DataError:
                 continue  # `problems` names it
             if experiment is None or document["experiment"] == experiment:
-                found.append((directory, document))
-        found.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
-        if not where or not found:
-            return found
+                selected.append((directory, document))
+        selected.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
+        if not where or not selected:
+            return selected
         from . import query
 
-        documents = [document for _, document in found]
+        documents = [document for _, document in selected]
         rows = matching_rows(query.run_columns(documents, self._tags(documents)), where)
-        return [found[row] for row in rows]
+        return [selected[row] for row in rows]
 
     def _directories(self) -> list[Path]:
         if self._only is None:
             return rundir.run_directories(self.path)
-        named = (self.path / "runs" / name for name in sorted(self._only) if rundir.is_flat_name(name))
-        return [directory for directory in named if rundir.is_run_directory(directory)]
+        candidates = (self.path / "runs" / name for name in sorted(self._only) if rundir.is_flat_name(name))
+        return [directory for directory in candidates if rundir.is_run_directory(directory)]
 
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
@@ -410,11 +410,11 @@ class Store:
         return [self.notes.tags(document["id"]) for document in documents]
 
 
-def _fill(disk: files.Disk, directory: Path, run: Run, now: str, experiment: ExperimentDigest | None) -> None:
+def _fill_directory(disk: files.Disk, directory: Path, run: Run, now: str, experiment: ExperimentDigest | None) -> None:
     rundir.write_run(disk, directory, run, now, experiment)
 
 
-def _exists(run_id: str, path: Path) -> InputError:
+def _build_duplicate_error(run_id: str, path: Path) -> InputError:
     return InputError(
         "duplicate-run",
         "run {run_id} is already in {path}",

@@ -103,7 +103,7 @@ def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
     import pyarrow.parquet as pq
 
     schema = operation_schema()
-    order = _order(operations)
+    order = _find_order(operations)
     writer = pq.ParquetWriter(
         file,
         schema,
@@ -146,16 +146,16 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
     columns = {name: np.empty(sum(lengths), OPERATION[name]) for name in names}
     begins = np.cumsum([0, *lengths]).tolist()
 
-    def read(groups: range) -> None:
+    def read_groups(groups: range) -> None:
         with pq.ParquetFile(path) as file:
             for group in groups:
                 _read_group(file, group, columns, begins[group])
 
     if len(lengths) < 2:
-        read(range(len(lengths)))
+        read_groups(range(len(lengths)))
         return columns
     with ThreadPoolExecutor(_READERS) as readers:
-        list(readers.map(read, (range(first, len(lengths), _READERS) for first in range(_READERS))))
+        list(readers.map(read_groups, (range(first, len(lengths), _READERS) for first in range(_READERS))))
     return columns
 
 
@@ -167,7 +167,7 @@ def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[s
         files = [stack.enter_context(pq.ParquetFile(path)) for _ in range(_READERS)]
         readers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in range(_READERS)]
 
-        def read(group: int) -> dict[str, np.ndarray]:
+        def read_group(group: int) -> dict[str, np.ndarray]:
             file = files[group % _READERS]
             rows = file.metadata.row_group(group).num_rows
             columns = {name: np.empty(rows, OPERATION[name]) for name in names}
@@ -175,10 +175,10 @@ def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[s
             return columns
 
         groups = iter(range(files[0].metadata.num_row_groups))
-        ahead = deque(readers[group % _READERS].submit(read, group) for group in islice(groups, _READERS))
+        ahead = deque(readers[group % _READERS].submit(read_group, group) for group in islice(groups, _READERS))
         while ahead:
             columns = ahead.popleft().result()
-            ahead.extend(readers[group % _READERS].submit(read, group) for group in islice(groups, 1))
+            ahead.extend(readers[group % _READERS].submit(read_group, group) for group in islice(groups, 1))
             yield columns
 
 
@@ -216,7 +216,7 @@ def _parts(file: Any, rows: int) -> Iterator[np.ndarray]:
         yield part
 
 
-def _order(operations: np.ndarray) -> np.ndarray | None:
+def _find_order(operations: np.ndarray) -> np.ndarray | None:
     """Indices that sort by rank, then start; None if the rows are so already (the engine's are)."""
     rank, start = operations["rank"], operations["start_ns"]
     for first in range(0, len(operations) - 1, ROWS_PER_GROUP):
@@ -235,8 +235,8 @@ def text(value: str) -> str:
 
 def _column(values: list[Any], field: pa.Field) -> pa.Array:
     if field.name in _TEXT:
-        known = {value: text(value) for value in set(values)}  # a few words, however many rows
-        values = [known[value] for value in values]
+        text_by_value = {value: text(value) for value in set(values)}  # a few words, however many rows
+        values = [text_by_value[value] for value in values]
     return arrays.of(field.type, values)
 
 

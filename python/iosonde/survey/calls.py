@@ -21,11 +21,11 @@ class TreeCalls:
         self.since: float | None = None
         self.heard = 0.0
 
-    def __call__(self, call: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+    def __call__(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Make one call."""
         self.since = time.monotonic()
         try:
-            return call(*args, **named)
+            return call(*args, **kwargs)
         finally:
             self.since = None
 

@@ -31,9 +31,9 @@ class Codec:
 
 def codec_name(text: str) -> str:
     """``zstd:3`` of ``zstd``, ``gzip:9`` of ``zlib:9``. Raises InputError."""
-    found = re.fullmatch(r"([a-z0-9]+)(?::(\d{1,2}))?", text.strip().lower())
-    name = _ALSO.get(found[1], found[1]) if found else ""
-    if not found or name not in LEVELS:
+    match = re.fullmatch(r"([a-z0-9]+)(?::(\d{1,2}))?", text.strip().lower())
+    name = _ALSO.get(match[1], match[1]) if match else ""
+    if not match or name not in LEVELS:
         raise InputError(
             "unknown-option-value",
             "there is no codec '{codec}'",
@@ -42,7 +42,7 @@ def codec_name(text: str) -> str:
             codecs=", ".join(LEVELS),
         )
     usual, least, most = LEVELS[name]
-    level = int(found[2] or usual)
+    level = int(match[2] or usual)
     if not least <= level <= most:
         raise InputError(
             "out-of-range",
@@ -63,7 +63,7 @@ def codec(name: str) -> Codec:
     return Codec(name, *_MAKERS[family](int(level)))
 
 
-def _zstd(level: int) -> tuple[Bytes, Bytes]:
+def _build_zstd(level: int) -> tuple[Bytes, Bytes]:
     import zstandard
 
     own = threading.local()  # its contexts are large, and not for two threads at once
@@ -77,31 +77,31 @@ def _zstd(level: int) -> tuple[Bytes, Bytes]:
     def unpack(data: bytes) -> bytes:
         if not hasattr(own, "unpacker"):
             own.unpacker = zstandard.ZstdDecompressor()
-        whole: bytes = own.unpacker.decompress(data)
-        return whole
+        unpacked: bytes = own.unpacker.decompress(data)
+        return unpacked
 
     return pack, unpack
 
 
-def _lz4(level: int) -> tuple[Bytes, Bytes]:
+def _build_lz4(level: int) -> tuple[Bytes, Bytes]:
     from lz4 import frame
 
-    found: Any = frame
-    return lambda data: found.compress(data, compression_level=level), found.decompress
+    library: Any = frame
+    return lambda data: library.compress(data, compression_level=level), library.decompress
 
 
-def _gzip(level: int) -> tuple[Bytes, Bytes]:
+def _build_gzip(level: int) -> tuple[Bytes, Bytes]:
     return lambda data: zlib.compress(data, level), zlib.decompress
 
 
-def _bzip2(level: int) -> tuple[Bytes, Bytes]:
+def _build_bzip2(level: int) -> tuple[Bytes, Bytes]:
     return lambda data: bz2.compress(data, level), bz2.decompress
 
 
-def _xz(level: int) -> tuple[Bytes, Bytes]:
+def _build_xz(level: int) -> tuple[Bytes, Bytes]:
     return lambda data: lzma.compress(data, preset=level), lzma.decompress
 
 
 _MAKERS: dict[str, Callable[[int], tuple[Bytes, Bytes]]] = {
-    "zstd": _zstd, "lz4": _lz4, "gzip": _gzip, "bzip2": _bzip2, "xz": _xz,
+    "zstd": _build_zstd, "lz4": _build_lz4, "gzip": _build_gzip, "bzip2": _build_bzip2, "xz": _build_xz,
 }  # fmt: skip

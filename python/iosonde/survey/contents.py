@@ -92,41 +92,41 @@ def _contents(file: Opened, seen: WalkedFile, asked: LookAsked, calls: TreeCalls
     if needs_long_head(head):
         head = _read_head(file, seen, LONG_HEAD_BYTES, calls)
     name = seen.path.rpartition(b"/")[2]
-    kind = kind_of(head, seen.size, name, lambda beside: _exists(beside, file.directory, calls))
+    kind = kind_of(head, seen.size, name, lambda neighbor: _is_present(neighbor, file.directory, calls))
     pieces, read = [], len(head)
     for data, ns, cached in timed:
         read += len(data)
-        pieces.append(replace(_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
+        pieces.append(replace(_measure_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
     return Contents(kind, tuple(pieces), file.touched, read)
 
 
-def _read_piece(file: Opened, seen: WalkedFile, place: tuple[int, int], calls: TreeCalls) -> _Timed:
+def _read_piece(file: Opened, walked_file: WalkedFile, place: tuple[int, int], calls: TreeCalls) -> _Timed:
     """Raises UnansweredError where fewer bytes come than are promised."""
     offset, size = place
     data, ns, cached = calls(read_timed, file.fd, offset, size)
     if len(data) < size:
-        raise UnansweredError(_why_short(file, seen, calls))
+        raise UnansweredError(_why_short(file, walked_file, calls))
     calls.hear()
     return data, ns, cached
 
 
-def _read_head(file: Opened, seen: WalkedFile, size: int, calls: TreeCalls) -> bytes:
+def _read_head(file: Opened, walked_file: WalkedFile, size: int, calls: TreeCalls) -> bytes:
     """The same of the first bytes."""
-    size, head = min(size, seen.size), b""
+    size, head = min(size, walked_file.size), b""
     while len(head) < size:
         more = calls(os.pread, file.fd, size - len(head), len(head))
         if not more:
-            raise UnansweredError(_why_short(file, seen, calls))
+            raise UnansweredError(_why_short(file, walked_file, calls))
         head += more
     calls.hear()
     return head
 
 
-def _why_short(file: Opened, seen: WalkedFile, calls: TreeCalls) -> str:
-    return SHORT if seen.same(calls(os.fstat, file.fd)) else CHANGED
+def _why_short(file: Opened, walked_file: WalkedFile, calls: TreeCalls) -> str:
+    return SHORT if walked_file.same(calls(os.fstat, file.fd)) else CHANGED
 
 
-def _exists(name: bytes, directory: int, calls: TreeCalls) -> bool:
+def _is_present(name: bytes, directory: int, calls: TreeCalls) -> bool:
     try:
         calls(os.stat, name, dir_fd=directory, follow_symlinks=False)
     except OSError:
@@ -146,23 +146,25 @@ def _places(seen: WalkedFile, asked: LookAsked) -> Iterable[tuple[int, int]]:
             for quarter in range(PIECES)]  # fmt: skip
 
 
-def _piece(data: bytes, codecs: Iterable[str]) -> Piece:
+def _measure_piece(data: bytes, codecs: Iterable[str]) -> Piece:
     blocks = [data[at : at + BLOCK_BYTES] for at in range(0, len(data) - BLOCK_BYTES + 1, BLOCK_BYTES)]
-    others = [one for one in blocks if one != _ZEROS]
-    digests = b"".join(hashlib.blake2b(one, digest_size=DIGEST_BYTES).digest() for one in others)
+    others = [block for block in blocks if block != _ZEROS]
+    digests = b"".join(hashlib.blake2b(block, digest_size=DIGEST_BYTES).digest() for block in others)
     sizes, packing, unpacking = {}, {}, {}
     for name in codecs:
         by, began = codec(name), time.thread_time()
         packed = by.pack(data)
         middle = time.thread_time()
-        whole = by.unpack(packed)
+        unpacked = by.unpack(packed)
         sizes[name], packing[name], unpacking[name] = len(packed), middle - began, time.thread_time() - middle
-        if whole != data:  # a codec, or memory, that is broken: nothing of this file is believed
+        if unpacked != data:  # a codec, or memory, that is broken: nothing of this file is believed
             raise UnansweredError(FAILED)
-    return Piece(len(data), len(blocks), len(blocks) - len(others), digests, _entropy(data), sizes, packing, unpacking)
+    return Piece(
+        len(data), len(blocks), len(blocks) - len(others), digests, _compute_entropy(data), sizes, packing, unpacking
+    )
 
 
-def _entropy(data: bytes) -> float:
+def _compute_entropy(data: bytes) -> float:
     """Shannon's, of single bytes: 0 to 8 bits. What repeats at a distance a codec finds, and this does not."""
     counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
     shares = counts[counts > 0] / len(data)

@@ -40,7 +40,7 @@ def walk_list(
     not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises InputError,
     and what ``look_up`` raises."""
     began, now_s = time.monotonic(), int(time.time())
-    with _opened(source) as stream:
+    with _open_list(source) as stream:
         listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(asked.path))
         if asked.allocated and listed.form.sized:
             raise InputError(
@@ -49,16 +49,16 @@ def walk_list(
                 "leave out {spell.allocated}",
                 source=source,
             )
-        seen = _Seen(asked, now_s)
-        for names, sizes in _chunks(listed, _Names(asked.path, resolved, seen.outside)):
+        totals = _ListTotals(asked, now_s)
+        for names, sizes in _iter_chunks(listed, _Names(asked.path, resolved, totals.outside)):
             if listed.form.sized:
-                seen.sized(names, np.array(sizes, np.uint64))
+                totals.sized(names, np.array(sizes, np.uint64))
             else:
-                seen.looked_up(names, look_up(names))
+                totals.looked_up(names, look_up(names))
             if on_files:
-                on_files(int(seen.numbers["files"]))
-        by_count, by_size = (one.drawn(look_up) for one in (seen.by_count, seen.by_size))
-    if not seen.numbers["files"] and seen.outside[0]:
+                on_files(int(totals.numbers["files"]))
+        by_count, by_size = (sample.drawn(look_up) for sample in (totals.by_count, totals.by_size))
+    if not totals.numbers["files"] and totals.outside[0]:
         raise InputError(
             "path-not-listed",
             "{source}: no name in it is below {path}",
@@ -66,12 +66,12 @@ def walk_list(
             source=source,
             path=asked.path,
         )
-    found = seen.found(listed)
-    return Walked(found, by_count.first(asked.draws), by_size.first(asked.draws), time.monotonic() - began, now_s)
+    summary = totals.found(listed)
+    return Walked(summary, by_count.first(asked.draws), by_size.first(asked.draws), time.monotonic() - began, now_s)
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[BinaryIO]:
+def _open_list(source: str) -> Iterator[BinaryIO]:
     try:
         with open(0 if source == "-" else source, "rb", closefd=source != "-") as stream:
             yield stream
@@ -92,7 +92,7 @@ class _Names:
 
     def __init__(self, path: str, resolved: str, outside: list[int]) -> None:
         ways = (path, os.path.abspath(path), resolved)
-        self._starts = tuple(os.fsencode(one).rstrip(b"/") + b"/" for one in dict.fromkeys(ways))
+        self._starts = tuple(os.fsencode(way).rstrip(b"/") + b"/" for way in dict.fromkeys(ways))
         self._outside = outside
 
     def below(self, name: bytes) -> bytes | None:
@@ -101,21 +101,21 @@ class _Names:
             if name.startswith(start):
                 name = name[len(start) :]
                 break
-        parts = [one for one in name.split(b"/") if one not in (b"", b".")]
+        parts = [part for part in name.split(b"/") if part not in (b"", b".")]
         if name.startswith(b"/") or not parts or b".." in parts or b"\0" in name:
             self._outside[0] += 1
             return None
         return b"/".join(parts)
 
 
-def _chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes], list[int]]]:
+def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes], list[int]]]:
     while some := list(islice(listed.entries, _CHUNK)):
-        kept = [(size or 0, below) for size, name in some if (below := names.below(name)) is not None]
-        if kept:
-            yield [name for _, name in kept], [size for size, _ in kept]
+        entries = [(size or 0, below) for size, name in some if (below := names.below(name)) is not None]
+        if entries:
+            yield [name for _, name in entries], [size for size, _ in entries]
 
 
-class _Seen:
+class _ListTotals:
     """Totals so far, and the two samples."""
 
     def __init__(self, asked: WalkAsked, now_s: int) -> None:
@@ -185,9 +185,9 @@ class _Seen:
         """As the walk of a tree says it; without what a list of sizes does not know."""
         numbers = {**self.numbers, "outside": self.outside[0]}
         numbers["not_files"] += listed.not_files
-        known = {} if listed.form.sized else {**self.exact, "owners": self.owners}
-        tables = {name: one for name, one in self.tables.items() if known or name in ("sizes", "depths")}
-        return {**numbers, **tables, **known, "form": listed.form.name}
+        exact = {} if listed.form.sized else {**self.exact, "owners": self.owners}
+        tables = {name: table for name, table in self.tables.items() if exact or name in ("sizes", "depths")}
+        return {**numbers, **tables, **exact, "form": listed.form.name}
 
 
 class _Smallest:

@@ -52,7 +52,7 @@ def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
     """A list of files; ``name`` is that of the list, for errors; ``given`` the path of the tree, which names may begin
     with. Raises InputError: at once where the form is not known, while it is iterated for a line that is different."""
     records = _records(stream, name)
-    number, first = next(((at, one) for at, one in records if one.strip()), (0, b""))
+    number, first = next(((at, record) for at, record in records if record.strip()), (0, b""))
     if not number:
         raise InputError("empty-file", "{path}: the list is empty", _HINT, path=name)
     form = _form_of(first, (b"/", b"./", given.rstrip(b"/") + b"/"))
@@ -66,10 +66,10 @@ def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
         )
     others = [0]
     head = () if form.name == _REPORT else ((number, first),)
-    return FileList(form, _entries(form, chain(head, records), name, others), others)
+    return FileList(form, _iter_entries(form, chain(head, records), name, others), others)
 
 
-def _entries(
+def _iter_entries(
     form: ListForm, records: Iterable[tuple[int, bytes]], name: str, others: list[int]
 ) -> Iterator[_Entry]:  # fmt: skip
     for number, record in records:
@@ -98,10 +98,10 @@ def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
     end = b"\0" if b"\0" in rest else b"\n"
     number = 0
     while rest:
-        *whole, rest = rest.split(end)
-        for one in whole:
+        *records, rest = rest.split(end)
+        for record in records:
             number += 1
-            yield number, one
+            yield number, record
         block = stream.read(_BLOCK_BYTES)
         if not block:
             break
@@ -121,7 +121,7 @@ def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 def _form_of(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
     """That of the first line."""
     if (columns := _report_columns(first)) is not None:
-        return ListForm(_REPORT, True, _of_report(columns))
+        return ListForm(_REPORT, True, _build_report_parser(columns))
     for form in (*_FORMS, ListForm("names", False, _names_with(starts))):
         try:
             form.parse(first)
@@ -136,11 +136,11 @@ _REPORT = "rbh-report --csv"
 
 
 def _report_columns(first: bytes) -> list[bytes] | None:
-    names = [one.strip() for one in first.split(b",")]
+    names = [cell.strip() for cell in first.split(b",")]
     return names if b"type" in names and b"size" in names and names[-1] == b"path" else None
 
 
-def _of_report(columns: list[bytes]) -> _Parse:
+def _build_report_parser(columns: list[bytes]) -> _Parse:
     kind, size = columns.index(b"type"), columns.index(b"size")
 
     def parse(record: bytes) -> _Entry | None:
@@ -160,11 +160,11 @@ _FIND_LS = re.compile(
 )
 
 
-def _of_rbh_find(record: bytes) -> _Entry | None:
-    found = _FIND_LS.fullmatch(record)
-    if not found:
+def _parse_rbh_find(record: bytes) -> _Entry | None:
+    match = _FIND_LS.fullmatch(record)
+    if not match:
         raise _NoMatchError
-    return (int(found[2]), found[3]) if found[1] == b"file" else None
+    return (int(match[2]), match[3]) if match[1] == b"file" else None
 
 
 # mpiFileUtils, as print_file_text of mfu_flist_io.c writes it: with and without details. The sizes are rounded.
@@ -174,11 +174,11 @@ _DWALK = re.compile(
 _DWALK_LITE = re.compile(rb"Type=(\w+) File=(.*)", re.DOTALL)
 
 
-def _of_dwalk(record: bytes) -> _Entry | None:
-    if found := _DWALK.fullmatch(record):
-        return (None, found[2]) if found[1] == b"-" else None
-    if found := _DWALK_LITE.fullmatch(record):
-        return (None, found[2]) if found[1] == b"REG" else None
+def _parse_dwalk(record: bytes) -> _Entry | None:
+    if match := _DWALK.fullmatch(record):
+        return (None, match[2]) if match[1] == b"-" else None
+    if match := _DWALK_LITE.fullmatch(record):
+        return (None, match[2]) if match[1] == b"REG" else None
     raise _NoMatchError
 
 
@@ -200,9 +200,9 @@ def _columns_by(delimiter: bytes) -> _Parse:
 _SIZE_NAME = re.compile(rb" *(\d+) (.+)", re.DOTALL)
 
 
-def _of_find(record: bytes) -> _Entry:
-    if found := _SIZE_NAME.fullmatch(record):
-        return int(found[1]), found[2]
+def _parse_find(record: bytes) -> _Entry:
+    if match := _SIZE_NAME.fullmatch(record):
+        return int(match[1]), match[2]
     raise _NoMatchError
 
 
@@ -218,10 +218,10 @@ def _names_with(starts: tuple[bytes, ...]) -> _Parse:
 
 
 _FORMS = (
-    ListForm("rbh-find -ls", True, _of_rbh_find),
-    ListForm("dwalk, dfind", False, _of_dwalk),
+    ListForm("rbh-find -ls", True, _parse_rbh_find),
+    ListForm("dwalk, dfind", False, _parse_dwalk),
     ListForm("columns with a tab", True, _columns_by(b"\t")),
     ListForm("columns with 0x1E", True, _columns_by(b"\x1e")),
     ListForm("columns with |", True, _columns_by(b"|")),
-    ListForm("size and name", True, _of_find),
+    ListForm("size and name", True, _parse_find),
 )

@@ -26,7 +26,7 @@ LookUp = Callable[[Sequence[bytes]], StatusTable]
 OnLookUp = Callable[[bytes, float], object]
 
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
-_NOT_FOUND = (False,) + (0,) * (len(_COLUMNS) - 1)
+_MISSING = (False,) + (0,) * (len(_COLUMNS) - 1)
 _FEWEST = 64  # names of a thread
 _JOIN_S = 0.1
 
@@ -35,23 +35,23 @@ def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: O
     """The status of each name, from an open directory on. Raises WalkStalledError where none answers any more."""
     step = max(_FEWEST, len(names) // THREADS + 1)
     threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     began = time.monotonic()
-    for one in threads:
-        while one.is_alive():
-            one.join(_JOIN_S)
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(_JOIN_S)
             _check(threads, began, limit_s, on_look_up)
-        if one.error:
-            raise one.error
-    return np.concatenate([np.array(one.rows, STATUS) for one in threads]) if threads else np.empty(0, STATUS)
+        if thread.error:
+            raise thread.error
+    return np.concatenate([np.array(thread.rows, STATUS) for thread in threads]) if threads else np.empty(0, STATUS)
 
 
 def _check(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
     now = time.monotonic()
-    waited_s, name = max((one.calls.waited_s(now), one.name_bytes) for one in threads)
+    waited_s, name = max((thread.calls.waited_s(now), thread.name_bytes) for thread in threads)
     on_look_up(name, waited_s)
-    if waited_s >= limit_s and now - max(began, *(one.calls.heard for one in threads)) >= limit_s:
+    if waited_s >= limit_s and now - max(began, *(thread.calls.heard for thread in threads)) >= limit_s:
         raise WalkStalledError(name, waited_s, 0)
 
 
@@ -81,7 +81,7 @@ class _Thread(threading.Thread):
         try:
             now: os.stat_result = self.calls(os.stat, last, dir_fd=self._directory(above), follow_symlinks=False)
         except OSError:
-            return _NOT_FOUND
+            return _MISSING
         return (True, now.st_mode, now.st_nlink, now.st_size, now.st_blocks, now.st_dev, now.st_ino, now.st_uid,
                 now.st_mtime_ns, now.st_atime_ns // 10**9)  # fmt: skip
 

@@ -45,7 +45,7 @@ def kind_of(head: bytes, size: int, name: bytes = b"", beside: Callable[[bytes],
     if not size:
         return EMPTY
     if head.startswith(_GZIP):
-        return _of_gzip(head)
+        return _classify_gzip(head)
     if needs_long_head(head):
         return "NetCDF-4" if any(mark in head for mark in _IN_NETCDF4) else "HDF5"
     if head.startswith(b"GRIB") and len(head) > 7:
@@ -69,7 +69,7 @@ def needs_long_head(head: bytes) -> bool:
     return any(head.startswith(_HDF5, where) for where in _USER_BLOCKS)
 
 
-def _of_gzip(head: bytes) -> str:
+def _classify_gzip(head: bytes) -> str:
     """BGZF, which genomics has in gzip, says in its first block what it holds."""
     if len(head) < 18 or not head[3] & 4 or head[12:14] != b"BC":
         return "gzip"

@@ -25,53 +25,57 @@ class WalkedPart:
 
 def merged(parts: Sequence[WalkedPart], draws: int) -> Walked:
     """The whole, as the first process would have seen it."""
-    first, walks = parts[0], [_as_seen_from(parts[0].device, part) for part in parts]
-    names = sorted({name for one in walks for name in one.strata})
-    strata = {name: _sum([one.strata[name] for one in walks if name in one.strata], draws) for name in names}
-    whole = _sum(walks, draws)
+    first, walks = parts[0], [_renumber_device(parts[0].device, part) for part in parts]
+    names = sorted({name for walk in walks for name in walk.strata})
+    strata = {name: _sum_walks([walk.strata[name] for walk in walks if name in walk.strata], draws) for name in names}
+    total = _sum_walks(walks, draws)
     if len(parts) > 1:  # a name that one process misses may be what another counted
-        whole.found["links_unchecked"] += whole.found["linked_elsewhere"]
-        whole.found["linked_elsewhere"] = 0
-    return Walked(whole.found, whole.by_count, whole.by_size, max(one.seconds for one in walks), first.walked.now_s,
-                  strata)  # fmt: skip
+        total.found["links_unchecked"] += total.found["linked_elsewhere"]
+        total.found["linked_elsewhere"] = 0
+    return Walked(
+        total.found, total.by_count, total.by_size, max(walk.seconds for walk in walks), first.walked.now_s, strata
+    )
 
 
-def _sum(walks: Sequence[Walked], draws: int) -> Walked:
-    found = {name: _added(name, [one.found[name] for one in walks]) for name in walks[0].found}
-    by_count, by_size = (_smallest([getattr(one, name) for one in walks], draws) for name in ("by_count", "by_size"))
-    return Walked(found, by_count, by_size, walks[0].seconds, walks[0].now_s)
+def _sum_walks(walks: Sequence[Walked], draws: int) -> Walked:
+    totals = {name: _add_values(name, [walk.found[name] for walk in walks]) for name in walks[0].found}
+    by_count, by_size = (
+        _select_smallest([getattr(walk, name) for walk in walks], draws) for name in ("by_count", "by_size")
+    )
+    return Walked(totals, by_count, by_size, walks[0].seconds, walks[0].now_s)
 
 
-def _added(name: str, values: Sequence[Any]) -> Any:
+def _add_values(name: str, values: Sequence[Any]) -> Any:
     if name == "deepest":
         return max(values)
     if isinstance(values[0], Mapping):
-        keys = dict.fromkeys(key for one in values for key in one)
-        return {key: _added("", [one[key] for one in values if key in one]) for key in keys}
+        keys = dict.fromkeys(key for value in values for key in value)
+        return {key: _add_values("", [value[key] for value in values if key in value]) for key in keys}
     if isinstance(values[0], (list, tuple)):
         return [sum(column) for column in zip(*values, strict=True)]
     return sum(values)
 
 
-def _smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:
+def _select_smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:
     """The first of all, and the key from which on none was drawn."""
     samples = list(samples)
-    columns = {name: np.concatenate([one.columns[name] for one in samples]) for name in samples[0].columns}
-    paths = [path for one in samples for path in one.paths]
+    columns = {name: np.concatenate([sample.columns[name] for sample in samples]) for name in samples[0].columns}
+    paths = [path for sample in samples for path in sample.paths]
     order = np.argsort(columns["key"], kind="stable")
-    whole = DrawnFiles(tuple(paths[at] for at in order.tolist()), {name: one[order] for name, one in columns.items()},
-                       None)  # fmt: skip
-    ends = [one.threshold for one in samples if one.threshold is not None]
-    if len(whole) > draws:
-        ends.append(float(whole.columns["key"][draws]))
-    kept = whole.first(draws)
-    return DrawnFiles(kept.paths, kept.columns, min(ends, default=None))
+    drawn = DrawnFiles(
+        tuple(paths[at] for at in order.tolist()), {name: column[order] for name, column in columns.items()}, None
+    )
+    ends = [sample.threshold for sample in samples if sample.threshold is not None]
+    if len(drawn) > draws:
+        ends.append(float(drawn.columns["key"][draws]))
+    selected = drawn.first(draws)
+    return DrawnFiles(selected.paths, selected.columns, min(ends, default=None))
 
 
-def _as_seen_from(device: int, part: WalkedPart) -> Walked:
+def _renumber_device(device: int, part: WalkedPart) -> Walked:
     """Files of the tree's own file system have the device's number that the first process knows."""
-    for one in (part.walked, *part.walked.strata.values()):
-        for sample in (one.by_count, one.by_size):
+    for walked in (part.walked, *part.walked.strata.values()):
+        for sample in (walked.by_count, walked.by_size):
             numbers = sample.columns["device"]
             sample.columns["device"] = np.where(numbers == part.device, device, numbers)
     return part.walked

@@ -63,28 +63,28 @@ def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
     It is looked at before it is opened (``O_PATH`` opens nothing): a file without a block is on tape or a hole, and to
     open it could call it back. What has another inode by now is not read.
     """
-    held: list[int] = []
+    descriptors: list[int] = []
     try:
         *directories, name = seen.path.split(b"/")
         at = root
         for directory in directories:
             at = calls(os.open, directory, _PASS | os.O_DIRECTORY, dir_fd=at)
-            held.append(at)
-            if len(held) > 1:
-                os.close(held.pop(0))
+            descriptors.append(at)
+            if len(descriptors) > 1:
+                os.close(descriptors.pop(0))
         there = calls(os.open, name, _PASS, dir_fd=at)
-        held.append(there)
+        descriptors.append(there)
         _check(seen, calls(os.fstat, there))
         fd, touched = _for_reading(there, calls)
-        held.append(fd)
+        descriptors.append(fd)
         yield Opened(fd, at, touched)
         if not seen.same(calls(os.fstat, fd)):
             raise UnansweredError(CHANGED)
     except OSError as error:
-        raise UnansweredError(_reason(error)) from error
+        raise UnansweredError(_classify_error(error)) from error
     finally:
-        for one in held:
-            calls(os.close, one)
+        for descriptor in descriptors:
+            calls(os.close, descriptor)
 
 
 def _check(seen: WalkedFile, now: os.stat_result) -> None:
@@ -105,7 +105,7 @@ def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
     return calls(os.open, link, _READ), True
 
 
-def _reason(error: OSError) -> str:
+def _classify_error(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return DENIED
     if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR, errno.ELOOP):

@@ -86,7 +86,7 @@ class _Readers:
         finally:
             with self._lock:
                 self._places = iter(())
-        return [one or Contents(None, why=NOT_TRIED) for one in self._contents]
+        return [contents or Contents(None, why=NOT_TRIED) for contents in self._contents]
 
     def _start_reader(self) -> None:
         reader = _Reader(self)
@@ -108,10 +108,10 @@ class _Readers:
         self._contents[place] = contents
 
     def _waiting(self) -> list[_Reader]:
-        return [one for one in self._readers if not one.is_stuck and one.is_alive()]
+        return [reader for reader in self._readers if not reader.is_stuck and reader.is_alive()]
 
     def _longest_wait(self, now: float) -> tuple[bytes, float]:
-        waits = [(one.calls.waited_s(now), one.place) for one in self._waiting() if one.place >= 0]
+        waits = [(reader.calls.waited_s(now), reader.place) for reader in self._waiting() if reader.place >= 0]
         waited_s, place = max(waits, default=(0.0, -1))
         return (self.files[place].path, waited_s) if waited_s else (b"", 0.0)
 
@@ -119,16 +119,16 @@ class _Readers:
         """Leave the threads whose calls take too long; all of them, once nothing of the tree answers any more."""
         limit_s = self._limit_s(now)
         waiting = self._waiting()
-        stuck = [one for one in waiting if one.calls.waited_s(now) >= limit_s]
+        stuck = [reader for reader in waiting if reader.calls.waited_s(now) >= limit_s]
         if not stuck:
             return
-        heard = max(self._heard, *(one.calls.heard for one in self._readers))
-        is_dead = now - heard >= limit_s and all(one.calls.since for one in waiting)
-        is_dead = is_dead or sum(one.is_stuck for one in self._readers) + len(stuck) > MOST_STUCK
-        for one in waiting if is_dead else stuck:
-            one.is_stuck = True
-            if self._contents[one.place] is None:
-                self._answer(one.place, Contents(None, why=HUNG, hung_s=one.calls.waited_s(now)))
+        heard = max(self._heard, *(reader.calls.heard for reader in self._readers))
+        is_dead = now - heard >= limit_s and all(reader.calls.since for reader in waiting)
+        is_dead = is_dead or sum(reader.is_stuck for reader in self._readers) + len(stuck) > MOST_STUCK
+        for reader in waiting if is_dead else stuck:
+            reader.is_stuck = True
+            if self._contents[reader.place] is None:
+                self._answer(reader.place, Contents(None, why=HUNG, hung_s=reader.calls.waited_s(now)))
             if not is_dead:
                 self._start_reader()
         if is_dead:

@@ -51,15 +51,15 @@ class TreeScan:
 
     def save(self, path: str) -> None:
         """Keep it. Raises InputError where that cannot be written."""
-        beside = Path(f"{path}.part")
+        temporary = Path(f"{path}.part")
         try:
-            with beside.open("wb") as out:
+            with temporary.open("wb") as out:
                 np.savez_compressed(
                     out, version=_VERSION, sizes=self.sizes, ages=self.ages, kinds=np.array(self.kinds, str),
                     kind=self.kind, depth=self.depth, part=self.part, left_out=self.left_out, first=self.first,
                     names=np.array(list(self.pieces), str), values=np.array(list(self.pieces.values()), float),
                 )  # fmt: skip
-            beside.replace(path)
+            temporary.replace(path)
         except OSError as error:
             raise InputError(
                 "unwritable-file",
@@ -73,19 +73,19 @@ class TreeScan:
 def load_scan(path: str) -> TreeScan:
     """A scan that was kept. Raises InputError."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            if int(found["version"]) != _VERSION:
+        with np.load(path, allow_pickle=False) as archive:
+            if int(archive["version"]) != _VERSION:
                 raise InputError(
                     "unsupported-version",
                     "{path} is a scan of version {version}",
                     "scan anew, into another file",
                     path=path,
-                    version=found["version"],
+                    version=archive["version"],
                 )
-            pieces = dict(zip(found["names"].tolist(), found["values"], strict=True))
-            return TreeScan(found["sizes"], found["ages"], tuple(found["kinds"].tolist()), found["kind"],
-                            int(found["depth"]), found["part"], int(found["left_out"]), pieces,
-                            found["first"])  # fmt: skip
+            pieces = dict(zip(archive["names"].tolist(), archive["values"], strict=True))
+            return TreeScan(archive["sizes"], archive["ages"], tuple(archive["kinds"].tolist()), archive["kind"],
+                            int(archive["depth"]), archive["part"], int(archive["left_out"]), pieces,
+                            archive["first"])  # fmt: skip
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             "not-a-scan", "{path} is not a scan of a tree", "name a new file, into which one is written", path=path
@@ -99,8 +99,8 @@ def scan_tree(
     on_progress: Callable[[str, int], object] | None = None,
 ) -> TreeScan:
     """Read the begin of every file, with codecs all of it. Raises InputError, NoAnswerError."""
-    asked_walk = WalkAsked(tree.path, 0, MOST_FILES)
-    walked = tree.walk(asked_walk, on_progress and (lambda files: on_progress("files seen", files)))
+    walk_options = WalkAsked(tree.path, 0, MOST_FILES)
+    walked = tree.walk(walk_options, on_progress and (lambda files: on_progress("files seen", files)))
     if walked.files > MOST_FILES:
         raise InputError(
             "too-many-files",
@@ -109,29 +109,29 @@ def scan_tree(
             path=tree.path,
             n_files=walked.files,
         )
-    files, asked = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
+    files, look_options = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
     rows: list[tuple[WalkedFile, str, int]] = []
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
-        told = on_progress and partial(_told, on_progress, done)
-        looked = tree.look_at_all(some, asked, told)
-        is_dead = any(one.why == NOT_TRIED for one in looked)
-        known = [(file, one) for file, one in zip(some, looked, strict=True) if not one.why]
-        rows.extend((file, one.kind or "", len(one.pieces)) for file, one in known)
+        report = on_progress and partial(_told, on_progress, done)
+        looked = tree.look_at_all(some, look_options, report)
+        is_dead = any(contents.why == NOT_TRIED for contents in looked)
+        answered = [(file, contents) for file, contents in zip(some, looked, strict=True) if not contents.why]
+        rows.extend((file, contents.kind or "", len(contents.pieces)) for file, contents in answered)
         for name, values in pieces.items():
-            values.append(_values(name, [one for _, one in known]))
+            values.append(_collect_values(name, [contents for _, contents in answered]))
         if is_dead:
             break
-    joined = {name: np.concatenate(one) if one else np.zeros(0) for name, one in pieces.items()}
-    return _scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
+    joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in pieces.items()}
+    return _build_scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
 
 
 def _told(on_progress: Callable[[str, int], object], before: int, done: int) -> None:
     on_progress("files read", before + done)
 
 
-def _scan(
+def _build_scan(
     rows: Sequence[tuple[WalkedFile, str, int]], left_out: int, now_s: int, depth: int, pieces: dict[str, Floats]
 ) -> TreeScan:  # fmt: skip
     kinds, kind = np.unique(np.array([name for _, name, _ in rows], str), return_inverse=True)
@@ -148,8 +148,8 @@ def _part_of(path: bytes, depth: int) -> bytes:
     return b"/".join(path.split(b"/")[:-1][:depth])
 
 
-def _values(name: str, looked: Sequence[Contents]) -> Floats:
-    return np.fromiter((_value(name, piece) for one in looked for piece in one.pieces), float)
+def _collect_values(name: str, looked: Sequence[Contents]) -> Floats:
+    return np.fromiter((_value(name, piece) for contents in looked for piece in contents.pieces), float)
 
 
 def _value(name: str, piece: Piece) -> float:

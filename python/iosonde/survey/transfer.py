@@ -38,8 +38,10 @@ def array_from_text(text: str, kind: np.dtype[Any]) -> npt.NDArray[Any]:
 
 def files_to_rows(files: Iterable[WalkedFile]) -> list[list[Any]]:
     """Return drawn files as they are asked for."""
-    return [[name_to_text(one.path), one.size, one.allocated, one.device, one.inode, one.modified_ns]
-            for one in files]  # fmt: skip
+    return [
+        [name_to_text(file.path), file.size, file.allocated, file.device, file.inode, file.modified_ns]
+        for file in files
+    ]
 
 
 def files_from_rows(rows: Iterable[list[Any]]) -> list[WalkedFile]:
@@ -49,8 +51,17 @@ def files_from_rows(rows: Iterable[list[Any]]) -> list[WalkedFile]:
 
 def contents_to_rows(contents: Iterable[Contents]) -> list[list[Any]]:
     """Return what was found in files."""
-    return [[one.kind, list(map(_piece_to_row, one.pieces)), one.touched, one.read_bytes, one.why, one.hung_s]
-            for one in contents]  # fmt: skip
+    return [
+        [
+            content.kind,
+            list(map(_piece_to_row, content.pieces)),
+            content.touched,
+            content.read_bytes,
+            content.why,
+            content.hung_s,
+        ]
+        for content in contents
+    ]
 
 
 def contents_from_rows(rows: Iterable[list[Any]]) -> list[Contents]:
@@ -60,8 +71,18 @@ def contents_from_rows(rows: Iterable[list[Any]]) -> list[Contents]:
 
 def _piece_to_row(piece: Piece) -> list[Any]:
     digests = base64.b64encode(piece.digests).decode("ascii")
-    return [piece.size, piece.blocks, piece.zeros, digests, piece.entropy, dict(piece.compressed), dict(piece.cpu_s),
-            dict(piece.unpack_s), piece.read_s, piece.cached]  # fmt: skip
+    return [
+        piece.size,
+        piece.blocks,
+        piece.zeros,
+        digests,
+        piece.entropy,
+        dict(piece.compressed),
+        dict(piece.cpu_s),
+        dict(piece.unpack_s),
+        piece.read_s,
+        piece.cached,
+    ]
 
 
 def _piece_from_row(row: list[Any]) -> Piece:
@@ -71,39 +92,52 @@ def _piece_from_row(row: list[Any]) -> Piece:
 
 def walked_to_json(walked: Walked) -> dict[str, Any]:
     """Return what a walk found."""
-    found = {name: value for name, value in walked.found.items() if not isinstance(value, np.ndarray)}
-    found |= {name: list(found[name].items()) for name in _LISTS if name in found}
-    tables = {name: _array_to_json(value) for name, value in walked.found.items() if name not in found}
+    totals = {name: value for name, value in walked.found.items() if not isinstance(value, np.ndarray)}
+    totals |= {name: list(totals[name].items()) for name in _LISTS if name in totals}
+    tables = {name: _array_to_json(value) for name, value in walked.found.items() if name not in totals}
     return {
-        "found": found, "tables": tables, "by_count": _drawn_to_json(walked.by_count),
-        "by_size": _drawn_to_json(walked.by_size), "seconds": walked.seconds, "now_s": walked.now_s,
-        "strata": {name: walked_to_json(one) for name, one in walked.strata.items()},
-    }  # fmt: skip
+        "found": totals,
+        "tables": tables,
+        "by_count": _drawn_to_json(walked.by_count),
+        "by_size": _drawn_to_json(walked.by_size),
+        "seconds": walked.seconds,
+        "now_s": walked.now_s,
+        "strata": {name: walked_to_json(stratum) for name, stratum in walked.strata.items()},
+    }
 
 
-def walked_from_json(told: Mapping[str, Any]) -> Walked:
+def walked_from_json(data: Mapping[str, Any]) -> Walked:
     """And back."""
-    found = {**told["found"], **{name: _array_from_json(one) for name, one in told["tables"].items()}}
-    found |= {name: dict(found[name]) for name in _LISTS if name in found}
-    strata = {name: walked_from_json(one) for name, one in told["strata"].items()}
-    return Walked(found, _drawn_from_json(told["by_count"]), _drawn_from_json(told["by_size"]), told["seconds"],
-                  told["now_s"], strata)  # fmt: skip
+    totals = {**data["found"], **{name: _array_from_json(table) for name, table in data["tables"].items()}}
+    totals |= {name: dict(totals[name]) for name in _LISTS if name in totals}
+    strata = {name: walked_from_json(stratum) for name, stratum in data["strata"].items()}
+    return Walked(
+        totals,
+        _drawn_from_json(data["by_count"]),
+        _drawn_from_json(data["by_size"]),
+        data["seconds"],
+        data["now_s"],
+        strata,
+    )
 
 
 def _drawn_to_json(drawn: DrawnFiles) -> dict[str, Any]:
-    return {"paths": list(map(name_to_text, drawn.paths)), "threshold": drawn.threshold,
-            "columns": {name: _array_to_json(one) for name, one in drawn.columns.items()}}  # fmt: skip
+    return {
+        "paths": list(map(name_to_text, drawn.paths)),
+        "threshold": drawn.threshold,
+        "columns": {name: _array_to_json(column) for name, column in drawn.columns.items()},
+    }
 
 
-def _drawn_from_json(told: Mapping[str, Any]) -> DrawnFiles:
-    columns = {name: _array_from_json(one) for name, one in told["columns"].items()}
-    return DrawnFiles(tuple(map(name_from_text, told["paths"])), columns, told["threshold"])
+def _drawn_from_json(data: Mapping[str, Any]) -> DrawnFiles:
+    columns = {name: _array_from_json(column) for name, column in data["columns"].items()}
+    return DrawnFiles(tuple(map(name_from_text, data["paths"])), columns, data["threshold"])
 
 
 def _array_to_json(array: npt.NDArray[Any]) -> list[Any]:
     return [array.dtype.str, array.shape, array_to_text(array)]
 
 
-def _array_from_json(told: list[Any]) -> npt.NDArray[Any]:
-    kind, shape, text = told
+def _array_from_json(data: list[Any]) -> npt.NDArray[Any]:
+    kind, shape, text = data
     return array_from_text(text, np.dtype(kind)).reshape(shape)

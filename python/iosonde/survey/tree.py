@@ -25,7 +25,7 @@ from .walk import WalkAsked, Walked
 OnCount = Callable[[int], object]
 HINT = "check its server and the network; a process that hangs ends when they answer again"
 _FILES_A_CALL = 2048
-_NAMED = 3  # files that do not answer; of more the number is said
+_MAX_HANGS = 3  # files that do not answer; of more the number is said
 
 
 def _add(on_done: OnCount, before: int, done: int) -> None:
@@ -36,8 +36,8 @@ def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
     """Return the absolute path without links. Raises NoAnswerError."""
     child = Child("iosonde.survey.work", limit_s)
     try:
-        whole = os.path.abspath(path)
-        return Path(child.call("resolve", str(path), f"finding {path}", path=whole))
+        absolute = os.path.abspath(path)
+        return Path(child.call("resolve", str(path), f"finding {path}", path=absolute))
     finally:
         child.close()
 
@@ -60,8 +60,8 @@ class SurveyedTree:
 
     def __enter__(self) -> SurveyedTree:
         try:
-            whole = os.path.abspath(self.path)
-            facts = self._child.call("hold", self.path, f"opening {self.path}", path=whole, shown=self.path)
+            absolute = os.path.abspath(self.path)
+            facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, shown=self.path)
         except OSError as error:  # the directory that we are in is gone
             raise InputError(
                 "unreadable-directory",
@@ -106,7 +106,7 @@ class SurveyedTree:
         reading that is left."""
         began, contents = time.monotonic(), list[Contents]()
         for at in range(0, len(files), _FILES_A_CALL):
-            if any(one.why == NOT_TRIED for one in contents):
+            if any(content.why == NOT_TRIED for content in contents):
                 break
             some = files[at : at + _FILES_A_CALL]
             rows = self._ask(
@@ -115,20 +115,20 @@ class SurveyedTree:
                 limit_s=self.limit_s, seconds=seconds and max(0.0, seconds - (time.monotonic() - began)),
             )  # fmt: skip
             looked, now = contents_from_rows(rows), time.time()
-            self._hangs += [(file.path, now - one.hung_s, one.hung_s)
-                            for file, one in zip(some, looked, strict=True) if one.why == HUNG]  # fmt: skip
+            self._hangs += [(file.path, now - content.hung_s, content.hung_s)
+                            for file, content in zip(some, looked, strict=True) if content.why == HUNG]  # fmt: skip
             contents += looked
         return contents + [Contents(None, why=NOT_TRIED)] * (len(files) - len(contents))
 
     def hangs(self) -> tuple[str, ...]:
         """Return what did not answer, a sentence each; after the tree was closed also which process is left there."""
-        told = [self._hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_NAMED]]
-        if len(self._hangs) > _NAMED:
-            files = counted(len(self._hangs) - _NAMED, "file")
-            told.append(Message("more-hangs", "and {files} more", files=files))
-        if told and self._child.stuck_pids:
-            told[-1] = restore(told[-1].code, told[-1] + self._left_behind(), told[-1].values)
-        return tuple(told)
+        sentences = [self._hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_MAX_HANGS]]
+        if len(self._hangs) > _MAX_HANGS:
+            files = counted(len(self._hangs) - _MAX_HANGS, "file")
+            sentences.append(Message("more-hangs", "and {files} more", files=files))
+        if sentences and self._child.stuck_pids:
+            sentences[-1] = restore(sentences[-1].code, sentences[-1] + self._left_behind(), sentences[-1].values)
+        return tuple(sentences)
 
     def _ask(self, operation: str, what: str, on_count: OnCount | None, **arguments: Any) -> Any:
         self._on_count = on_count

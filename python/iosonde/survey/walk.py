@@ -61,7 +61,9 @@ class DrawnFiles:
         if count >= len(self):
             return self
         threshold = float(self.columns["key"][count])
-        return DrawnFiles(self.paths[:count], {name: one[:count] for name, one in self.columns.items()}, threshold)
+        return DrawnFiles(
+            self.paths[:count], {name: column[:count] for name, column in self.columns.items()}, threshold
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def walk(
     began, now_s = time.monotonic(), int(time.time())
     stall = _Stall(limit_s, on_walk or (lambda *_: None))
     try:
-        found = _native.walk_tree(
+        totals = _native.walk_tree(
             os.fsencode(root or asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws,
             by_size=asked.draws, now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
             snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
@@ -117,15 +119,17 @@ def walk(
             path=asked.path,
             reason=why,
         ) from error
-    seconds, strata = time.monotonic() - began, found.pop("strata")
+    seconds, strata = time.monotonic() - began, totals.pop("strata")
     if strata is None:
         raise InputError(
             "too-many-parts",
             "there are more than 10,000 parts to sample by themselves",
             "name fewer: a depth of 1, say",
         )
-    parts = {os.fsdecode(one.pop("name")): _walked(one, asked.draws, seconds, now_s, {}) for one in strata}
-    return _walked(found, asked.draws, seconds, now_s, parts)
+    parts = {
+        os.fsdecode(stratum.pop("name")): _build_walked(stratum, asked.draws, seconds, now_s, {}) for stratum in strata
+    }
+    return _build_walked(totals, asked.draws, seconds, now_s, parts)
 
 
 class _Stall:
@@ -149,9 +153,9 @@ class _Stall:
             raise WalkStalledError(path, waited_s, files)
 
 
-def _walked(found: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:
-    by_count, by_size = (_drawn(found.pop(name), draws) for name in ("by_count", "by_size"))
-    return Walked(found, by_count, by_size, seconds, now_s, strata)
+def _build_walked(totals: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:
+    by_count, by_size = (_drawn(totals.pop(name), draws) for name in ("by_count", "by_size"))
+    return Walked(totals, by_count, by_size, seconds, now_s, strata)
 
 
 def _drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:

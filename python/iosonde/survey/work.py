@@ -45,21 +45,23 @@ def hold(path: str, shown: str) -> dict[str, Any]:
             "readable": os.access(_held(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
 
 
-def walk(limit_s: float, **asked: Any) -> dict[str, Any]:
+def walk(limit_s: float, **options: Any) -> dict[str, Any]:
     """See ``survey.walk``."""
-    asked["share"] = tuple(asked["share"])
+    options["share"] = tuple(options["share"])
     try:
-        return {"walked": walked_to_json(walk_all(WalkAsked(**asked), _held(), limit_s, _tell))}
+        return {"walked": walked_to_json(walk_all(WalkAsked(**options), _held(), limit_s, _report_progress))}
     except WalkStalledError as stall:
-        return _stalled(stall.path, stall.hung_s, stall.files)
+        return _stall_to_json(stall.path, stall.hung_s, stall.files)
 
 
 def look_up(names: list[str], limit_s: float) -> dict[str, Any]:
     """See ``survey.lookup``."""
     try:
-        table = look_up_all(_root, list(map(name_from_text, names)), limit_s, lambda name, s: _tell(0, name, s))
+        table = look_up_all(
+            _root, list(map(name_from_text, names)), limit_s, lambda name, s: _report_progress(0, name, s)
+        )
     except WalkStalledError as stall:
-        return _stalled(stall.path, stall.hung_s, stall.files)
+        return _stall_to_json(stall.path, stall.hung_s, stall.files)
     return {"status": array_to_text(table)}
 
 
@@ -67,8 +69,8 @@ def look(
     files: list[list[Any]], codecs: list[str], seed: int, every_piece: bool, limit_s: float, seconds: float | None
 ) -> list[list[Any]]:  # fmt: skip
     """See ``survey.readers``."""
-    asked, patience = LookAsked(codecs, seed, every_piece), Patience(limit_s, seconds)
-    return contents_to_rows(look_at_all(_root, files_from_rows(files), asked, patience, _tell))
+    options, patience = LookAsked(codecs, seed, every_piece), Patience(limit_s, seconds)
+    return contents_to_rows(look_at_all(_root, files_from_rows(files), options, patience, _report_progress))
 
 
 def progress() -> dict[str, Any]:
@@ -76,12 +78,12 @@ def progress() -> dict[str, Any]:
     return dict(_progress)
 
 
-def _tell(done: int, path: bytes, waited_s: float) -> None:
+def _report_progress(done: int, path: bytes, waited_s: float) -> None:
 
     _progress.update(signs=_progress["signs"] + 1, done=done, path=name_to_text(path), waited_s=waited_s)
 
 
-def _stalled(path: bytes, hung_s: float, files: int) -> dict[str, Any]:
+def _stall_to_json(path: bytes, hung_s: float, files: int) -> dict[str, Any]:
 
     return {"stalled": name_to_text(path), "hung_s": hung_s, "files": files}
 
@@ -95,13 +97,13 @@ def _inodes_in_use() -> int | None:
     an archive, or a server, that is away: the number is done without."""
     answers: list[os.statvfs_result] = []
 
-    def ask() -> None:
+    def count_inodes() -> None:
         try:
             answers.append(os.fstatvfs(_root))
         except OSError:
             return
 
-    thread = threading.Thread(target=ask, daemon=True)
+    thread = threading.Thread(target=count_inodes, daemon=True)
     thread.start()
     thread.join(_INODES_S)
     if not answers or answers[0].f_files <= answers[0].f_ffree:
@@ -109,4 +111,4 @@ def _inodes_in_use() -> int | None:
     return answers[0].f_files - answers[0].f_ffree
 
 
-OPERATIONS = {one.__name__: one for one in (resolve, hold, walk, look_up, look)}
+OPERATIONS = {operation.__name__: operation for operation in (resolve, hold, walk, look_up, look)}

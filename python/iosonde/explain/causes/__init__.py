@@ -45,8 +45,8 @@ def suspects(target: Target) -> list[Suspect]:
     """What every finder says of a class, what explains most first; those that are ``LAST`` where no other says
     anything."""
     finders = [importlib.import_module(name) for name in modules().values()]
-    found = told([one for finder in finders if not _is_last(finder) for one in _find(finder, target)])
-    return found or [one for finder in finders if _is_last(finder) for one in _find(finder, target)]
+    suspects = told([suspect for finder in finders if not _is_last(finder) for suspect in _find(finder, target)])
+    return suspects or [suspect for finder in finders if _is_last(finder) for suspect in _find(finder, target)]
 
 
 def _find(finder: ModuleType, target: Target) -> list[Suspect]:
@@ -61,11 +61,11 @@ def _is_last(finder: ModuleType) -> bool:
 
 def told(found: Sequence[Suspect]) -> list[Suspect]:
     """Without what only follows from another finding, at most three."""
-    kept = [one for one in found if not any(_instead(other, one) for other in found)]
-    return sorted(kept, key=lambda one: -one.agreement.kappa)[:SHOWN]
+    independent = [suspect for suspect in found if not any(_is_preferred(other, suspect) for other in found)]
+    return sorted(independent, key=lambda suspect: -suspect.agreement.kappa)[:SHOWN]
 
 
-def _instead(other: Suspect, one: Suspect) -> bool:
-    if one.code not in _INSTEAD.get(other.code, ()):
+def _is_preferred(other: Suspect, suspect: Suspect) -> bool:
+    if suspect.code not in _INSTEAD.get(other.code, ()):
         return False
-    return other.agreement.kappa >= _NEARLY_OF.get((other.code, one.code), NEARLY) * one.agreement.kappa
+    return other.agreement.kappa >= _NEARLY_OF.get((other.code, suspect.code), NEARLY) * suspect.agreement.kappa

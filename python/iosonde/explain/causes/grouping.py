@@ -18,8 +18,8 @@ def which_groups(
     well. At least two groups."""
     order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
     n_slow, n = int(slow.sum()), int(every.sum())
-    hits, named = np.cumsum(slow[order]), np.cumsum(every[order])
-    made = [agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
-            for hit, many in zip(hits[:-1], named[:-1], strict=True)]  # fmt: skip
-    at = max(range(len(made)), key=lambda place: made[place].kappa)
-    return made[at], [names[one] for one in order[: at + 1]]
+    hits, totals = np.cumsum(slow[order]), np.cumsum(every[order])
+    agreements = [agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
+            for hit, many in zip(hits[:-1], totals[:-1], strict=True)]  # fmt: skip
+    at = max(range(len(agreements)), key=lambda place: agreements[place].kappa)
+    return agreements[at], [names[index] for index in order[: at + 1]]

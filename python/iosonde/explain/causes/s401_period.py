@@ -46,20 +46,20 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not operations.in_order or target.rows.size < LEAST:
         return []
-    found = [one for begin, end in _longest(target) if (one := _of_rank(target, begin, end)) is not None]
-    same = [one for one in found if one.of == found[0].of and one.agreement.seen]
-    if not same or 2 * len(same) < len(found):
+    folds = [rank_fold for begin, end in _longest(target) if (rank_fold := _fold_rank(target, begin, end)) is not None]
+    same = [candidate for candidate in folds if candidate.of == folds[0].of and candidate.agreement.seen]
+    if not same or 2 * len(same) < len(folds):
         return []
     return [_told(target, same)]
 
 
 def _longest(target: Target) -> Sequence[tuple[int, int]]:
     """The rows of the ranks with most slow operations."""
-    by_slow = sorted(target.operations.ranks, key=lambda one: -int(target.slow[one[1] : one[2]].sum()))
+    by_slow = sorted(target.operations.ranks, key=lambda entry: -int(target.slow[entry[1] : entry[2]].sum()))
     return [(begin, end) for _, begin, end in by_slow[:_MOST_RANKS]]
 
 
-def _of_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
+def _fold_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
     slow = target.slow[begin : min(end, begin + LONGEST)]
     if slow.sum() < LEAST or slow.all():
         return None
@@ -76,10 +76,10 @@ def _told(target: Target, same: Sequence[PeriodFold]) -> Suspect:
     evidence = {"period_operations": first.of, "slow_operations": many, "ranks_seen": len(same)}
     cause, unit = f"every {first.of} operations", ""
     if operations.sequential:
-        whole, part = first.of * operations.size, first.runs * operations.size
-        evidence |= {"period_bytes": whole, "slow_bytes": many * operations.size}
-        cause += f" = {format_size(whole)}"
-        unit = f", {format_size(whole)}{named(whole, operations.units)}"
+        period_bytes, part = first.of * operations.size, first.runs * operations.size
+        evidence |= {"period_bytes": period_bytes, "slow_bytes": many * operations.size}
+        cause += f" = {format_size(period_bytes)}"
+        unit = f", {format_size(period_bytes)}{named(period_bytes, operations.units)}"
         if first.runs > 1:
             unit += f", {format_size(part)}{named(part, operations.units)} of it in a row"
     sentence = (f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "

@@ -46,31 +46,31 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not operations.comparable or target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
-    made, length = max(_tried(target), key=lambda one: one[0].kappa, default=(None, 0.0))
-    if made is None or not made.seen:
+    agreement, length = max(_iter_periods(target), key=lambda candidate: candidate[0].kappa, default=(None, 0.0))
+    if agreement is None or not agreement.seen:
         return []
     every = format_rate(length / 1e9, "s")
-    sentence = (f"they begin at regular moments, every {every}: {percent(made.recall)} of them do, and "
-                f"{percent(made.precision)} of what begins then is slow")  # fmt: skip
-    return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, made,
+    sentence = (f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "
+                f"{percent(agreement.precision)} of what begins then is slow")  # fmt: skip
+    return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, agreement,
                     "a longer run, and one with pauses: what goes by the clock keeps its period",
                     {"period_s": length / 1e9})]  # fmt: skip
 
 
-def _tried(target: Target) -> Iterator[tuple[Agreement, float]]:
+def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:
     """How well each period that there may be (ns) tells them."""
     starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
     apart = elapsed * len(target.operations.ranks) / target.operations.start_ns.size
     for length in lengths(starts, elapsed):
         if length < _OPERATIONS * apart:
             continue
-        for made in (_folded(target, length), *_after_moments(target, length)):
-            yield made, length
+        for agreement in (_fold_starts(target, length), *_after_moments(target, length)):
+            yield agreement, length
 
 
-def _folded(target: Target, length: float) -> Agreement:
+def _fold_starts(target: Target, length: float) -> Agreement:
     slow, others = (np.sort(target.operations.start_ns[rows]) for rows in (target.some_slow, target.some_others))
-    slots = [((one / length) % 1.0 * _SLOTS).astype(np.intp) for one in (slow, others)]
+    slots = [((starts / length) % 1.0 * _SLOTS).astype(np.intp) for starts in (slow, others)]
     return fold(slots[0], slots[1], _SLOTS, target.prevalence, _BINS).agreement
 
 

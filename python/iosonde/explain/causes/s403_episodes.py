@@ -36,14 +36,14 @@ def find(target: Target) -> list[Suspect]:
     after = target.rows + 1
     after = after[after < slow.size]
     after = after[~np.isin(after, first)]
-    made = target.judge_rows(after)
-    if not made.seen:
+    agreement = target.judge_rows(after)
+    if not agreement.seen:
         return []
     begins = target.rows[~np.isin(target.rows, after)]
     episodes = int(begins.size)
     length = target.rows.size / max(episodes, 1)
     sentence = (f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
-                f"{percent(made.precision)} of what follows a slow one is slow")  # fmt: skip
-    return [Suspect(CODE, target.place, "episodes", sentence, made,
+                f"{percent(agreement.precision)} of what follows a slow one is slow")  # fmt: skip
+    return [Suspect(CODE, target.place, "episodes", sentence, agreement,
                     "the same run at another time: other users' episodes are elsewhere",
                     {"episodes": episodes, "mean_length": length})]  # fmt: skip

@@ -36,16 +36,20 @@ def find(target: Target) -> list[Suspect]:
     if target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
     width = operations.elapsed_ns / _CUTS
-    slow, others = (np.bincount(np.minimum((operations.start_ns[rows] / width).astype(np.intp), _CUTS - 1),
-                                minlength=_CUTS)
-                    for rows in (target.some_slow, target.some_others))  # fmt: skip
+    slow, others = (
+        np.bincount(np.minimum((operations.start_ns[rows] / width).astype(np.intp), _CUTS - 1), minlength=_CUTS)
+        for rows in (target.some_slow, target.some_others)
+    )
     best: tuple[Agreement, bool, float] | None = None
     for late in (True, False):
-        before = [np.cumsum(one)[:-1] for one in (slow, others)]
-        hits, false = ((whole.sum() - one) if late else one for whole, one in zip((slow, others), before, strict=True))
+        before = [np.cumsum(counts)[:-1] for counts in (slow, others)]
+        hits, false = (
+            (counts.sum() - early) if late else early for counts, early in zip((slow, others), before, strict=True)
+        )
         for cut in range(_CUTS - 1):
-            made = agreement(int(hits[cut]), int(slow.sum()), int(false[cut]), int(others.sum()), target.prevalence,
-                             2 * _CUTS)  # fmt: skip
+            made = agreement(
+                int(hits[cut]), int(slow.sum()), int(false[cut]), int(others.sum()), target.prevalence, 2 * _CUTS
+            )
             if best is None or made.kappa > best[0].kappa:
                 best = made, late, (cut + 1) * width
     if best is None or not best[0].seen:
@@ -59,12 +63,20 @@ def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect
     after = format_rate(moment / 1e9, "s")
     moved = f" ({format_size(done * operations.size)} by all ranks)" if operations.size else ""
     when = f"from {after}{moved} on" if late else f"until {after}{moved}"
-    sentence = (f"{percent(made.recall)} of them are {when}, where {percent(made.precision)} of the operations "
-                "are slow")  # fmt: skip
+    sentence = f"{percent(made.recall)} of them are {when}, where {percent(made.precision)} of the operations are slow"
     units = "bytes" if operations.size else "operations"
     more = "twice the data" if operations.size else "twice as many"
-    confirm = (f"{more}: what is full is full after as many {units}, what runs by the clock after as many seconds"
-               if late else "the same data again: what was warmed up is warm then")  # fmt: skip
-    return Suspect(CODE, target.place, when, sentence, made, confirm,
-                   {"moment_s": moment / 1e9, "operations_before": done, "bytes_before": done * operations.size,
-                    "late": late})  # fmt: skip
+    confirm = (
+        f"{more}: what is full is full after as many {units}, what runs by the clock after as many seconds"
+        if late
+        else "the same data again: what was warmed up is warm then"
+    )
+    return Suspect(
+        CODE,
+        target.place,
+        when,
+        sentence,
+        made,
+        confirm,
+        {"moment_s": moment / 1e9, "operations_before": done, "bytes_before": done * operations.size, "late": late},
+    )

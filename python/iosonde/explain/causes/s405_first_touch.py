@@ -40,12 +40,12 @@ def find(target: Target) -> list[Suspect]:
         kinds |= {"on its file": _first_on_file(target)}
         if (places := _first_on_place(target)) is not None:
             kinds["on its place in the file"] = places
-    made = {what: target.judge_rows(rows, len(kinds)) for what, rows in kinds.items() if rows.size >= LEAST}
-    seen = {what: one for what, one in made.items() if one.seen}
-    if not seen:
+    agreements = {what: target.judge_rows(rows, len(kinds)) for what, rows in kinds.items() if rows.size >= LEAST}
+    candidates = {what: agreement for what, agreement in agreements.items() if agreement.seen}
+    if not candidates:
         return []
-    what = max(seen, key=lambda one: seen[one].kappa)
-    best = seen[what]
+    what = max(candidates, key=lambda kind: candidates[kind].kappa)
+    best = candidates[what]
     sentence = (f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of "
                 "these are slow")  # fmt: skip
     return [Suspect(CODE, target.place, f"first touch {what.removeprefix('on ')}", sentence, best,

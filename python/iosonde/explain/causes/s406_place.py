@@ -49,16 +49,16 @@ def find(target: Target) -> list[Suspect]:
     slow, others = (operations.offset[rows].astype(np.int64) for rows in (target.some_slow, target.some_others))
     reach = int(max(slow.max(initial=0), others.max(initial=0))) + operations.size
     units = sorted({*_units(reach, operations.units.values()), *_seen(slow, reach)})
-    crossing = _crossing(target, slow, others, units)
-    folded = _folded(target, slow, others, units)
-    found = [one for one in (crossing, folded) if one is not None]
-    return [max(found, key=lambda one: one.agreement.kappa)] if found else []
+    crossing = _find_crossing(target, slow, others, units)
+    folded = _fold_by_unit(target, slow, others, units)
+    suspects = [suspect for suspect in (crossing, folded) if suspect is not None]
+    return [max(suspects, key=lambda suspect: suspect.agreement.kappa)] if suspects else []
 
 
 def _units(reach: int, known: Iterable[int]) -> Iterator[int]:
     for power in range(_LEAST_UNIT.bit_length() - 1, _MOST_UNIT.bit_length()):
         yield from (times << power for times in (1, 3, 5, 7) if 4 * (times << power) <= reach)
-    yield from (one for one in known if 4 * one <= reach)
+    yield from (unit for unit in known if 4 * unit <= reach)
 
 
 def _seen(slow: np.ndarray, reach: int) -> Iterator[int]:
@@ -66,35 +66,43 @@ def _seen(slow: np.ndarray, reach: int) -> Iterator[int]:
     bytes that is nearly as long."""
     for length in lengths(slow, reach):
         for step in _ROUND:
-            whole = round(length / step) * step
-            if whole and abs(whole / length - 1) < _ROUND_ENOUGH and 4 * whole <= reach:
-                yield whole
+            multiple = round(length / step) * step
+            if multiple and abs(multiple / length - 1) < _ROUND_ENOUGH and 4 * multiple <= reach:
+                yield multiple
                 break
 
 
-def _crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
+def _find_crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
     """Operations that lie in two units."""
     size = target.operations.size
     best: tuple[Agreement, int] | None = None
     for unit in units:
-        crossed = [(one % unit) + size > unit for one in (slow, others)]
+        crossed = [(offsets % unit) + size > unit for offsets in (slow, others)]
         if size > unit or (crossed[0].all() and crossed[1].all()):
             continue
-        made = target.judge(crossed[0], crossed[1], len(units))
-        if made.seen and (best is None or made.kappa > best[0].kappa + _SIMPLER):
-            best = made, unit
+        agreement = target.judge(crossed[0], crossed[1], len(units))
+        if agreement.seen and (best is None or agreement.kappa > best[0].kappa + _SIMPLER):
+            best = agreement, unit
     if best is None:
         return None
-    made, unit = best
+    agreement, unit = best
     size_text = format_size(unit)
-    sentence = (f"{percent(made.recall)} of them cross a border of {size_text}{named(unit, target.operations.units)}, "
-                f"and {percent(made.precision)} of those that do are slow")  # fmt: skip
-    return Suspect(CODE, target.place, f"crosses borders of {size_text}", sentence, made,
-                   "offsets that are multiples of the unit: none crosses then",
-                   {"unit_bytes": unit, "crosses": True})  # fmt: skip
+    sentence = (
+        f"{percent(agreement.recall)} of them cross a border of {size_text}{named(unit, target.operations.units)}, "
+        f"and {percent(agreement.precision)} of those that do are slow"
+    )
+    return Suspect(
+        CODE,
+        target.place,
+        f"crosses borders of {size_text}",
+        sentence,
+        agreement,
+        "offsets that are multiples of the unit: none crosses then",
+        {"unit_bytes": unit, "crosses": True},
+    )
 
 
-def _folded(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
+def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
     """Operations at the same places of a unit."""
     best: tuple[PeriodFold, int] | None = None
     step = max(1, int(np.gcd.reduce(np.concatenate([slow, others]))))  # of the offsets: finer parts would be empty
@@ -103,21 +111,38 @@ def _folded(target: Target, slow: np.ndarray, others: np.ndarray, units: list[in
             continue
         odd = unit // (unit & -unit)
         many = max(2, min(_SLOTS * (odd if odd <= _ODD else 1), unit // step))
-        slots = [(one % unit) * many // unit for one in (slow, others)]
-        made = fold(slots[0], slots[1], many, target.prevalence, len(units))
-        if made.agreement.seen and (best is None or made.agreement.kappa > best[0].agreement.kappa + _SIMPLER):
-            best = made, unit
+        slots = [(offsets % unit) * many // unit for offsets in (slow, others)]
+        period_fold = fold(slots[0], slots[1], many, target.prevalence, len(units))
+        if period_fold.agreement.seen and (
+            best is None or period_fold.agreement.kappa > best[0].agreement.kappa + _SIMPLER
+        ):
+            best = period_fold, unit
     if best is None:
         return None
-    made, unit = best
-    width = made.runs * unit // made.of
-    where = f"the begin of every {format_size(unit)}" if made.slots == (0,) else \
-        f"the same {format_size(width)} of every {format_size(unit)}"  # fmt: skip
-    found = made.agreement
+    period_fold, unit = best
+    width = period_fold.runs * unit // period_fold.of
+    where = (
+        f"the begin of every {format_size(unit)}"
+        if period_fold.slots == (0,)
+        else f"the same {format_size(width)} of every {format_size(unit)}"
+    )
+    agreement = period_fold.agreement
     unit_words = named(unit, target.operations.units)
-    sentence = (f"{percent(found.recall)} of them are at {where}{unit_words}, and {percent(found.precision)} of the "
-                "operations there are slow")  # fmt: skip
-    return Suspect(CODE, target.place, where, sentence, found,
-                   "all offsets moved by half of it: what belongs to the place moves by as much",
-                   {"unit_bytes": unit, "from_bytes": made.slots[0] * unit // made.of, "width_bytes": width,
-                    "crosses": False})  # fmt: skip
+    sentence = (
+        f"{percent(agreement.recall)} of them are at {where}{unit_words}, and {percent(agreement.precision)} of the "
+        "operations there are slow"
+    )
+    return Suspect(
+        CODE,
+        target.place,
+        where,
+        sentence,
+        agreement,
+        "all offsets moved by half of it: what belongs to the place moves by as much",
+        {
+            "unit_bytes": unit,
+            "from_bytes": period_fold.slots[0] * unit // period_fold.of,
+            "width_bytes": width,
+            "crosses": False,
+        },
+    )

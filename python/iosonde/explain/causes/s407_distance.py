@@ -38,19 +38,19 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not (operations.placed and operations.in_order) or target.rows.size < LEAST:
         return []
-    slow, others = _gaps(target, target.some_slow), _gaps(target, target.some_others)
+    slow, others = _compute_gaps(target, target.some_slow), _compute_gaps(target, target.some_others)
     rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "do not begin where the one before ended": lambda gap: gap != 0,
         "go backwards": lambda gap: gap < 0,
     }
     far = {f"are {format_size(1 << power)} or more from the one before": 1 << power for power in range(12, 31, 2)}
-    rules |= {name: _beyond(least) for name, least in far.items()}
-    made = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
-    seen = {name: one for name, one in made.items() if one.seen}
-    if not seen:
+    rules |= {name: _build_distance_rule(least) for name, least in far.items()}
+    agreements = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
+    candidates = {name: agreement for name, agreement in agreements.items() if agreement.seen}
+    if not candidates:
         return []
-    name = max(seen, key=lambda one: seen[one].kappa)
-    best = seen[name]
+    name = max(candidates, key=lambda label: candidates[label].kappa)
+    best = candidates[name]
     sentence = f"{percent(best.recall)} of them {name}, and {percent(best.precision)} of those that do are slow"
     cause = "jump backwards" if "backwards" in name else "jump" if name not in far else \
         f"jump of {format_size(far[name])} or more"  # fmt: skip
@@ -58,7 +58,7 @@ def find(target: Target) -> list[Suspect]:
                     {"least_bytes": far.get(name), "backwards": "backwards" in name})]  # fmt: skip
 
 
-def _gaps(target: Target, rows: Rows) -> np.ndarray:
+def _compute_gaps(target: Target, rows: Rows) -> np.ndarray:
     """Bytes from the end of the operation before, on the same rank and file; those without one are left out."""
     operations = target.operations
     rows = rows[rows > 0]
@@ -70,5 +70,5 @@ def _gaps(target: Target, rows: Rows) -> np.ndarray:
     return gaps
 
 
-def _beyond(least: int) -> Callable[[np.ndarray], np.ndarray]:
+def _build_distance_rule(least: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda gap: np.abs(gap) >= least

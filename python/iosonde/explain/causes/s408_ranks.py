@@ -31,7 +31,7 @@ from .grouping import which_groups
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S408"
-_NAMED = 4
+_MAX_LISTED = 4
 _SERVED = "another rank on the same file: if it is slow too, it is the file's server, else the node"
 _LOCAL = "another rank on the same file: if it is slow too, it is where the file lies on the node's disk, else the rank"
 _MOST_FILES = 4096
@@ -42,25 +42,32 @@ def find(target: Target) -> list[Suspect]:
     """The ranks, hosts or files that tell slow operations best."""
     if target.rows.size < LEAST:
         return []
-    groups = [one for one in (_hosts(target), _ranks(target), _files(target)) if one is not None]
+    groups = [group for group in (_count_by_host(target), _ranks(target), _files(target)) if group is not None]
     best: tuple[Agreement, str, list[Any]] | None = None
     of = 0
     for word, names, slow, every in groups:
-        made, kept = which_groups(names, slow, every)
-        if made.seen and (best is None or made.kappa > best[0].kappa + 0.02):
-            best, of = (made, word, kept), len(names)
+        agreement, members = which_groups(names, slow, every)
+        if agreement.seen and (best is None or agreement.kappa > best[0].kappa + 0.02):
+            best, of = (agreement, word, members), len(names)
     if best is None:
         return []
-    made, word, kept = best
-    some = listed([str(one) for one in sorted(kept)[:_NAMED]] + ([f"{len(kept) - _NAMED} more"] if len(kept) > _NAMED
-                                                                  else []))  # fmt: skip
-    which = f"{word}{'s' if len(kept) > 1 else ''} {some}"
+    agreement, word, members = best
+    some = listed(
+        [str(member) for member in sorted(members)[:_MAX_LISTED]]
+        + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
+    )
+    which = f"{word}{'s' if len(members) > 1 else ''} {some}"
     confirm = _LOCAL if target.operations.local else _SERVED
-    sentence = (f"{percent(made.recall)} of them are on {which}, where {percent(made.precision)} of the operations are "
-                "slow")  # fmt: skip
-    return [Suspect(CODE, target.place, f"on {which}", sentence, made,
-                    confirm,
-                    {f"{word}s": sorted(kept), "of": of})]  # fmt: skip
+    sentence = (
+        f"{percent(agreement.recall)} of them are on {which}, where {percent(agreement.precision)} of the "
+        "operations are "
+        "slow"
+    )
+    return [
+        Suspect(
+            CODE, target.place, f"on {which}", sentence, agreement, confirm, {f"{word}s": sorted(members), "of": of}
+        )
+    ]
 
 
 def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
@@ -71,7 +78,7 @@ def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | No
     return "rank", [rank for rank, _, _ in parts], slow, np.array([end - begin for _, begin, end in parts])
 
 
-def _hosts(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+def _count_by_host(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
     by_rank = _ranks(target)
     hosts = target.operations.hosts
     if by_rank is None or len({hosts.get(rank) for rank in by_rank[1]} - {None, ""}) < 2:

@@ -29,20 +29,30 @@ from .grouping import which_groups
 from .target import LEAST, Suspect
 
 CODE = "S410"
-_NAMED = 3
+_MAX_LISTED = 3
 
 
 def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequence[float]) -> list[Suspect]:
     """Of a class with so many ``slow`` of ``every`` operation in each trial."""
     if len(names) < 2 or not LEAST <= sum(slow) < sum(every):
         return []
-    made, kept = which_groups(names, np.array(slow), np.array(every))
-    if not made.seen:
+    agreement, members = which_groups(names, np.array(slow), np.array(every))
+    if not agreement.seen:
         return []
-    some = kept[:_NAMED] + ([f"{len(kept) - _NAMED} more"] if len(kept) > _NAMED else [])
-    which = f"trial{'s' if len(kept) > 1 else ''} {listed(some)}"
+    some = members[:_MAX_LISTED] + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
+    which = f"trial{'s' if len(members) > 1 else ''} {listed(some)}"
     sentence = (
-        f"{percent(made.recall)} of them are of {which}, where {percent(made.precision)} of the operations are slow"
+        f"{percent(agreement.recall)} of them are of {which}, where {percent(agreement.precision)} of the "
+        "operations are slow"
     )
-    return [Suspect(CODE, place, f"in {which}", sentence, made,
-                    "more trials, and their facts beside: what changed between them", {"trials": kept})]  # fmt: skip
+    return [
+        Suspect(
+            CODE,
+            place,
+            f"in {which}",
+            sentence,
+            agreement,
+            "more trials, and their facts beside: what changed between them",
+            {"trials": members},
+        )
+    ]

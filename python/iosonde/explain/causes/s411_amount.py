@@ -44,26 +44,37 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not operations.in_order or target.rows.size < 2 * LEAST:
         return []
-    gaps = np.concatenate([np.diff(np.flatnonzero(target.slow[begin:end]))
-                           for _, begin, end in operations.ranks[:_MOST_RANKS]])  # fmt: skip
+    gaps = np.concatenate(
+        [np.diff(np.flatnonzero(target.slow[begin:end])) for _, begin, end in operations.ranks[:_MOST_RANKS]]
+    )
     if gaps.size < 2 * LEAST:
         return []
     usual = int(np.median(gaps[: gaps.size // 2]))
-    made = _agreement(gaps[gaps.size // 2 :], usual, float(gaps.mean()))
-    if usual < _SHORTEST or not made.seen:
+    agreement = _measure_gaps(gaps[gaps.size // 2 :], usual, float(gaps.mean()))
+    if usual < _SHORTEST or not agreement.seen:
         return []
     amount, size = usual * operations.size, operations.size
     unit = f", {format_size(amount)}{named(amount, operations.units)}" if size else ""
     cause = f"after about {usual} operations" + (f" = {format_size(amount)}" if size else "")
-    sentence = (f"from one to the next there are about {usual} operations of a rank{unit}: {percent(made.recall)} of "
-                f"the gaps are so long, within an eighth")  # fmt: skip
-    return [Suspect(CODE, target.place, cause, sentence, made,
-                    "half the request size: what fills up is full after as many bytes; or another limit of dirty data: "
-                    "the gap follows it",
-                    {"gap_operations": usual, "gap_bytes": amount, "gaps": int(gaps.size)})]  # fmt: skip
+    sentence = (
+        f"from one to the next there are about {usual} operations of a rank{unit}: {percent(agreement.recall)} of "
+        f"the gaps are so long, within an eighth"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            cause,
+            sentence,
+            agreement,
+            "half the request size: what fills up is full after as many bytes; or another limit of dirty data: "
+            "the gap follows it",
+            {"gap_operations": usual, "gap_bytes": amount, "gaps": int(gaps.size)},
+        )
+    ]
 
 
-def _agreement(gaps: np.ndarray, usual: int, mean_gap: float) -> Agreement:
+def _measure_gaps(gaps: np.ndarray, usual: int, mean_gap: float) -> Agreement:
     """The share of the gaps that are as usual, beyond that of a geometric distribution of the same mean."""
     near = max(1, usual // _PART)
     share = float((np.abs(gaps - usual) <= near).mean())

@@ -54,8 +54,8 @@ def find(target: Target) -> list[Suspect]:
     share = small_percent(target.prevalence)
     sentence = (f"{share} of the operations, by chance: no number, place, rank or moment tells which, nor does the one "
                 f"before (relation {relation:+.2f} ± {_Z * error:.2f})")  # fmt: skip
-    made = Agreement(1.0, target.prevalence, 1 - most, p)
-    return [Suspect(CODE, target.place, f"by chance, {share}", sentence, made,
+    agreement = Agreement(1.0, target.prevalence, 1 - most, p)
+    return [Suspect(CODE, target.place, f"by chance, {share}", sentence, agreement,
                     "the same places once more: what a cache missed it has then",
                     {"probability": target.prevalence, "relation": relation})]  # fmt: skip
 
@@ -68,8 +68,8 @@ def _gaps_p(target: Target) -> float:
     if gaps.size < _LEAST // 2:
         return 1.0
     levels, counts = np.unique(gaps, return_counts=True)
-    seen = np.cumsum(counts) / gaps.size
-    distance = float(np.abs(seen - (1 - (1 - target.prevalence) ** levels)).max())
+    observed = np.cumsum(counts) / gaps.size
+    distance = float(np.abs(observed - (1 - (1 - target.prevalence) ** levels)).max())
     scaled = (math.sqrt(gaps.size) + 0.12 + 0.11 / math.sqrt(gaps.size)) * distance  # Stephens 1970
     return float(min(1.0, 2 * sum((-1) ** (k - 1) * math.exp(-2 * (k * scaled) ** 2) for k in range(1, 101))))
 
@@ -78,8 +78,8 @@ def _parts_p(target: Target) -> float:
     """Of as many in every part of the run: the dispersion, by Wilson and Hilferty's normal."""
     edges = np.linspace(0, len(target.operations), _PARTS + 1).astype(np.intp)
     share, many = target.prevalence, np.diff(edges)
-    found = np.diff(np.searchsorted(target.rows, edges))
-    chi2 = float((((found - many * share) ** 2) / (many * share * (1 - share))).sum())
+    counts = np.diff(np.searchsorted(target.rows, edges))
+    chi2 = float((((counts - many * share) ** 2) / (many * share * (1 - share))).sum())
     free = _PARTS - 1
     z = ((chi2 / free) ** (1 / 3) - (1 - 2 / (9 * free))) / math.sqrt(2 / (9 * free))
     return math.erfc(z / math.sqrt(2)) / 2

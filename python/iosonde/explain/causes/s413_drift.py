@@ -61,25 +61,25 @@ class FastDrift:
 
 def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
     """Of the fast class; None where there is none, or where not most trials show it."""
-    found = [one for trial in trials if (one := _trend(trial, fast, level)) is not None]
-    if not found or 2 * len(found) < len(trials):
+    drifts = [trend for trial in trials if (trend := _fit_trend(trial, fast, level)) is not None]
+    if not drifts or 2 * len(drifts) < len(trials):
         return None
-    changes = [one.change.value or 0.0 for one in found]
-    whole = found[0].change if len(found) == 1 else mean(changes, level)
-    p = float(np.median([one.p for one in found]))
-    sure = whole.low is not None and whole.high is not None and whole.low * whole.high > 0
-    return FastDrift(whole, p) if p < _ALPHA and sure and abs(whole.value or 0.0) >= _LEAST else None
+    changes = [drift.change.value or 0.0 for drift in drifts]
+    change = drifts[0].change if len(drifts) == 1 else mean(changes, level)
+    p = float(np.median([drift.p for drift in drifts]))
+    sure = change.low is not None and change.high is not None and change.low * change.high > 0
+    return FastDrift(change, p) if p < _ALPHA and sure and abs(change.value or 0.0) >= _LEAST else None
 
 
-def _trend(trial: Account, fast: int, level: float) -> FastDrift | None:
+def _fit_trend(trial: Account, fast: int, level: float) -> FastDrift | None:
     """Sen, Journal of the American Statistical Association 63 (1968), 1379-1389; Mann, Econometrica 13 (1945),
     245-259."""
     at = np.flatnonzero(trial.counts[:, fast] >= _OPERATIONS)
     if at.size < _BLOCKS:
         return None
     usual = np.log(trial.seconds[at, fast] / trial.counts[at, fast])
-    one, other = np.triu_indices(at.size, 1)
-    slopes = np.sort((usual[other] - usual[one]) / (at[other] - at[one]))
+    first, other = np.triu_indices(at.size, 1)
+    slopes = np.sort((usual[other] - usual[first]) / (at[other] - at[first]))
     n = at.size
     spread = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
     score = float(np.sign(slopes).sum())

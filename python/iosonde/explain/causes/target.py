@@ -53,15 +53,15 @@ def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: 
     if not n_slow or not n_other:
         return Agreement(0.0, 0.0, 0.0, 1.0)
     recall, alarms = hits / n_slow, false / n_other
-    named = prevalence * recall + (1 - prevalence) * alarms
+    positives = prevalence * recall + (1 - prevalence) * alarms
     alike = prevalence * recall + (1 - prevalence) * (1 - alarms)
-    chance = prevalence * named + (1 - prevalence) * (1 - named)
+    chance = prevalence * positives + (1 - prevalence) * (1 - positives)
     kappa = (alike - chance) / (1 - chance) if chance < 1 else 0.0
     pooled = (hits + false) / (n_slow + n_other)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / n_slow + 1 / n_other))
     z = (recall - alarms) / spread if spread else 0.0
     p = min(1.0, tried * math.erfc(z / math.sqrt(2)) / 2)
-    return Agreement(recall, prevalence * recall / named if named else 0.0, kappa, p)
+    return Agreement(recall, prevalence * recall / positives if positives else 0.0, kappa, p)
 
 
 @dataclass(frozen=True)

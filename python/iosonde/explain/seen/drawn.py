@@ -107,17 +107,17 @@ def _cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[l
     """[x, y, class, how many] of each cell that is not empty."""
     x = np.clip(x, 0, across - 1).astype(np.int64)
     cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
-    found: list[list[int]] = np.vstack([cells, counts]).T.tolist()
-    return found
+    rows: list[list[int]] = np.vstack([cells, counts]).T.tolist()
+    return rows
 
 
 def _curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
-    found = classes.hills
-    wide = np.exp(3 * found.bandwidth)
-    inside = np.flatnonzero((found.grid > classes.ends_ns[0] / wide) & (found.grid < classes.ends_ns[1] * wide))
+    hills = classes.hills
+    wide = np.exp(3 * hills.bandwidth)
+    inside = np.flatnonzero((hills.grid > classes.ends_ns[0] / wide) & (hills.grid < classes.ends_ns[1] * wide))
     at = np.unique(np.linspace(inside[0], inside[-1], _CURVE).astype(np.intp))
-    of = classes.of(found.grid[at])
-    return tuple(zip((found.grid[at] / 1e9).tolist(), found.density[at].tolist(), of.tolist(), strict=True))
+    of = classes.of(hills.grid[at])
+    return tuple(zip((hills.grid[at] / 1e9).tolist(), hills.density[at].tolist(), of.tolist(), strict=True))
 
 
 def _times(account: Account) -> tuple[ClassTimes, ...]:
@@ -152,10 +152,10 @@ def _ranks(
     at = np.clip(begun, 0, _TIMES - 1).astype(np.int64)
     cell = (line * _TIMES + at) * count + rows.of
     took = np.bincount(cell, rows.weight * rows.duration_ns, lines * _TIMES * count).reshape(lines, _TIMES, count)
-    whole, most = took.sum(axis=2), took.argmax(axis=2)
-    found = tuple(
+    total, most = took.sum(axis=2), took.argmax(axis=2)
+    cells = tuple(
         (place * seconds, (place + 1) * seconds, int(names[line * a_line]), int(most[line, place]),
-         float(took[line, place].max() / whole[line, place]))
-        for line, place in zip(*np.nonzero(whole > 0), strict=True)
+         float(took[line, place].max() / total[line, place]))
+        for line, place in zip(*np.nonzero(total > 0), strict=True)
     )  # fmt: skip
-    return tuple((float(a), float(b), rank, of_class, share) for a, b, rank, of_class, share in found), a_line
+    return tuple((float(a), float(b), rank, class_number, share) for a, b, rank, class_number, share in cells), a_line

@@ -23,9 +23,9 @@ def histograms(
 ) -> Iterator[tuple[OperationGroup, LogHistogram]]:
     """That of every group of every trial: of all operations, where these were counted beyond a sample."""
     for group, trial in each:
-        made = trial.exact or of_values(trial.operations.duration_ns)
-        if made is not None:
-            yield group, made
+        histogram = trial.exact or of_values(trial.operations.duration_ns)
+        if histogram is not None:
+            yield group, histogram
 
 
 def looks(
@@ -34,18 +34,18 @@ def looks(
     """Every trial of the groups with classes."""
     for group, trial in each:
         if group in classes:
-            yield group, _look(trial, group, classes[group])
+            yield group, _build_look(trial, group, classes[group])
 
 
-def _look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> TrialLook:
+def _build_look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> TrialLook:
     operations = trial.operations
     of = classes.of(operations.duration_ns)
     recorded = account(operations, of, classes.count)
-    made = whole_account(recorded, classes, trial.exact, operations.stand_for)
+    full_account = whole_account(recorded, classes, trial.exact, operations.stand_for)
     rows, longest = rows_of(operations, of, classes)
-    return TrialLook(trial.name, made, places(operations, of, recorded),
+    return TrialLook(trial.name, full_account, places(operations, of, recorded),
                      trial_suspects(operations, of, classes),
-                     drawn(rows, classes, made, longest, operations.placed), trial.failed,
+                     drawn(rows, classes, full_account, longest, operations.placed), trial.failed,
                      clock_step(operations.duration_ns) / 1e9, trial.notes, trial.path, trial.servers,
                      _whole(trial, group, classes), operations.local)  # fmt: skip
 
@@ -72,7 +72,7 @@ def whole_account(
     each stands for."""
     if exact is None:
         return recorded if stand_for == 1 else of_all(recorded, recorded.counts.sum(axis=0) * stand_for, ())
-    return of_all(recorded, class_counts(exact, classes), [one / 1e9 for one in classes.typical_ns])
+    return of_all(recorded, class_counts(exact, classes), [typical_ns / 1e9 for typical_ns in classes.typical_ns])
 
 
 def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:

@@ -28,7 +28,7 @@ from .in_memory import class_counts, whole_account
 from .why import reasons, trial_suspects
 
 _SAMPLE = 400_000  # of the whole run, for what a stretch is too short to show
-_KEPT = ("rank", "file", "offset", "start_ns", "duration_ns")
+_COLUMNS = ("rank", "file", "offset", "start_ns", "duration_ns")
 Array = npt.NDArray[Any]
 
 
@@ -80,9 +80,9 @@ class Span:
         if self.placed:
             self._reach = max(self._reach, int(columns["offset"].max(initial=0)))
         self.step_ns = int(np.gcd(self.step_ns, clock_step(took)))
-        made = of_values(took)
-        if made is not None:
-            self.histogram = made if self.histogram is None else merged([self.histogram, made])
+        histogram = of_values(took)
+        if histogram is not None:
+            self.histogram = histogram if self.histogram is None else merged([self.histogram, histogram])
 
     def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
         """ns of each start after the first one, of all or, where clocks cannot be compared, of its rank."""
@@ -93,8 +93,8 @@ class Span:
         return start
 
     def _zeros(self) -> dict[int, int]:
-        whole = min(self._first.values())
-        return dict.fromkeys(self._first, whole) if self.phase.comparable else self._first
+        earliest = min(self._first.values())
+        return dict.fromkeys(self._first, earliest) if self.phase.comparable else self._first
 
 
 class LargeGroup:
@@ -116,7 +116,7 @@ class LargeGroup:
     def add(self, columns: Columns) -> None:
         """A piece, as of ``Span``."""
         parts = list(rank_parts(columns["rank"]))
-        mine = {name: columns[name] for name in _KEPT}
+        mine = {name: columns[name] for name in _COLUMNS}
         mine["start_ns"] = self._span.after_first(columns, parts)
         mine["of"] = self._classes.of(columns["duration_ns"])
         self._sums.add(mine["start_ns"], mine["duration_ns"], mine["of"])
@@ -132,8 +132,11 @@ class LargeGroup:
         return np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
 
     def _rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
-        several = [rows[self._some(rows.size, share)] for place, share in enumerate(self._draw)
-                   if (rows := np.flatnonzero(mine["of"] == place)).size]  # fmt: skip
+        several = [
+            rows[self._some(rows.size, share)]
+            for place, share in enumerate(self._draw)
+            if (rows := np.flatnonzero(mine["of"] == place)).size
+        ]
         rows = np.sort(np.concatenate(several))
         begins = np.array([begin for _, begin, _ in parts])
         before = np.array([self._done.get(rank, 0) for rank, _, _ in parts])
@@ -141,23 +144,39 @@ class LargeGroup:
         for rank, begin, end in parts:
             self._done[rank] = self._done.get(rank, 0) + end - begin
         of = mine["of"][rows]
-        return DrawnRows(rows - begins[part] + before[part], mine["rank"][rows], mine["offset"][rows],
-                         mine["start_ns"][rows], mine["duration_ns"][rows], of, 1 / self._draw[of])  # fmt: skip
+        return DrawnRows(
+            rows - begins[part] + before[part],
+            mine["rank"][rows],
+            mine["offset"][rows],
+            mine["start_ns"][rows],
+            mine["duration_ns"][rows],
+            of,
+            1 / self._draw[of],
+        )
 
     def look(self, trial: str) -> TrialLook:
         """All of it."""
         span, classes = self._span, self._classes
         recorded = self._sums.account(len(span.counts), span.size)
         account = whole_account(recorded, classes, None, span.stand_for)
-        rows = DrawnRows(*(np.concatenate([getattr(one, name) for one in self._drawn])
-                           for name in DrawnRows.__dataclass_fields__))  # fmt: skip
-        return TrialLook(trial, account, self._places.counts(recorded), self._suspects(),
-                         drawn(rows, classes, account, max(span.counts.values()), span.placed), span.failed,
-                         span.step_ns / 1e9, tuple(self._notes()), local=self._local)  # fmt: skip
+        rows = DrawnRows(
+            *(np.concatenate([getattr(part, name) for part in self._drawn]) for name in DrawnRows.__dataclass_fields__)
+        )
+        return TrialLook(
+            trial,
+            account,
+            self._places.counts(recorded),
+            self._suspects(),
+            drawn(rows, classes, account, max(span.counts.values()), span.placed),
+            span.failed,
+            span.step_ns / 1e9,
+            tuple(self._notes()),
+            local=self._local,
+        )
 
     def _notes(self) -> list[str]:
         span = self._span
-        said: list[str] = [
+        messages: list[str] = [
             Message(
                 "too-many-operations",
                 "{n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "
@@ -173,45 +192,55 @@ class LargeGroup:
             )
         ]
         if not span.phase.recorded_all:
-            said.append(
+            messages.append(
                 Message(
                     "sampled-operations", "a sample of the operations was recorded: which was before which is not known"
                 )
             )
         if not span.phase.comparable and len(span.counts) > 1:
-            said.append(
+            messages.append(
                 Message(
                     "clocks-not-comparable",
                     "the clocks of the nodes are not comparable: times are after each rank's own start",
                 )
             )
-        return said
+        return messages
 
     def _suspects(self) -> dict[int, list[Suspect]]:
         """Of each slow class what most of the stretches show in which it is, and what the sample shows."""
         places = range(self._classes.fast + 1, self._classes.count)
-        seen: dict[int, list[list[Suspect]]] = {place: [] for place in places}
+        by_place: dict[int, list[list[Suspect]]] = {place: [] for place in places}
         for columns in self._stretches.each():
-            for place, found in self._of(columns, self._span.phase.recorded_all).items():
+            for place, suspects in self._of(columns, self._span.phase.recorded_all).items():
                 if (columns["of"] == place).sum() >= LEAST_OF_CLASS:
-                    seen[place].append(found)
-        sample = {name: np.concatenate([one[name] for one in self._sample]) for name in self._sample[0]}
-        of_all = self._of(sample, False)
-        return {place: _together([one.suspect for one in reasons(seen[place])], of_all[place]) for place in places}
+                    by_place[place].append(suspects)
+        sample = {name: np.concatenate([piece[name] for piece in self._sample]) for name in self._sample[0]}
+        sample_suspects = self._of(sample, False)
+        return {
+            place: _merge_suspects([reason.suspect for reason in reasons(by_place[place])], sample_suspects[place])
+            for place in places
+        }
 
     def _of(self, columns: Columns, in_order: bool) -> dict[int, list[Suspect]]:
         scale = self._span.n * self._span.stand_for / columns["of"].size if not in_order else 1.0
-        operations = of_columns(columns, self._span.phase, self._span.size, units=self._units, stand_for=scale,
-                                in_order=in_order, local=self._local)  # fmt: skip
+        operations = of_columns(
+            columns,
+            self._span.phase,
+            self._span.size,
+            units=self._units,
+            stand_for=scale,
+            in_order=in_order,
+            local=self._local,
+        )
         return trial_suspects(operations, columns["of"], self._classes)
 
 
-def _together(stretches: list[Suspect], sample: list[Suspect]) -> list[Suspect]:
+def _merge_suspects(stretches: list[Suspect], sample: list[Suspect]) -> list[Suspect]:
     """Each finding once, that which agrees more; by chance only where there is no other."""
     best: dict[tuple[str, str], Suspect] = {}
-    for one in [*stretches, *sample]:
-        key = (one.code, str(one.key))
-        if key not in best or one.agreement.kappa > best[key].agreement.kappa:
-            best[key] = one
-    others = [one for one in best.values() if one.code != s412_chance.CODE]
+    for suspect in [*stretches, *sample]:
+        key = (suspect.code, str(suspect.key))
+        if key not in best or suspect.agreement.kappa > best[key].agreement.kappa:
+            best[key] = suspect
+    others = [candidate for candidate in best.values() if candidate.code != s412_chance.CODE]
     return causes.told(others or list(best.values()))

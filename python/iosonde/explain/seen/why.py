@@ -42,10 +42,10 @@ def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()
     """Those that at least half of the trials show, by the agreement of the middle one; and what tells trials apart."""
     by_key: dict[tuple[str, str], list[Suspect]] = {}
     for trial in trials:
-        for one in trial:
-            by_key.setdefault((one.code, str(one.key)), []).append(one)
-    usual = [sorted(several, key=lambda one: one.agreement.kappa) for several in by_key.values()
+        for suspect in trial:
+            by_key.setdefault((suspect.code, str(suspect.key)), []).append(suspect)
+    usual = [sorted(several, key=lambda member: member.agreement.kappa) for several in by_key.values()
              if 2 * len(several) >= len(trials)]  # fmt: skip
-    made = [Reason(several[len(several) // 2], len(several), len(trials)) for several in usual]
-    made += [Reason(one, 1, 1) for one in between]
-    return sorted(made, key=lambda one: -one.suspect.agreement.kappa)
+    reasons = [Reason(several[len(several) // 2], len(several), len(trials)) for several in usual]
+    reasons += [Reason(extra, 1, 1) for extra in between]
+    return sorted(reasons, key=lambda reason: -reason.suspect.agreement.kappa)

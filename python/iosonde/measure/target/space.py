@@ -79,7 +79,7 @@ def _check_directory(target: Path) -> None:
             raise fault(error, target) from error
         is_missing = error.errno == errno.ENOENT
         raise TargetError(
-            "no-such-directory" if is_missing else "unreadable-directory",
+            "unreadable-directory",
             "{target}: {reason}",
             "make the directory first" if is_missing else "run as a user who may see it",
             target=target,

@@ -76,32 +76,32 @@ def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -
 
 def sentence(rows: Sequence[PredictedTime]) -> str:
     """How far from what was predicted it was, and in how many settings the two can be told apart."""
-    ratios = [one.ratio for one in rows]
-    values = [one.value for one in ratios if one.value is not None]
+    ratios = [row.ratio for row in rows]
+    values = [ratio.value for ratio in ratios if ratio.value is not None]
     if not values:
         return "Nothing was measured beside a prediction."
-    ends = dict.fromkeys(f"{one:.2f}" for one in (min(values), max(values)))
-    longer = sum(one.low is not None and one.low > 1 for one in ratios)
-    shorter = sum(one.high is not None and one.high < 1 for one in ratios)
-    single = sum(one.low is None for one in ratios)
-    told = [(longer, "longer"), (shorter, "shorter"), (len(rows) - longer - shorter - single, "as predicted"),
+    ends = dict.fromkeys(f"{value:.2f}" for value in (min(values), max(values)))
+    longer = sum(ratio.low is not None and ratio.low > 1 for ratio in ratios)
+    shorter = sum(ratio.high is not None and ratio.high < 1 for ratio in ratios)
+    single = sum(ratio.low is None for ratio in ratios)
+    counts = [(longer, "longer"), (shorter, "shorter"), (len(rows) - longer - shorter - single, "as predicted"),
             (single, "not to be told of a single trial")]  # fmt: skip
-    said = ", ".join(f"{n} {what}" for n, what in told if n)
-    return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {said}."
+    text = ", ".join(f"{n} {what}" for n, what in counts if n)
+    return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {text}."
 
 
 def _parts(work: Application, system: System, placement: str, level: float, end: int) -> dict[str, float]:
     """``compute``, ``read`` and ``write`` in s. ``end``: 0 where files lie as they do on the mean, 1 at worst, 2 at
     best."""
-    found = {"compute": work.compute}
+    parts = {"compute": work.compute}
     for operation, amount, files in ((READ, work.read, work.read_files), (WRITE, work.write, work.write_files)):
         if amount:
             moving, share = with_settings(system, {"operation": operation}), None
             if placement:
                 moving = with_settings(moving, {"stripe_count": 1, "files": files or None, "placement": placement})
                 share = by_chance(moving, level)[end]
-            found[operation] = ceiling(moving, share).seconds(amount)
-    return found
+            parts[operation] = ceiling(moving, share).seconds(amount)
+    return parts
 
 
 def _over(of: float | None, by: float | None) -> float | None:

@@ -29,7 +29,7 @@ def balance(system: System) -> float:
     if system.stripe_count is None:
         return 1.0
     if system.placement == "round_robin":
-        return in_turn(_files(system), int(system.stripe_count) * _copies(system), int(system.servers))
+        return in_turn(_files(system), int(system.stripe_count) * _count_copies(system), int(system.servers))
     return by_chance(system)[0]
 
 
@@ -40,7 +40,7 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
         _files(system),
         int(system.stripe_count or 1),
         int(system.servers),
-        _copies(system),
+        _count_copies(system),
     )
     if max(files, servers) > _MOST:
         raise InputError(
@@ -68,7 +68,7 @@ def _files(system: System) -> int:
     return int(system.files if system.files is not None else system.clients)
 
 
-def _copies(system: System) -> int:
+def _count_copies(system: System) -> int:
     """How many copies of a file carry load: all when it is written, one when it is read. Those of one file lie on
     servers of their own, as far as there are so many."""
     replicated = system.operation != READ and system.redundancy in ("client", "chained")
@@ -90,17 +90,17 @@ def random_share(files: int, stripes: int, servers: int, level: float = 0.95) ->
         return 1.0, 1.0, 1.0
     size = files * servers
     if size * _LEAST_DRAWS > _WORK:
-        mean, high, low = (files * stripes / servers / one for one in _busiest_of_many(files, stripes, servers))
+        mean, high, low = (files * stripes / servers / load for load in _busiest_of_many(files, stripes, servers))
         return mean, high, low
     draws = max(_LEAST_DRAWS, min(_DRAWS, _WORK // size))
     rng = np.random.default_rng(_SEED)
-    found: list[int] = []
+    loads: list[int] = []
     at_once = max(1, _WORK // 4 // size)
-    while len(found) < draws:
-        keys = rng.random((min(at_once, draws - len(found)), files, servers), dtype=np.float32)
+    while len(loads) < draws:
+        keys = rng.random((min(at_once, draws - len(loads)), files, servers), dtype=np.float32)
         chosen = np.argpartition(keys, stripes - 1, axis=2)[:, :, :stripes].reshape(len(keys), -1)
-        found += [int(np.bincount(one).max()) for one in chosen]
-    shares = files * stripes / servers / np.array(found)
+        loads += [int(np.bincount(row).max()) for row in chosen]
+    shares = files * stripes / servers / np.array(loads)
     tail = (1 - level) / 2
     return float(shares.mean()), float(np.quantile(shares, tail)), float(np.quantile(shares, 1 - tail))
 

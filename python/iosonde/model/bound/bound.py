@@ -105,7 +105,7 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     stripes. Raises InputError for one that cannot be, NothingKnownError."""
     check(system)
     moved, share = traffic(system), balance(system) if share is None else share
-    values = _values(system, moved, share)
+    values = _compute_terms(system, moved, share)
     if not values:
         raise NothingKnownError(
             "no-limiting-term",
@@ -131,40 +131,40 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
 
 def sweep(system: System, name: str, values: Sequence[float]) -> dict[str, list[float]]:
     """Every term's value, and ``s``, while one field takes each of ``values``: the lines of a roofline."""
-    found: dict[str, list[float]] = {}
+    lines: dict[str, list[float]] = {}
     for value in values:
         made = ceiling(with_settings(system, {name: value}))
         for term in made.terms:
-            found.setdefault(term.name, []).append(term.bytes_per_s)
-        found.setdefault("s", []).append(made.s)
-    return found
+            lines.setdefault(term.name, []).append(term.bytes_per_s)
+        lines.setdefault("s", []).append(made.s)
+    return lines
 
 
-def _values(system: System, moved: Traffic, share: float) -> dict[str, float]:
+def _compute_terms(system: System, moved: Traffic, share: float) -> dict[str, float]:
     n, m = system.clients, system.servers
     client_link = system.client_network if system.client_network is not None else system.network
     server_link = system.server_network if system.server_network is not None else system.network
-    found: dict[str, float] = {}
+    terms: dict[str, float] = {}
     if system.cpu:
-        found["cpu"] = n / system.cpu
+        terms["cpu"] = n / system.cpu
     if client_link is not None:
-        found["network_clients"] = n * client_link / moved.clients
+        terms["network_clients"] = n * client_link / moved.clients
     if server_link is not None:
-        found["network_servers"] = m * server_link * share / moved.servers
+        terms["network_servers"] = m * server_link * share / moved.servers
     seconds = _disk_seconds(system, moved)
     if system.disks is not None and seconds is not None:
-        found["disks"] = system.disks * share / seconds
+        terms["disks"] = system.disks * share / seconds
     if system.fabric is not None:
-        found["fabric"] = system.fabric / moved.fabric
+        terms["fabric"] = system.fabric / moved.fabric
     if system.server_cpu:
-        found["server_cpu"] = m * share / (system.server_cpu * moved.servers)
+        terms["server_cpu"] = m * share / (system.server_cpu * moved.servers)
     if system.memory_copy is not None:
-        found["memory_copy"] = n * system.memory_copy / system.copies
+        terms["memory_copy"] = n * system.memory_copy / system.copies
     if system.latency and system.request_size:
-        found["latency"] = n * system.queue_depth * system.request_size / system.latency
+        terms["latency"] = n * system.queue_depth * system.request_size / system.latency
     if system.metadata_rate is not None and system.file_size is not None:
-        found["metadata"] = system.metadata_rate * system.file_size / system.metadata_operations
-    return found
+        terms["metadata"] = system.metadata_rate * system.file_size / system.metadata_operations
+    return terms
 
 
 def _disk_seconds(system: System, moved: Traffic) -> float | None:

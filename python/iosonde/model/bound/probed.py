@@ -31,25 +31,25 @@ class ProbedSystem:
 
 def probed_system(document: Document, operation: str, given: Collection[str]) -> ProbedSystem:
     """The system that a probe saw; ``given`` are the fields that were said otherwise and come first."""
-    found: dict[str, Ends] = {}
+    ends: dict[str, Ends] = {}
     words: dict[str, Any] = {}
     notes = list(document.get("warnings") or [])
     pairs, nodes = document.get("pairs") or [], document.get("nodes") or []
     links = [pair[way] for pair in pairs for way in ("bandwidth", "bandwidth_back") if pair["medium"] == "network"]
     if links:
-        found["network"] = _slowest(links)
+        ends["network"] = _select_slowest(links)
     elif pairs:
         notes.append(Message("no-network", "the probe saw no network between its ranks: give {spell.net}"))
-    notes += _disks(document, found, words, given)
+    notes += _add_disks(document, ends, words, given)
     if nodes and all(node.get("memory_copy_all_cores") for node in nodes):
-        found["memory_copy"] = _slowest([node["memory_copy_all_cores"] for node in nodes])
+        ends["memory_copy"] = _select_slowest([node["memory_copy_all_cores"] for node in nodes])
     key = "cpu_read" if operation == "read" else "cpu_write"
     if nodes and all(node.get(key) for node in nodes):
         slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
-        found["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
-    for name, (value, worst, best) in found.items():
+        ends["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
+    for name, (value, worst, best) in ends.items():
         if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
-            found[name] = (value, value, best)
+            ends[name] = (value, value, best)
             notes.append(
                 Message(
                     "interval-reaches-zero",
@@ -58,8 +58,8 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
                     field=name.replace("_", " "),
                 )
             )
-    _of_clients_alone(found, words, given)
-    return ProbedSystem(found, words, tuple(dict.fromkeys(notes)))
+    _limit_to_clients(ends, words, given)
+    return ProbedSystem(ends, words, tuple(dict.fromkeys(notes)))
 
 
 def own_disk(document: Document) -> bool | None:
@@ -68,20 +68,23 @@ def own_disk(document: Document) -> bool | None:
     if document.get("own_disk") is not None:
         return bool(document["own_disk"])
     # A document of a version before says it in its warnings alone.
-    return False if any("its 'disk' is" in one for one in document.get("warnings") or []) else None
+    return False if any("its 'disk' is" in warning for warning in document.get("warnings") or []) else None
 
 
-def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], given: Collection[str]) -> list[str]:
+def _add_disks(
+    document: Document, ends: dict[str, Ends], words: dict[str, Any], overrides: Collection[str]
+) -> list[str]:
     """Adds R, and where they were counted M and P. Returns what to say of it."""
     nodes, servers = document.get("nodes") or [], document.get("servers") or []
-    of_servers = [disk for server in servers for disk in server["disks"]]
-    if of_servers:
+    server_disks = [disk for server in servers for disk in server["disks"]]
+    if server_disks:
         for name in _DISK:
-            found[name] = _slowest([disk[name] for disk in of_servers])
-        counted = {"servers": len(servers), "disks": len(of_servers)}
-        words |= {name: count for name, count in counted.items() if name not in given}
-        taken = " and ".join(f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items()
-                             if name not in given)  # fmt: skip
+            ends[name] = _select_slowest([disk[name] for disk in server_disks])
+        counted = {"servers": len(servers), "disks": len(server_disks)}
+        words |= {name: count for name, count in counted.items() if name not in overrides}
+        taken = " and ".join(
+            f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items() if name not in overrides
+        )
         return (
             [
                 Message(
@@ -97,11 +100,11 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
     if own is False or not nodes or not all(node.get("disk_write") for node in nodes):
         return []
     for name in _DISK:
-        found[name] = _slowest([node[name] for node in nodes])
-    if len(nodes) > 1 or {"disks", "servers"} & {*given}:
+        ends[name] = _select_slowest([node[name] for node in nodes])
+    if len(nodes) > 1 or {"disks", "servers"} & {*overrides}:
         return []
     words["disks"] = 1
-    if own and not {"network", "client_network", "server_network"} & {*given}:
+    if own and not {"network", "client_network", "server_network"} & {*overrides}:
         words["path"] = "local"
     return [
         Message(
@@ -110,16 +113,16 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
     ]
 
 
-def _of_clients_alone(found: dict[str, Ends], words: Mapping[str, Any], given: Collection[str]) -> None:
+def _limit_to_clients(ends: dict[str, Ends], words: Mapping[str, Any], overrides: Collection[str]) -> None:
     """A probe of the clients does not see how many servers there are: that one of them limits must not be claimed."""
-    if "network" in found and not {"servers", "network", "server_network"} & {*given, *words}:
-        own = found.pop("network")
-        if "client_network" not in given:
-            found["client_network"] = own
+    if "network" in ends and not {"servers", "network", "server_network"} & {*overrides, *words}:
+        own = ends.pop("network")
+        if "client_network" not in overrides:
+            ends["client_network"] = own
 
 
-def _slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
-    slow = min(estimates, key=lambda one: one["value"])
+def _select_slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
+    slow = min(estimates, key=lambda estimate: estimate["value"])
     return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
 
 

@@ -57,22 +57,22 @@ def rooflines(
 ) -> list[CeilingLines]:
     """One for each operation (``named``: as what), and each setting that has ceilings of its own. Raises InputError
     where the axis is the request size and nobody says one."""
-    field = _field(against)
-    titles = [named(one) if named else one.operation or one.metric for one in shares]
+    field = _get_field(against)
+    titles = [named(cell) if named else cell.operation or cell.metric for cell in shares]
     systems: dict[str, set[System]] = {}
-    for title, one in zip(titles, shares, strict=True):
-        systems.setdefault(title, set()).add(_without(one, field))
+    for title, share in zip(titles, shares, strict=True):
+        systems.setdefault(title, set()).add(_without(share, field))
     panels: dict[tuple[str, str, System], list[MeasuredShare]] = {}
-    for title, one in zip(titles, shares, strict=True):
-        label = _setting(one, field) if len(systems[title]) > 1 or named is None else ""
-        panels.setdefault((title, label, _without(one, field)), []).append(one)
+    for title, share in zip(titles, shares, strict=True):
+        label = _setting(share, field) if len(systems[title]) > 1 or named is None else ""
+        panels.setdefault((title, label, _without(share, field)), []).append(share)
     return [
-        _lines(f"{title}, {label}" if label else title, found[0].ceiling, found, against)
-        for (title, label, _), found in panels.items()
+        _lines(f"{title}, {label}" if label else title, cells[0].ceiling, cells, against)
+        for (title, label, _), cells in panels.items()
     ]
 
 
-def _field(against: str) -> str:
+def _get_field(against: str) -> str:
     """The field of a System that the axis shows. Raises InputError."""
     if against not in AGAINST:
         raise InputError(
@@ -85,20 +85,20 @@ def _field(against: str) -> str:
     return AGAINST[against]
 
 
-def _without(one: MeasuredShare, field: str) -> System:
+def _without(share: MeasuredShare, field: str) -> System:
     """The system of a cell but for the axis."""
-    left_open: dict[str, Any] = {field: None}
-    return replace(one.ceiling.system, **left_open)
+    open_field: dict[str, Any] = {field: None}
+    return replace(share.ceiling.system, **open_field)
 
 
-def _setting(one: MeasuredShare, field: str) -> str:
+def _setting(share: MeasuredShare, field: str) -> str:
     """What a cell is of, besides the column that is the axis."""
-    axis = one.columns.get(field)
-    return setting_text({name: value for name, value in one.by.items() if name != axis}, one.units)
+    axis = share.columns.get(field)
+    return setting_text({name: value for name, value in share.by.items() if name != axis}, share.units)
 
 
-def _x(made: Ceiling, field: str) -> float:
-    value = getattr(made.system, field)
+def _get_position(ceiling: Ceiling, field: str) -> float:
+    value = getattr(ceiling.system, field)
     if value is None:
         raise InputError(
             "missing-option", "there is no request size to draw against", "give {spell.request}, a value or a column"
@@ -107,23 +107,33 @@ def _x(made: Ceiling, field: str) -> float:
 
 
 def _lines(title: str, made: Ceiling, shares: Sequence[MeasuredShare], against: str) -> CeilingLines:
-    field = _field(against)
+    field = _get_field(against)
     points = tuple(
-        RooflineMark(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
+        RooflineMark(_get_position(share.ceiling, field), share.measured, bool(share.verdict), _setting(share, field))
+        for share in shares
     )
-    at = [point.x for point in points] or [_x(made, field)]
-    xs = _positions(min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field)
+    at = [point.x for point in points] or [_get_position(made, field)]
+    xs = _compute_positions(
+        min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field
+    )
     lines = sweep(made.system, field, xs)
     s = tuple(lines.pop("s"))
-    return CeilingLines(title, against, tuple(xs), {name: tuple(values) for name, values in lines.items()}, s, points,
-                        field == "request_size")  # fmt: skip
+    return CeilingLines(
+        title,
+        against,
+        tuple(xs),
+        {name: tuple(values) for name, values in lines.items()},
+        s,
+        points,
+        field == "request_size",
+    )
 
 
-def _positions(low: float, high: float, made: Ceiling, field: str) -> list[float]:
+def _compute_positions(low: float, high: float, ceiling: Ceiling, field: str) -> list[float]:
     """Where the ceilings are computed: evenly on the logarithmic axis; whole numbers of clients and servers."""
     if field == "servers":
         # No more servers than disks, no fewer than a stripe needs.
-        low = max(low, made.system.stripe_count or 1)
-        high = max(low, min(high, made.system.disks or high))
+        low = max(low, ceiling.system.stripe_count or 1)
+        high = max(low, min(high, ceiling.system.disks or high))
     steps = [low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS)]
     return steps if field == "request_size" else [float(x) for x in sorted({round(step) for step in steps} - {0})]

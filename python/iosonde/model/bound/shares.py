@@ -65,7 +65,7 @@ def share_of(
     files S is a mean, and luck may exceed it: above the bound is what exceeds the best case."""
     measured = mean(values, level).within(low=0.0)
     share = _over(measured, made.s, made.s if low is None else low, made.s if high is None else high)
-    return measured, share, _verdict(share, ceiling(best_case(made.system)).s / made.s)
+    return measured, share, _judge_share(share, ceiling(best_case(made.system)).s / made.s)
 
 
 def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
@@ -75,7 +75,7 @@ def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
     return replace(measured, value=measured.value / s, low=ends[0], high=ends[1])
 
 
-def _verdict(share: Estimate, most: float) -> str:
+def _judge_share(share: Estimate, most: float) -> str:
     if share.value is None or share.value <= most:
         return ""
     return ABOVE if share.low is not None and share.low > most else PERHAPS

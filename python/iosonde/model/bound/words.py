@@ -30,14 +30,19 @@ ADVICE = {
 }
 # Term → as it stands in a sentence.
 NAMES = {
-    "cpu": "the clients' CPUs", "network_clients": "the clients' network", "network_servers": "the servers' network",
-    "disks": "the disks", "fabric": "the fabric between", "server_cpu": "the servers' CPUs",
-    "memory_copy": "copying in the clients' memory", "latency": "waiting for each request",
+    "cpu": "the clients' CPUs",
+    "network_clients": "the clients' network",
+    "network_servers": "the servers' network",
+    "disks": "the disks",
+    "fabric": "the fabric between",
+    "server_cpu": "the servers' CPUs",
+    "memory_copy": "copying in the clients' memory",
+    "latency": "waiting for each request",
     "metadata": "the metadata servers",
-}  # fmt: skip
+}
 
 # Term that a bound should have → the options that make it known, as a template.
-_KNOWN_BY = {
+_OPTIONS_BY_TERM = {
     "network_clients": "{spell.net}, or iosonde probe --hosts FILE",
     "network_servers": "{spell.servers} and {spell.net}",
     "disks": "{spell.disks} and {spell.disk}, or iosonde probe --servers HOSTS --disk-dir DIR",
@@ -56,22 +61,29 @@ def names(terms: tuple[str, ...]) -> str:
 
 def unknown(made: Ceiling) -> list[str]:
     """What should be known of a system and is not, each with what would tell it: the true bound can only be lower."""
-    return [Message("unknown-term", "nothing is known of {part}: the true bound may be lower (" + _KNOWN_BY[term] + ")",
-                    term=term, part=NAMES[term]) for term in made.missing]  # fmt: skip
+    return [
+        Message(
+            "unknown-term",
+            "nothing is known of {part}: the true bound may be lower (" + _OPTIONS_BY_TERM[term] + ")",
+            term=term,
+            part=NAMES[term],
+        )
+        for term in made.missing
+    ]
 
 
 def assumptions(made: Ceiling) -> list[str]:
     """The four, and what the extensions of this system assume."""
-    system, found = made.system, list[str](ASSUMPTIONS)
+    system, messages = made.system, list[str](ASSUMPTIONS)
     if system.path == "local":
-        found = [Message("local-path", "data is processed where the disks are")]
+        messages = [Message("local-path", "data is processed where the disks are")]
     elif system.stripe_count is None:
-        found.append(
+        messages.append(
             Message("even-load", "load is spread evenly over servers and disks ({spell.stripe} says how it really is)")
         )
     elif system.placement != "round_robin":
         who = "servers" if system.placement == "random" else "groups of servers with the same copies"
-        found.append(
+        messages.append(
             Message(
                 "random-placement",
                 "{parts} are chosen at random: S is the mean over placements, the busiest server limits",
@@ -79,17 +91,16 @@ def assumptions(made: Ceiling) -> list[str]:
             )
         )
     else:
-        found.append(Message("round-robin", "servers are dealt out in turn: the best case of a stripe"))
-    if system.redundancy == "erasure" and system.operation != READ and None in (
-        system.chunk_size, system.request_size):  # fmt: skip
-        found.append(
+        messages.append(Message("round-robin", "servers are dealt out in turn: the best case of a stripe"))
+    if system.redundancy == "erasure" and system.operation != READ and None in (system.chunk_size, system.request_size):
+        messages.append(
             Message(
                 "full-stripes", "only full stripes are written ({spell.chunk} and {spell.request} say what they are)"
             )
         )
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
     if pieces > system.servers and "network_servers" not in made.missing:
-        found.append(
+        messages.append(
             Message(
                 "shared-servers",
                 "{pieces:g} chunks or copies share {servers:g} servers: one that fails takes several",
@@ -98,8 +109,8 @@ def assumptions(made: Ceiling) -> list[str]:
             )
         )
     if system.redundancy != "none":
-        found.append(Message("full-duplex", "links are full duplex, disks are not"))
-    return found
+        messages.append(Message("full-duplex", "links are full duplex, disks are not"))
+    return messages
 
 
 def case(system: System) -> str:
@@ -110,15 +121,15 @@ def case(system: System) -> str:
     rate = system.disk_rate(system.operation)
     if link is None or rate is None:
         return Message("unknown-case", "cannot be told without a network and a disk")
-    one = system.clients == 1 or system.servers == 1
-    who = "one client or one server" if one else "several clients and several servers"
+    is_single = system.clients == 1 or system.servers == 1
+    who = "one client or one server" if is_single else "several clients and several servers"
     per_server = rate * (system.disks or system.servers) / system.servers
     behind = "" if (per_server < link) == (rate < link) else "; but the disks of one server together outrun its link"
     if rate > link:
-        depends = "the network alone (I)" if one else "the number of clients and of servers (N·I, M·I)"
+        depends = "the network alone (I)" if is_single else "the number of clients and of servers (N·I, M·I)"
         return f"{who}, a disk faster than a link: S depends on {depends}"
     slower = "a disk slower than a link" if rate < link else "a disk as fast as a link"
-    if one:
+    if is_single:
         return f"{who}, {slower}: S depends on the network and the disks (I, P·R){behind}"
     return (
         f"{who}, {slower}: S depends on clients, servers and disks (N·I, M·I, P·R; none of the three cases of Cheng)"

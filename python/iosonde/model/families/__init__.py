@@ -73,16 +73,16 @@ def family(name: str) -> Family:
 def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """All options of a family: those given, the defaults for the others. Raises InputError for one that it has not,
     or a number that it cannot be."""
-    known = family(name).OPTIONS
+    defaults = family(name).OPTIONS
     for option in options:
-        if option not in known:
+        if option not in defaults:
             raise InputError(
                 "unknown-family-option",
                 "the family {family} has no option '{option}'",
-                "its options: {options}" if known else "it has none",
+                "its options: {options}" if defaults else "it has none",
                 family=name,
                 option=option,
-                options=", ".join(known),
+                options=", ".join(defaults),
             )
         if option in MOST and not 0 < options[option] <= MOST[option]:
             raise InputError(
@@ -94,4 +94,4 @@ def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
                 number=options[option],
                 limit=MOST[option],
             )
-    return {**known, **options}
+    return {**defaults, **options}

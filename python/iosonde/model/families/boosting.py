@@ -26,15 +26,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
     chosen = {**OPTIONS, **options}
     factors = factors_json(examples.features)
-    seen, _ = nodes.matrix_of(factors, examples.x)
+    matrix, _ = nodes.matrix_of(factors, examples.x)
     grown = GradientBoostingRegressor(
         n_estimators=int(chosen["trees"]), max_depth=int(chosen["depth"]) or None, learning_rate=float(chosen["rate"]),
         min_samples_leaf=int(chosen["min_leaf"]) or 1, subsample=min(1.0, MOST_ROWS / len(examples)), random_state=seed,
-    ).fit(seen.ranks, examples.y)  # fmt: skip
+    ).fit(matrix.ranks, examples.y)  # fmt: skip
     trees = []
-    for (one,) in grown.estimators_:
-        leaves = [{"value": float(value)} for value in one.tree_.value[:, 0, 0]]
-        trees.append(nodes.read_out(one.tree_, factors, seen, leaves))
+    for (estimator,) in grown.estimators_:
+        leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
+        trees.append(nodes.read_out(estimator.tree_, factors, matrix, leaves))
     return {"start": float(examples.y.mean()), "rate": float(chosen["rate"]), "factors": factors, "trees": trees}
 
 

@@ -26,7 +26,7 @@ _RATES = ("network", "client_network", "server_network", "fabric", "disk", "disk
 _SIZES = ("request_size", "file_size", "chunk_size")
 _PER_BYTE = ("cpu", "server_cpu")
 _WORDS = ("operation", "redundancy", "placement")
-_WHOLE = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
+_INTEGER_FIELDS = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -37,11 +37,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         text = str(options.get(field) or "")
         if not text:
             continue
-        feature = _factor(examples.features, text)
+        feature = _find_factor(examples.features, text)
         if feature is None:
             system[field] = _read(field, text)
         else:
-            columns.append({"field": field, "factor": feature.name, "scale": _scale(field, feature)})
+            columns.append({"field": field, "factor": feature.name, "scale": _compute_scale(field, feature)})
     if not system and not columns:
         raise InputError(
             "missing-system",
@@ -71,7 +71,7 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return np.array(ceilings)[inverse.reshape(-1)]
 
 
-def _factor(features: Sequence[Feature], text: str) -> Feature | None:
+def _find_factor(features: Sequence[Feature], text: str) -> Feature | None:
     return next((f for f in features if text in (f.name, split_unit(f.name)[0])), None)
 
 
@@ -96,10 +96,10 @@ def _number(text: str) -> float:
 
 
 def _whole(field: str, value: Any) -> Any:
-    return int(value) if field in _WHOLE and value == int(value) else value
+    return int(value) if field in _INTEGER_FIELDS and value == int(value) else value
 
 
-def _scale(field: str, feature: Feature) -> float:
+def _compute_scale(field: str, feature: Feature) -> float:
     """What one unit of a factor's column is in base units."""
     if field in _RATES and bytes_per_s(feature.unit):
         return bytes_per_s(feature.unit)[0]
@@ -110,8 +110,8 @@ def _scale(field: str, feature: Feature) -> float:
 
 def _unit(examples: Examples, given: str) -> float:
     unit = given or examples.unit
-    found = bytes_per_s(unit)
-    if not found:
+    scale = bytes_per_s(unit)
+    if not scale:
         raise DataError(
             "not-a-rate",
             "{response} is "
@@ -121,4 +121,4 @@ def _unit(examples: Examples, given: str) -> float:
             response=examples.response,
             unit=unit,
         )
-    return found[0]
+    return scale[0]

@@ -39,17 +39,17 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             response=examples.response,
         )
     bounds, names = _classes(options, float(options.get("maximum") or examples.y.max()))
-    seen_classes, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
+    class_numbers, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
     factors = factors_json(examples.features)
-    seen, _ = nodes.matrix_of(factors, examples.x)
+    matrix, _ = nodes.matrix_of(factors, examples.x)
     grown = DecisionTreeClassifier(**limits(options, len(examples)), random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
-        grown.fit(seen.ranks, seen_classes)
+        grown.fit(matrix.ranks, class_numbers)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
-    leaves = [_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
+    leaves = [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
     return {"bounds": bounds.tolist(), "factors": factors,
-            "nodes": nodes.read_out(grown.tree_, factors, seen, leaves)}  # fmt: skip
+            "nodes": nodes.read_out(grown.tree_, factors, matrix, leaves)}  # fmt: skip
 
 
 def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
@@ -91,7 +91,7 @@ def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[st
     return bounds, names
 
 
-def _leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> dict[str, Any]:
+def _build_leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> dict[str, Any]:
     chosen = int(numbers[counts.argmax()])
     there = {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count}
     name = {"name": names[chosen - 1]} if names else {}

@@ -26,20 +26,20 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     from sklearn.ensemble import RandomForestRegressor
 
     factors = factors_json(examples.features)
-    seen, columns = nodes.matrix_of(factors, examples.x)
+    matrix, columns = nodes.matrix_of(factors, examples.x)
     share = max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns)
     grown = RandomForestRegressor(
         int(options.get("trees") or OPTIONS["trees"]), max_features=share, random_state=seed,
         **limits(options, len(examples)),
-    ).fit(seen.ranks, examples.y)  # fmt: skip
+    ).fit(matrix.ranks, examples.y)  # fmt: skip
     trees = []
-    for one in grown.estimators_:
-        leaves = [{"value": float(value)} for value in one.tree_.value[:, 0, 0]]
-        trees.append(nodes.read_out(one.tree_, factors, seen, leaves))
+    for estimator in grown.estimators_:
+        leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
+        trees.append(nodes.read_out(estimator.tree_, factors, matrix, leaves))
     return {"factors": factors, "trees": trees}
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The mean of the trees' predictions."""
-    made: Array = np.sum([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0)
-    return made / len(form["trees"])
+    total: Array = np.sum([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0)
+    return total / len(form["trees"])

@@ -53,35 +53,41 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.full(u.shape[1], 0.5), (0.05, 50.0)) + WhiteKernel(
         0.1, (1e-6, 10.0)
     )
-    process = GaussianProcessRegressor(kernel, alpha=1e-10, optimizer=_optimise, random_state=seed)
+    process = GaussianProcessRegressor(kernel, alpha=1e-10, optimizer=_minimise_objective, random_state=seed)
     # Threads that share so small a matrix wait for each other longer than they work.
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
         process.fit(u, (means - mean) / sd)
     smooth, noise = process.kernel_.k1, process.kernel_.k2
-    points = [{"at": at.tolist(), "weight": float(weight)}
-              for at, weight in zip(settings, process.alpha_, strict=True)]  # fmt: skip
+    points = [{"at": at.tolist(), "weight": float(weight)} for at, weight in zip(settings, process.alpha_, strict=True)]
     return {
-        "log": log, "mean": mean, "sd": sd, "amplitude": float(smooth.k1.constant_value),
-        "noise": float(noise.noise_level), "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
-        "factors": factors, "points": points,
-    }  # fmt: skip
+        "log": log,
+        "mean": mean,
+        "sd": sd,
+        "amplitude": float(smooth.k1.constant_value),
+        "noise": float(noise.noise_level),
+        "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
+        "factors": factors,
+        "points": points,
+    }
 
 
-def _optimise(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:
+def _minimise_objective(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:
     """L-BFGS-B as scikit-learn has it, stopped after so many steps: what comes after them changes no prediction."""
     from scipy.optimize import minimize
 
-    found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": _STEPS})
-    return found.x, float(found.fun)
+    optimum = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": _STEPS})
+    return optimum.x, float(optimum.fun)
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """Mean + sd × the covariances with the points, weighted."""
-    known = np.array([point["at"] for point in form["points"]], dtype=float)
+    positions = np.array([point["at"] for point in form["points"]], dtype=float)
     weights = np.array([point["weight"] for point in form["points"]], dtype=float)
     scales = np.array(form["scales"], dtype=float)
-    here, there = placed(form["factors"], known, known) / scales, placed(form["factors"], known, x) / scales
+    here, there = placed(form["factors"], positions, positions) / scales, placed(form["factors"], positions, x) / scales
     squares = ((there[:, None, :] - here[None, :, :]) ** 2).sum(axis=2)
-    made: Array = float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
-    return np.exp(made) if form["log"] else made
+    prediction: Array = (
+        float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
+    )
+    return np.exp(prediction) if form["log"] else prediction

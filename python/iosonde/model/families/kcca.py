@@ -52,15 +52,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The mean of the k settings that are nearest in the projection."""
-    known = np.array([point["at"] for point in form["points"]], dtype=float)
+    positions = np.array([point["at"] for point in form["points"]], dtype=float)
     values = np.array([point["value"] for point in form["points"]], dtype=float)
     weights = np.array([point["weights"] for point in form["points"]], dtype=float)
-    here, there = placed(form["factors"], known, known), placed(form["factors"], known, x)
+    here, there = placed(form["factors"], positions, positions), placed(form["factors"], positions, x)
     inside = kernel(here, here, float(form["width"]))
     new = kernel(there, here, float(form["width"]))
     new = new - new.mean(axis=1, keepdims=True) - inside.mean(axis=0) + inside.mean()
-    old, asked = centred(inside) @ weights, new @ weights
-    distance = ((asked[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
+    old, projected = centred(inside) @ weights, new @ weights
+    distance = ((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
     # Rounded, so that the last bits do not choose among settings that are equally near.
     nearest = np.argsort(np.round(distance, 12), axis=1, kind="stable")[:, : int(form["k"])]
     return np.asarray(values[nearest].mean(axis=1), float)

@@ -37,8 +37,8 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
     """The same for another response on these rows."""
     factors, level = factors_json(examples.features), float(options.get("level", LEVEL))
     columns = columns_of(examples, str(options.get("terms") or ""))
-    made = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
-    first, *rest = made.coefficients()
+    regression = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
+    first, *rest = regression.coefficients()
     return {
         "factors": factors, "level": level,
         "intercept": {"estimate": first.estimate, "low": first.low, "high": first.high},
@@ -68,7 +68,7 @@ def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str,
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """Intercept + the sum of estimate × product."""
     factors = {factor["name"]: (index, factor.get("levels")) for index, factor in enumerate(form["factors"])}
-    made = np.full(len(x), float(form["intercept"]["estimate"]))
+    prediction = np.full(len(x), float(form["intercept"]["estimate"]))
     for term in form["terms"]:
         product = np.full(len(x), float(term["estimate"]))
         for part in term["product"]:
@@ -79,13 +79,13 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
                 )
             else:
                 product *= apply(part.get("transform", ""), x[:, index], part["factor"])
-        made += product
-    return made
+        prediction += product
+    return prediction
 
 
 def expand_terms(text: str) -> list[str]:
     """``a*b, c`` → ["a", "b", "a:b", "c"]: every product of the parts, each once. Raises InputError for too many."""
-    found: list[str] = []
+    terms: list[str] = []
     for written in (part.strip() for part in text.split(",")):
         parts = [part.strip() for part in written.split("*") if part.strip()]
         if len(parts) > _MAX_CROSSED:
@@ -97,8 +97,8 @@ def expand_terms(text: str) -> list[str]:
                 limit=_MAX_CROSSED,
             )
         for size in range(1, len(parts) + 1):
-            found += [":".join(chosen) for chosen in itertools.combinations(parts, size)]
-    return list(dict.fromkeys(found))
+            terms += [":".join(chosen) for chosen in itertools.combinations(parts, size)]
+    return list(dict.fromkeys(terms))
 
 
 def direction(term: str, low: float, high: float, response: str) -> str:

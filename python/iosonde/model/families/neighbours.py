@@ -34,18 +34,18 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             settings=len(settings),
         )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
-    kept = [{"at": at.tolist(), "value": float(value), "n": int(n)}
+    points = [{"at": at.tolist(), "value": float(value), "n": int(n)}
             for at, value, n in zip(settings, means, counts, strict=True)]  # fmt: skip
-    return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": kept}
+    return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": points}
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The weighted mean of the nearest settings."""
-    known = np.array([setting["at"] for setting in form["settings"]], dtype=float)
+    positions = np.array([setting["at"] for setting in form["settings"]], dtype=float)
     values = np.array([setting["value"] for setting in form["settings"]], dtype=float)
-    here, there = placed(form["factors"], known, known), placed(form["factors"], known, x)
+    here, there = placed(form["factors"], positions, positions), placed(form["factors"], positions, x)
     k = min(int(form["k"]), len(values))
-    made = np.empty(len(x))
+    prediction = np.empty(len(x))
     for start in range(0, len(x), _BLOCK):
         block = there[start : start + _BLOCK]
         distance = np.sqrt(((block[:, None, :] - here[None, :, :]) ** 2).sum(axis=2))
@@ -54,8 +54,8 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
             weight = np.where(distance <= limit * (1 + 1e-12), 1 / distance, 0.0)
         same = distance == 0
         weight = np.where(same.any(axis=1, keepdims=True), same, weight)
-        made[start : start + _BLOCK] = weight @ values / weight.sum(axis=1)
-    return made
+        prediction[start : start + _BLOCK] = weight @ values / weight.sum(axis=1)
+    return prediction
 
 
 def placed(factors: Sequence[dict[str, Any]], known: Array, x: Array) -> Array:

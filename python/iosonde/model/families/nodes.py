@@ -35,9 +35,9 @@ class RankedMatrix:
 
 def ranked(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
-    found = [np.unique(column, return_inverse=True) for column in matrix.T]
-    ranks = np.column_stack([inverse for _, inverse in found]).astype(np.float32)
-    return RankedMatrix(ranks, tuple(levels for levels, _ in found))
+    columns = [np.unique(column, return_inverse=True) for column in matrix.T]
+    ranks = np.column_stack([inverse for _, inverse in columns]).astype(np.float32)
+    return RankedMatrix(ranks, tuple(levels for levels, _ in columns))
 
 
 def read_out(tree: Any, factors: Factors, seen: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
@@ -132,13 +132,13 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
     """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``; where ``factors`` are
     given, what is not one of two levels is the other."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
-    found: list[TreeRule] = []
+    rules: list[TreeRule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
     while waiting:
         number, path = waiting.pop()
         node = nodes[number]
         if "factor" not in node:
-            found.append(TreeRule(_joined(path), node))
+            rules.append(TreeRule(_joined(path), node))
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
@@ -148,27 +148,27 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
             away = (node["factor"], "is", levels[1 - levels.index(node["is"])])
         waiting.append((node["no"], (*path, away)))
         waiting.append((node["yes"], (*path, (node["factor"], kind, node[kind]))))
-    return found
+    return rules
 
 
 def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
-    told = []
+    conditions = []
     for factor in dict.fromkeys(name for name, _, _ in path):
         mine = {kind: [value for name, k, value in path if name == factor and k == kind]
                 for kind in ("is", "is not", "at_most", "above")}  # fmt: skip
         low: float | None = max(mine["above"], default=None)
         high: float | None = min(mine["at_most"], default=None)
         if mine["is"]:
-            told.append(f"{factor} = {mine['is'][0]}")
+            conditions.append(f"{factor} = {mine['is'][0]}")
         elif mine["is not"]:
-            told.append(f"{factor} is not {' or '.join(map(str, mine['is not']))}")
+            conditions.append(f"{factor} is not {' or '.join(map(str, mine['is not']))}")
         elif low is not None and high is not None:
-            told.append(f"{_number(low)} < {factor} <= {_number(high)}")
+            conditions.append(f"{_number(low)} < {factor} <= {_number(high)}")
         elif low is not None:
-            told.append(f"{factor} > {_number(low)}")
+            conditions.append(f"{factor} > {_number(low)}")
         elif high is not None:
-            told.append(f"{factor} <= {_number(high)}")
-    return tuple(told)
+            conditions.append(f"{factor} <= {_number(high)}")
+    return tuple(conditions)
 
 
 def _number(value: float) -> str:

@@ -36,9 +36,9 @@ class Levels:
             return None
         counts, sums = self.counts[first:end], self.sums[first:end]
         above = np.cumsum(sums - counts * (sums.sum() / counts.sum()))[:-1]  # of the left part, above the mean
-        left = np.cumsum(counts)[:-1]
-        right = counts.sum() - left
-        gain = np.where((left >= min_leaf) & (right >= min_leaf), above**2 * (1 / left + 1 / right), -1.0)
+        n_lower = np.cumsum(counts)[:-1]
+        right = counts.sum() - n_lower
+        gain = np.where((n_lower >= min_leaf) & (right >= min_leaf), above**2 * (1 / n_lower + 1 / right), -1.0)
         best = gain.max(initial=-1.0)
         return None if best < 0 else first + 1 + int(np.argmax(gain >= best * (1 - _SAME)))
 

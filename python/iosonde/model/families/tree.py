@@ -24,13 +24,13 @@ OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0}
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"factors": […], "nodes": […]}``."""
     factors = factors_json(examples.features)
-    seen, _ = nodes.matrix_of(factors, examples.x)
-    tree = _grown(seen.ranks, examples.y, limits(options, len(examples)), seed)
+    matrix, _ = nodes.matrix_of(factors, examples.x)
+    tree = _grow_tree(matrix.ranks, examples.y, limits(options, len(examples)), seed)
     leaves = [{"value": value} for value in tree.value.ravel().tolist()]
-    return {"factors": factors, "nodes": nodes.read_out(tree, factors, seen, leaves)}
+    return {"factors": factors, "nodes": nodes.read_out(tree, factors, matrix, leaves)}
 
 
-def _grown(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
+def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
     """By our own lines where they suffice."""
     if one_column.is_simple(ranks):
         return one_column.grow(ranks, y, limits)

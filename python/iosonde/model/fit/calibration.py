@@ -74,7 +74,7 @@ def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) ->
     order = np.argsort(scores)
     # A row stands for its share of a group; F(s) is the weight of the scores up to s.
     weight = np.cumsum(1 / sizes[index][order]) / sizes.size
-    wanted = np.arange(1, _GRID + 1) / _GRID
-    at = np.minimum(np.searchsorted(weight, wanted - 1e-9), scores.size - 1)
+    quantiles = np.arange(1, _GRID + 1) / _GRID
+    at = np.minimum(np.searchsorted(weight, quantiles - 1e-9), scores.size - 1)
     kind = RATIO if in_proportion else DIFFERENCE
     return Calibration(kind, int(sizes.size), tuple(scores[order][at].tolist()), bool(observed.min() >= 0))

@@ -61,8 +61,8 @@ class Choice:
         """The stable form."""
         judged = self.tried[self.chosen]
         return {
-            **judged.to_json(), "tried": [{k: v for k, v in one.to_json().items() if k != "folds"}
-                                          for one in self.tried],
+            **judged.to_json(), "tried": [{k: v for k, v in attempt.to_json().items() if k != "folds"}
+                                          for attempt in self.tried],
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
             "noise": self.noise.to_json() if self.noise else None,
@@ -100,16 +100,16 @@ def choose(
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
-    work = _work(candidates, part_folds, folds, len(examples), tell)
+    work = _plan_work(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        _refuse_settings(one, settings, most, level)
-        if part is not examples and (most := limit(one.family)) and settings > most
-        else _tried(part, [one], group, part_folds, level, seed, work)[0]
-        for one in candidates
+        _refuse_settings(candidate, settings, most, level)
+        if part is not examples and (most := limit(candidate.family)) and settings > most
+        else _judge_candidates(part, [candidate], group, part_folds, level, seed, work)[0]
+        for candidate in candidates
     ]
     chosen, *passed = simplest(tried, part, group)
-    able = [one.candidate for one in tried if not one.refused]
-    nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
+    able = [attempt.candidate for attempt in tried if not attempt.refused]
+    nested = _estimate_nested_error(part, able, group, level, seed, work) if len(candidates) > 1 else None
     winner, judged = tried[chosen].candidate, tried[chosen]
     if part is not examples:
         judged = judge(examples, winner, folds, together, level, seed, work)
@@ -126,11 +126,11 @@ def choose(
     trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
     warnings = (*examples.warnings, *note(winner.family, len(examples)))
     model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
-    gain = _gain(judged, baseline, examples, together, level)
+    gain = _estimate_gain(judged, baseline, examples, together, level)
     return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed), gain)
 
 
-def _gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
+def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
     """How much less a model errs than the mean of everything; None where they were judged by other rows."""
     if not np.array_equal(judged.rows, mean.rows):
         return None
@@ -143,12 +143,12 @@ def _gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, le
     return Estimate(value, value - half, value + half, level, n)
 
 
-def _work(
+def _plan_work(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
 ) -> FitProgress:
     """What lies ahead: all on the folds of the part, the choice again in nested folds, the one that is taken on all
     rows."""
-    work, names = FitProgress(tell), [one.family for one in candidates]
+    work, names = FitProgress(tell), [candidate.family for candidate in candidates]
     work.plan(names, sum(fold.train.size for fold in part))
     if len(names) > 1:
         inside = (part[0].train.size + part[0].test.size) * (OUTER - 1)
@@ -160,7 +160,7 @@ def _work(
     return work
 
 
-def _tried(
+def _judge_candidates(
     examples: Examples, candidates: Sequence[Candidate], group: Groups, folds: Sequence[Fold], level: float, seed: int,
     work: FitProgress,
 ) -> list[Judged]:  # fmt: skip
@@ -176,43 +176,43 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
     """The first whose error is within one standard error of the smallest and that predicted nothing below 0 where
     nothing was (the first of all of them where each did), and after it those that were passed over for such
     predictions. Raises DataError where all were refused."""
-    values = [one.mae.value for one in tried]
-    known = [value for value in values if value is not None]
-    if not known:
+    values = [attempt.mae.value for attempt in tried]
+    errors = [value for value in values if value is not None]
+    if not errors:
         raise DataError(
             "fit-failed",
             "no model could be fitted: {reason}",
             "use fewer factors, or measure more",
             reason=tried[-1].refused,
         )
-    best = tried[values.index(min(known))]
+    best = tried[values.index(min(errors))]
     off = np.abs(best.predicted - examples.y[best.rows])
-    limit = min(known) + standard_error(off, group.independent[best.rows])
+    limit = min(errors) + standard_error(off, group.independent[best.rows])
     within = [i for i, value in enumerate(values) if value is not None and value <= limit]
     possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
     chosen = (possible or within)[0]
     return [chosen, *(i for i in within if i < chosen)]
 
 
-def _nested(
+def _estimate_nested_error(
     examples: Examples, candidates: Sequence[Candidate], group: Groups, level: float, seed: int, work: FitProgress
 ) -> Estimate | None:
     """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
     there are too few groups to do so."""
     if group.n < 2 * max(OUTER, INNER):
         return None
-    rows, said = [], []
+    rows, predictions = [], []
     for fold in k_folds(group, OUTER, seed + 1):
         inside, own = examples.take(fold.train), group.take(fold.train)
-        tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed, work)
+        tried = _judge_candidates(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed, work)
         winner = tried[simplest(tried, inside, own)[0]].candidate
         module = family(winner.family)
         form = module.fit(inside, checked(winner.family, winner.options), seed)
         work.fitted(winner.family, fold.train.size)
         rows.append(fold.test)
-        said.append(module.predict(form, examples.x[fold.test]))
+        predictions.append(module.predict(form, examples.x[fold.test]))
     at = np.concatenate(rows)
-    return grouped_mean(np.abs(np.concatenate(said) - examples.y[at]), group.independent[at], level)
+    return grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
 
 
 def _some(group: Rows, most: int, seed: int) -> Rows:

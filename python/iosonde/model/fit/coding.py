@@ -35,16 +35,16 @@ def factors_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
 
 def coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
     """The columns of factors as a form keeps them."""
-    made = []
+    columns = []
     for index, factor in enumerate(factors):
         levels = factor.get("levels")
         if levels is None:
-            made.append(Coded(index))
+            columns.append(Coded(index))
         elif len(levels) == 2:
-            made.append(Coded(index, 1))
+            columns.append(Coded(index, 1))
         else:
-            made += [Coded(index, code) for code in range(len(levels))]
-    return made
+            columns += [Coded(index, code) for code in range(len(levels))]
+    return columns
 
 
 def expand(factors: Sequence[dict[str, Any]], x: Array) -> Array:

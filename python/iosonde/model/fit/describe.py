@@ -36,17 +36,17 @@ class Description:
 def describe(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> Description:
     """The shares over all designs of the tried levels (or 20,000 at random), of those that are ``valid``."""
     designs, complete = designs_of(model, valid)
-    said = model.values(designs) if len(designs) else np.array([])
-    kept = np.isfinite(said)
-    designs, said = designs[kept], said[kept]
-    n = len(said)
-    if n < 2 or np.ptp(said) <= 1e-12 * np.abs(said).max():
+    predictions = model.values(designs) if len(designs) else np.array([])
+    finite = np.isfinite(predictions)
+    designs, predictions = designs[finite], predictions[finite]
+    n = len(predictions)
+    if n < 2 or np.ptp(predictions) <= 1e-12 * np.abs(predictions).max():
         return Description({}, None, n, complete)
     shares = {}
     for feature, column in zip(model.features, designs.T, strict=True):
         _, level, counts = np.unique(column, return_inverse=True, return_counts=True)
-        means = np.bincount(level, said) / counts
-        share = float(counts @ (means - said.mean()) ** 2 / n / said.var())
+        means = np.bincount(level, predictions) / counts
+        share = float(counts @ (means - predictions.mean()) ** 2 / n / predictions.var())
         # Designs at random: means of few designs differ by chance, by (levels - 1) ÷ (designs - 1) of the variance.
         chance = 0.0 if complete else (counts.size - 1) / (n - 1)
         shares[feature.name] = max(0.0, (share - chance) / (1 - chance)) if chance < 1 else 0.0

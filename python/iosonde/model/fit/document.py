@@ -39,7 +39,7 @@ def to_text(model: Model) -> str:
         "errors": dict(model.errors),
         "warnings": list(model.warnings), "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
-        "repeats": [one.to_json() for one in model.repeats],
+        "repeats": [repeat.to_json() for repeat in model.repeats],
     }  # fmt: skip
     content["sha256"] = _hash(content)
     text = _laid_out(content)
@@ -56,7 +56,7 @@ def to_text(model: Model) -> str:
 
 def from_text(text: bytes, source: str) -> Model:
     """The model of a file called ``source``. Raises DataError, SchemaTooNewError."""
-    content = _parsed(text, source)
+    content = _parse_json(text, source)
     version = content.get("iosonde_model")
     if version is None:
         raise DataError(
@@ -83,19 +83,19 @@ def from_text(text: bytes, source: str) -> Model:
             version=version,
             supported_version=VERSION,
         )
-    said = content.pop("sha256", None)
-    if not said or said != _hash(content):
+    digest = content.pop("sha256", None)
+    if not digest or digest != _hash(content):
         raise DataError(
             "hash-mismatch",
             "{source} was changed after it was fitted: its content does not have its hash",
             _AGAIN,
             source=source,
         )
-    _check({**content, "sha256": said}, source)
-    return _tried(_model(content), source)
+    _check({**content, "sha256": digest}, source)
+    return _verify_prediction(_build_model(content), source)
 
 
-def _parsed(text: bytes, source: str) -> dict[str, Any]:
+def _parse_json(text: bytes, source: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise DataError(
             "file-too-large",
@@ -147,7 +147,7 @@ def _check(content: Mapping[str, Any], source: str) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    wrong = best_match(Draft202012Validator(_schema()).iter_errors(content))
+    wrong = best_match(Draft202012Validator(_load_schema()).iter_errors(content))
     if wrong is not None:
         key = ".".join(str(part) for part in wrong.absolute_path) or "the file"
         raise DataError(
@@ -161,23 +161,23 @@ def _check(content: Mapping[str, Any], source: str) -> None:
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _load_schema() -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(files(__package__).joinpath("model.schema.json").read_text("utf-8"))
     return schema
 
 
-def _model(content: Mapping[str, Any]) -> Model:
+def _build_model(content: Mapping[str, Any]) -> Model:
     response, interval = content["response"], content["interval"]
     return Model(
         content["family"], content["options"], content["seed"],
         tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
         response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
         Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
-        tuple(content["constraints"]), tuple(Repeats.from_json(one) for one in content.get("repeats", ())),
+        tuple(content["constraints"]), tuple(Repeats.from_json(entry) for entry in content.get("repeats", ())),
     )  # fmt: skip
 
 
-def _tried(model: Model, source: str) -> Model:
+def _verify_prediction(model: Model, source: str) -> Model:
     """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
     family reads."""
     module = family(model.family)
@@ -185,7 +185,7 @@ def _tried(model: Model, source: str) -> Model:
                      for feature in model.features])  # fmt: skip
     try:
         with np.errstate(all="ignore"):
-            said = module.predict(model.form, ends.T)
+            prediction = module.predict(model.form, ends.T)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError, ArithmeticError) as error:
         raise DataError(
             "damaged-file",
@@ -194,7 +194,7 @@ def _tried(model: Model, source: str) -> Model:
             source=source,
             family=model.family,
         ) from error
-    if np.shape(said) != (2,):
+    if np.shape(prediction) != (2,):
         raise DataError(
             "damaged-file",
             "{source} holds no {family} model",

@@ -97,11 +97,11 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
     _check_names(table, measured.name, names)
-    kept = ~np.isnan(y)
+    usable = ~np.isnan(y)
     for column in columns:
-        kept &= ~column.missing
-    left = int(kept.sum())
-    if not left:
+        usable &= ~column.missing
+    n_usable = int(usable.sum())
+    if not n_usable:
         raise DataError(
             "no-complete-rows",
             "{source}: no row has {response} and all of {columns}",
@@ -110,14 +110,14 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
             response=response,
             columns=", ".join(names),
         )
-    part = table.take(kept)
-    if np.ptp(y[kept]) == 0:
+    part = table.take(usable)
+    if np.ptp(y[usable]) == 0:
         raise DataError(
             "constant-response",
             "{response} is {constant} in all rows",
             "what never varies cannot be explained",
             response=measured.name,
-            constant=tidy(y[kept][0]),
+            constant=tidy(y[usable][0]),
         )
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
@@ -135,9 +135,9 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
         ]
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
-    warnings = missing_row_warnings(len(table) - left, len(table))
+    warnings = missing_row_warnings(len(table) - n_usable, len(table))
     warnings += [message for feature in features if (message := _nearly_numbers(feature))]
-    return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
+    return Examples(features, x, y[usable], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
                     tuple(warnings), _bring_ups(part, names))  # fmt: skip
 
 

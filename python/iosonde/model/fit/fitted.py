@@ -55,7 +55,7 @@ class Model:
     @cached_property
     def repeats_at(self) -> dict[tuple[float, ...], Repeats]:
         """``repeats`` by their setting."""
-        return {one.at: one for one in self.repeats}
+        return {repeat.at: repeat for repeat in self.repeats}
 
     def values(self, x: Array) -> Array:
         """The prediction at rows × features, as the form has it; infinite or NaN where it is not finite."""
@@ -67,8 +67,8 @@ class Model:
         """The family with the numbers among its options that differ from the defaults; texts (terms, the inputs of a
         bound) are in its form."""
         defaults = family(self.family).OPTIONS
-        told = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
-        return " ".join([self.family, *told])
+        texts = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
+        return " ".join([self.family, *texts])
 
 
 @dataclass(frozen=True)
@@ -89,47 +89,70 @@ class Prediction:
         e = self.value
         source = None if e.low is None else "repeats" if self.repeats else "neighbours" if self.between else "settings"
         return {
-            "at": dict(self.at), "fit": e.value, "low": e.low, "high": e.high, "level": e.level, "n": e.n,
-            "interval_of": source, "repeats_mean": self.repeats.mean if self.repeats else None,
-            "n_alike": self.n_alike, "extrapolated": self.extrapolated, "warnings": list(e.warnings),
-        }  # fmt: skip
+            "at": dict(self.at),
+            "fit": e.value,
+            "low": e.low,
+            "high": e.high,
+            "level": e.level,
+            "n": e.n,
+            "interval_of": source,
+            "repeats_mean": self.repeats.mean if self.repeats else None,
+            "n_alike": self.n_alike,
+            "extrapolated": self.extrapolated,
+            "warnings": list(e.warnings),
+        }
 
 
 def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
     """The model of all rows, not validated; where its coefficients have intervals, at this level. Raises DataError
     where the family cannot be fitted to them."""
     form = family(name).fit(examples, {**options, "level": level}, seed)
-    return Model(name, dict(options), seed, examples.features, examples.response, examples.unit,
-                 float(examples.y.min()), float(examples.y.max()), len(examples), int(np.unique(examples.cells).size),
-                 form, None, {}, repeats=repeats_of(examples))  # fmt: skip
+    return Model(
+        name,
+        dict(options),
+        seed,
+        examples.features,
+        examples.response,
+        examples.unit,
+        float(examples.y.min()),
+        float(examples.y.max()),
+        len(examples),
+        int(np.unique(examples.cells).size),
+        form,
+        None,
+        {},
+        repeats=repeats_of(examples),
+    )
 
 
 def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
     """The response at one setting. Raises InputError for a setting far outside, or a prediction that cannot be."""
-    (made,) = ask_all(model, [setting], level)
-    if isinstance(made, IosondeError):
-        raise made
-    return made
+    (prediction,) = ask_all(model, [setting], level)
+    if isinstance(prediction, IosondeError):
+        raise prediction
+    return prediction
 
 
 def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
     """The response at each setting, or why there is none; the model is read once for all of them."""
     rows = [_row(model.features, setting) for setting in settings]
     good = np.array([row for row in rows if isinstance(row, np.ndarray)])
-    said = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
-    found: list[Prediction | IosondeError] = []
+    predictions = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
+    answers: list[Prediction | IosondeError] = []
     for setting, row in zip(settings, rows, strict=True):
         if isinstance(row, IosondeError):
-            found.append(row)
+            answers.append(row)
             continue
         try:
-            made = _answer(model, setting, row, level, *next(said))
+            prediction = _answer(model, setting, row, level, *next(predictions))
         except IosondeError as error:
-            found.append(error)
+            answers.append(error)
             continue
-        apart = [] if made.value.low is not None or made.extrapolated else _between(model.features, row)
-        found.append(_of_neighbours(model, made, apart, level) if 0 < len(apart) <= MOST_BETWEEN else made)
-    return found
+        apart = [] if prediction.value.low is not None or prediction.extrapolated else _between(model.features, row)
+        answers.append(
+            _interval_from_neighbours(model, prediction, apart, level) if 0 < len(apart) <= MOST_BETWEEN else prediction
+        )
+    return answers
 
 
 def _between(features: Sequence[Feature], row: Array) -> list[Feature]:
@@ -146,39 +169,45 @@ def _never_tried(model: Model, row: Array) -> list[Feature]:
     return [feature for feature in _between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
 
-def _of_neighbours(model: Model, made: Prediction, apart: Sequence[Feature], level: float) -> Prediction:
+def _interval_from_neighbours(
+    model: Model, prediction: Prediction, apart: Sequence[Feature], level: float
+) -> Prediction:
     """The model's value between numbers that were tried, with the intervals of these together: a response that only
     rises or only falls between them is nowhere outside. As it was where one of them has no interval."""
-    sides = [neighbours(feature, made.at[feature.name]) for feature in apart]
+    sides = [neighbours(feature, prediction.at[feature.name]) for feature in apart]
     corners = [
-        {**made.at, **dict(zip([feature.name for feature in apart], corner, strict=True))}
+        {**prediction.at, **dict(zip([feature.name for feature in apart], corner, strict=True))}
         for corner in itertools.product(*sides)
     ]
     lows: list[float] = []
     highs: list[float] = []
-    for said in ask_all(model, corners, level):
-        if isinstance(said, IosondeError) or said.value.low is None or said.value.high is None:
-            return made
-        lows.append(said.value.low)
-        highs.append(said.value.high)
-    value = made.value.value
+    for corner_prediction in ask_all(model, corners, level):
+        if (
+            isinstance(corner_prediction, IosondeError)
+            or corner_prediction.value.low is None
+            or corner_prediction.value.high is None
+        ):
+            return prediction
+        lows.append(corner_prediction.value.low)
+        highs.append(corner_prediction.value.high)
+    value = prediction.value.value
     if value is None:
-        return made
+        return prediction
     names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
     why = Message(
         "interval-of-neighbours",
         "the interval is that of {levels} together: it holds if the response only rises or only falls between them",
         levels=names,
     )
-    whole = Estimate(value, min(*lows, value), max(*highs, value), level, made.value.n, (why,))
-    return replace(made, value=whole, between=True)
+    estimate = Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,))
+    return replace(prediction, value=estimate, between=True)
 
 
 def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
     """The tried numbers next to one that lies between them."""
     assert isinstance(value, (int, float))
-    below = [one for one in feature.levels if isinstance(one, (int, float)) and one < value]
-    above = [one for one in feature.levels if isinstance(one, (int, float)) and one > value]
+    below = [number for number in feature.levels if isinstance(number, (int, float)) and number < value]
+    above = [number for number in feature.levels if isinstance(number, (int, float)) and number > value]
     return below[-1], above[0]
 
 
@@ -220,26 +249,26 @@ def _answer(
     why = _no_interval(model, row, beyond, level)
     own = model.repeats_at.get(tuple(row.tolist()))
     if own is not None and (why or own.n >= ENOUGH):
-        return Prediction(at, _of_repeats(value, own, model.low >= 0, level), False, n_alike, own)
-    found = None if why or model.calibration is None else model.calibration.interval(value, level)
-    low, high = found or (None, None)
+        return Prediction(at, _estimate_from_repeats(value, own, model.low >= 0, level), False, n_alike, own)
+    interval = None if why or model.calibration is None else model.calibration.interval(value, level)
+    low, high = interval or (None, None)
     n = model.calibration.groups if model.calibration else 0
     floor = 0.0 if model.calibration and model.calibration.floor else None
-    made = Estimate(value, low, high, level, n, (*beyond, *why)).within(low=floor)
-    return Prediction(at, made, bool(beyond), n_alike)
+    estimate = Estimate(value, low, high, level, n, (*beyond, *why)).within(low=floor)
+    return Prediction(at, estimate, bool(beyond), n_alike)
 
 
-def _of_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
+def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
     """The model's value with the interval that the setting's own trials give."""
     low, high = own.interval(level)
-    said = Message(
+    message = Message(
         "model-off-repeats",
         "the model's value is outside what the {n} trials of this setting say: their mean is {mean:.4g}",
         n=own.n,
         mean=own.mean,
     )
-    made = Estimate(value, low, high, level, own.n, () if low <= value <= high else (said,))
-    return made.within(low=0.0 if floor else None)
+    estimate = Estimate(value, low, high, level, own.n, () if low <= value <= high else (message,))
+    return estimate.within(low=0.0 if floor else None)
 
 
 def _n_alike(model: Model, rows: Array) -> Sequence[int | None]:
@@ -329,5 +358,7 @@ def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None 
 
 def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
     """A row of ``x`` as a setting: the inverse of ``encode``."""
-    return {f.name: tidy(float(value)) if f.numeric else f.levels[int(value)]
-            for f, value in zip(features, row, strict=True)}  # fmt: skip
+    return {
+        f.name: tidy(float(value)) if f.numeric else f.levels[int(value)]
+        for f, value in zip(features, row, strict=True)
+    }

@@ -75,22 +75,22 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
         )
     if together == "rows":
         return Groups(np.arange(len(examples)))
-    pairs = _twins(examples) if together == "twins" else []
+    pairs = _find_twins(examples) if together == "twins" else []
     of = _joined(examples.cells, pairs)
     copied = {cell for pair in pairs for cell in pair}
-    found = Groups(of, int(np.isin(examples.cells, list(copied)).sum()))
-    return found if examples.bring_ups is None else _with_bring_ups(found, examples.bring_ups)
+    groups = Groups(of, int(np.isin(examples.cells, list(copied)).sum()))
+    return groups if examples.bring_ups is None else _with_bring_ups(groups, examples.bring_ups)
 
 
-def _with_bring_ups(found: Groups, shared: Rows) -> Groups:
-    first = {int(unit): int(group) for unit, group in zip(shared[::-1], found.of[::-1], strict=True)}
-    whole = _joined(found.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, found.of, strict=True)])
+def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
+    first = {int(unit): int(group) for unit, group in zip(shared[::-1], groups.of[::-1], strict=True)}
+    plots = _joined(groups.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, groups.of, strict=True)])
     n_bring_ups = int(np.unique(shared).size)
-    if np.unique(whole).size >= _LEAST_PLOTS:
-        return replace(found, of=whole, n_bring_ups=n_bring_ups)
-    if any(np.unique(shared[whole == plot]).size < 2 for plot in np.unique(whole)):
-        return found  # one bring-up a level: the two cannot be told apart, which S311 says
-    return replace(found, n_bring_ups=n_bring_ups, crossed=shared)
+    if np.unique(plots).size >= _LEAST_PLOTS:
+        return replace(groups, of=plots, n_bring_ups=n_bring_ups)
+    if any(np.unique(shared[plots == plot]).size < 2 for plot in np.unique(plots)):
+        return groups  # one bring-up a level: the two cannot be told apart, which S311 says
+    return replace(groups, n_bring_ups=n_bring_ups, crossed=shared)
 
 
 def _joined(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
@@ -108,7 +108,7 @@ def _root(parent: Rows, cell: int) -> int:
     return cell
 
 
-def _twins(examples: Examples) -> list[tuple[int, int]]:
+def _find_twins(examples: Examples) -> list[tuple[int, int]]:
     """Pairs of cells of which one is a copy of the other, or that share single copied trials."""
     if np.unique(examples.y).size == len(examples):
         return []
@@ -118,11 +118,11 @@ def _twins(examples: Examples) -> list[tuple[int, int]]:
     for rows in np.split(order, starts[1:]):
         number = str(examples.cells[rows[0]])
         cells.append(TrialCell({"cell": number}, "", "", examples.y[rows], places=(number,) * rows.size))
-    found = copies.find(cells)
-    if found is None:
+    duplicates = copies.find(cells)
+    if duplicates is None:
         return []
-    whole = [(str(a.by["cell"]), str(b.by["cell"])) for a, b in found.cells]
-    return [(int(a), int(b)) for a, b in (*whole, *found.trials) if a != b]
+    cell_pairs = [(str(a.by["cell"]), str(b.by["cell"])) for a, b in duplicates.cells]
+    return [(int(a), int(b)) for a, b in (*cell_pairs, *duplicates.trials) if a != b]
 
 
 def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
@@ -169,14 +169,14 @@ def _blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
         for i in range(int(a.max()) + 1)
         for j in range(int(b.max()) + 1)
     ]
-    found = [block for block in blocks if block.train.size and block.test.size]
-    if not found:
+    usable = [block for block in blocks if block.train.size and block.test.size]
+    if not usable:
         raise DataError(
             "too-few-bring-ups",
             "no setting has a bring-up of its own and another one to learn from",
             "repeat whole bring-ups",
         )
-    return found
+    return usable
 
 
 def inverse(folds: Iterable[Fold]) -> list[Fold]:
@@ -197,15 +197,18 @@ def split(together: Groups, train: float, seed: int) -> Fold:
     if together.n < 2:
         raise DataError("too-few-settings", "one setting cannot be split", "measure more settings")
     if together.crossed is None:
-        inside = _learned(together.of, train, seed)
+        inside = _mark_training(together.of, train, seed)
         return Fold(np.flatnonzero(inside), np.flatnonzero(~inside))
-    a, b = _learned(together.of, math.sqrt(train), seed), _learned(together.crossed, math.sqrt(train), seed + 1)
+    a, b = (
+        _mark_training(together.of, math.sqrt(train), seed),
+        _mark_training(together.crossed, math.sqrt(train), seed + 1),
+    )
     if not (a & b).any() or not (~a & ~b).any():
         raise DataError("too-few-bring-ups", "too few bring-ups for one split", "take folds, or repeat whole bring-ups")
     return Fold(np.flatnonzero(a & b), np.flatnonzero(~a & ~b))
 
 
-def _learned(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_]:
+def _mark_training(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_]:
     """Whether each row is among those to learn from; some group never is."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)

@@ -49,16 +49,16 @@ def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
     bounds = class_bounds(examples.y) if judged.bounds is None else judged.bounds
     if bounds is None or judged.classes is None:
         return None
-    seen = examples.y[judged.rows]
-    order = np.argsort(seen, kind="stable")
-    observed, predicted = classify(seen[order], bounds), classify(judged.predicted[order], bounds)
+    responses = examples.y[judged.rows]
+    order = np.argsort(responses, kind="stable")
+    observed, predicted = classify(responses[order], bounds), classify(judged.predicted[order], bounds)
     return UnseenClasses(observed, predicted, bounds.size, judged.classes)
 
 
 def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mapping[str, Cell]) -> UnseenAgainst:
     """The rows that were judged at ``held``, by ``factor``. Raises InputError for what is no factor or was never
     tried, DataError where no row is left."""
-    names = [one.name for one in examples.features]
+    names = [entry.name for entry in examples.features]
     for name in (factor, *held):
         if name not in names:
             raise InputError(
@@ -72,7 +72,7 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
         raise InputError(
             "conflicting-options", "{factor} is held, and the axis", "hold the other factors", factor=factor
         )
-    kept = np.ones(judged.rows.size, dtype=bool)
+    mask = np.ones(judged.rows.size, dtype=bool)
     x = examples.x[judged.rows]
     for name, level in held.items():
         place = names.index(name)
@@ -87,15 +87,15 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
                 level=level,
                 levels=_levels(feature),
             )
-        kept &= x[:, place] == code
-    if not kept.any():
+        mask &= x[:, place] == code
+    if not mask.any():
         raise DataError("no-matching-rows", "no row has all of what is held", "hold fewer factors")
     axis = examples.features[names.index(factor)]
-    levels = tuple(_level(axis, float(value)) for value in x[kept, names.index(factor)])
-    units = {one.name: one.unit for one in examples.features}
+    levels = tuple(_level(axis, float(value)) for value in x[mask, names.index(factor)])
+    units = {entry.name: entry.unit for entry in examples.features}
     varied = tuple(name for place, name in enumerate(names)
-                   if name not in (factor, *held) and np.ptp(x[kept, place]) > 0)  # fmt: skip
-    return UnseenAgainst(axis, levels, examples.y[judged.rows][kept], judged.predicted[kept],
+                   if name not in (factor, *held) and np.ptp(x[mask, place]) > 0)  # fmt: skip
+    return UnseenAgainst(axis, levels, examples.y[judged.rows][mask], judged.predicted[mask],
                          tuple(level_texts(held, units)), varied)  # fmt: skip
 
 
@@ -104,4 +104,4 @@ def _level(feature: Feature, code: float) -> Cell:
 
 
 def _levels(feature: Feature) -> str:
-    return ", ".join(str(tidy(one)) if isinstance(one, float) else str(one) for one in feature.levels[:12])
+    return ", ".join(str(tidy(level)) if isinstance(level, float) else str(level) for level in feature.levels[:12])

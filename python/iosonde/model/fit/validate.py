@@ -46,8 +46,8 @@ class Candidate:
     def short(self) -> str:
         """The name without options that are long: terms, and the inputs of a bound."""
         name = self.name.partition(" terms=")[0]
-        if len(name) > _LONGEST_NAME and (given := self.options.get("names") or self.options.get("ends")):
-            name = f"{self.family} {given}"
+        if len(name) > _LONGEST_NAME and (class_option := self.options.get("names") or self.options.get("ends")):
+            name = f"{self.family} {class_option}"
         return name if len(name) <= _LONGEST_NAME else f"{self.family} …"
 
 
@@ -83,24 +83,36 @@ class Judged:
 
     def extremes(self, key: str) -> tuple[float, float] | None:
         """The smallest and the largest of the folds' values of ``mae``, ``relative``, ``class_error`` or ``r2``."""
-        known = [value for fold in self.folds if (value := getattr(fold.errors, key)) is not None]
-        return (min(known), max(known)) if known else None
+        values = [value for fold in self.folds if (value := getattr(fold.errors, key)) is not None]
+        return (min(values), max(values)) if values else None
 
     def to_json(self) -> dict[str, Any]:
         """The stable form: r2, mae, mae_low, mae_high, relative, class_error, class_right, folds."""
         all_rows = self.errors.to_json() if self.errors else {"relative": None, "class_error": None, "r2": None}
         in_classes = self.classes.to_json() if self.classes else dict.fromkeys(_OF_CLASSES)
         return {
-            "model": self.candidate.name, "family": self.candidate.family, "options": dict(self.candidate.options),
-            **all_rows, **in_classes, **self.mae.flat("mae"), "level": self.mae.level, "n_groups": self.mae.n,
-            "refused": self.refused or None, "folds": [fold.to_json() for fold in self.folds],
-        }  # fmt: skip
+            "model": self.candidate.name,
+            "family": self.candidate.family,
+            "options": dict(self.candidate.options),
+            **all_rows,
+            **in_classes,
+            **self.mae.flat("mae"),
+            "level": self.mae.level,
+            "n_groups": self.mae.n,
+            "refused": self.refused or None,
+            "folds": [fold.to_json() for fold in self.folds],
+        }
 
 
 def judge(
-    examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Groups, level: float, seed: int,
+    examples: Examples,
+    candidate: Candidate,
+    folds: Sequence[Fold],
+    group: Groups,
+    level: float,
+    seed: int,
     work: FitProgress | None = None,
-) -> Judged:  # fmt: skip
+) -> Judged:
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
     that does not exist raises InputError."""
     options = checked(candidate.family, candidate.options)
@@ -108,7 +120,7 @@ def judge(
     own = examples.class_ends
     bounds = class_bounds(examples.y) if own is None else own
     largest = float(np.abs(examples.y).max())
-    results, rows, said = [], [], []
+    results, rows, predictions = [], [], []
     try:
         for fold in folds:
             form = module.fit(examples.take(fold.train), options, seed)
@@ -124,7 +136,7 @@ def judge(
             errors = errors_of(observed, predicted, bounds)
             results.append(FoldResult(fold.name, fold.train.size, fold.test.size, errors))
             rows.append(fold.test)
-            said.append(predicted)
+            predictions.append(predicted)
             if work:
                 work.fitted(candidate.family, fold.train.size)
     except IosondeError as error:
@@ -133,22 +145,34 @@ def judge(
             error.code, "{reason} (learning from {n_train} of {n_rows} rows)", **{**error.values, **learned}
         )
         return refused(candidate, reason, level)
-    at, predicted = np.concatenate(rows), np.concatenate(said)
+    at, predicted = np.concatenate(rows), np.concatenate(predictions)
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group.independent[at], level)
-    seen, apart = examples.y[at], group.independent[at]
-    classes = class_errors(seen, predicted, bounds, apart, level) if bounds is not None else None
+    responses, apart = examples.y[at], group.independent[at]
+    classes = class_errors(responses, predicted, bounds, apart, level) if bounds is not None else None
     if classes is not None and own is not None:
         classes = replace(classes, own=own.size)
-    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(seen, predicted, bounds), classes=classes,
-                  bounds=bounds)  # fmt: skip
+    return Judged(
+        candidate,
+        tuple(results),
+        at,
+        predicted,
+        mae,
+        errors_of(responses, predicted, bounds),
+        classes=classes,
+        bounds=bounds,
+    )
 
 
 def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
     """With the classes that a candidate was given, in which all of them are judged then; as they are where none was
     given any, or two different ones."""
-    ends = [bounds for one in candidates if one.family == classes.NAME
-            if (bounds := classes.own_bounds(one.options, examples.y)) is not None]  # fmt: skip
-    same = bool(ends) and all(np.array_equal(one, ends[0]) for one in ends)
+    ends = [
+        bounds
+        for candidate in candidates
+        if candidate.family == classes.NAME
+        if (bounds := classes.own_bounds(candidate.options, examples.y)) is not None
+    ]
+    same = bool(ends) and all(np.array_equal(other, ends[0]) for other in ends)
     return replace(examples, class_ends=ends[0]) if same else examples
 
 
@@ -186,7 +210,7 @@ def learning_curve(
         if points and n_train <= points[-1].n_train:
             continue
         judged = [judge(examples, candidate, folds, together, level, seed) for candidate in candidates]
-        points.append(CurvePoint(n_train, tuple(one.errors.mae if one.errors else None for one in judged)))
+        points.append(CurvePoint(n_train, tuple(result.errors.mae if result.errors else None for result in judged)))
     if not points:
         raise DataError(
             "too-few-settings",

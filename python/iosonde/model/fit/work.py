@@ -21,18 +21,18 @@ class FitProgress:
 
     def plan(self, families: Sequence[str], rows: float) -> None:
         """Each of these families will learn from so many rows, over all fits together."""
-        self.total += sum(map(_cost, families)) * rows
+        self.total += sum(map(_get_cost, families)) * rows
 
     def plan_one_of(self, families: Sequence[str], rows: float) -> None:
         """One of them will; which is not known yet."""
-        self.total += max(map(_cost, families)) * rows
+        self.total += max(map(_get_cost, families)) * rows
 
     def fitted(self, family: str, rows: int) -> None:
         """A fit to so many rows is done."""
-        self.done += _cost(family) * rows
+        self.done += _get_cost(family) * rows
         if self.tell:
             self.tell(family, min(1.0, self.done / max(self.total, self.done)))
 
 
-def _cost(family: str) -> float:
+def _get_cost(family: str) -> float:
     return _COST.get(family, 1.0)

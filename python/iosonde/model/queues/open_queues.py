@@ -24,10 +24,10 @@ class OpenLoad:
 
 def open_network(stations: Sequence[Station], arrivals_per_s: float) -> list[OpenLoad]:
     """Every station at this rate of arrivals."""
-    return [_load(station, arrivals_per_s) for station in stations]
+    return [_compute_load(station, arrivals_per_s) for station in stations]
 
 
-def _load(station: Station, arrivals_per_s: float) -> OpenLoad:
+def _compute_load(station: Station, arrivals_per_s: float) -> OpenLoad:
     if station.kind == Kind.DELAY:
         return OpenLoad(station, None, station.demand_s)
     offered = arrivals_per_s * station.demand_s

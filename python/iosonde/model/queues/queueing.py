@@ -108,9 +108,9 @@ def check(stations: Sequence[Station]) -> None:
 def solve(stations: Sequence[Station], clients: int) -> Solution:
     """The network with so many clients."""
     alone_s = sum(station.demand_s for station in stations)
-    rate, present, exact = _exact(stations, clients) if clients <= MOST_EXACT else (0.0, (), False)
+    rate, present, exact = _solve_exactly(stations, clients) if clients <= MOST_EXACT else (0.0, (), False)
     if not exact:
-        rate, present = _approximate(stations, clients)
+        rate, present = _approximate_rate(stations, clients)
     loads = tuple(
         Load(station, None if delay else rate * station.demand_s / station.servers, there, there / rate,
              None if delay else clients / alone_s * station.demand_s / station.servers)
@@ -143,29 +143,29 @@ def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
 def rate_of(stations: Sequence[Station], clients: int) -> float:
     """The rate alone, in operations/s."""
     if clients > MOST_EXACT:
-        return _approximate(stations, clients)[0]
-    scale = _approximate(stations, clients)[0]
-    whole = reduce(_convolved, _weights(stations, clients, scale))
-    return float(scale * whole[-2] / whole[-1]) if whole[-1] > 0 else scale
+        return _approximate_rate(stations, clients)[0]
+    scale = _approximate_rate(stations, clients)[0]
+    product = reduce(_convolve, _weights(stations, clients, scale))
+    return float(scale * product[-2] / product[-1]) if product[-1] > 0 else scale
 
 
-def _exact(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
+def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
     """(rate, operations at each station, whether it worked)."""
-    scale = _approximate(stations, clients)[0]
+    scale = _approximate_rate(stations, clients)[0]
     weights = _weights(stations, clients, scale)
     before = [np.eye(1, clients + 1)[0]]
     for weight in weights:
-        before.append(_convolved(before[-1], weight))
-    whole = before[-1]
-    if not whole[-1] > 0:
+        before.append(_convolve(before[-1], weight))
+    product = before[-1]
+    if not product[-1] > 0:
         return 0.0, (), False
     behind, present = np.eye(1, clients + 1)[0], []
     for place in range(len(weights) - 1, -1, -1):
-        others = _convolved(before[place], behind)
-        chance = weights[place] * others[::-1] / whole[-1]
+        others = _convolve(before[place], behind)
+        chance = weights[place] * others[::-1] / product[-1]
         present.append(float(chance @ np.arange(clients + 1)))
-        behind = _convolved(behind, weights[place])
-    return float(scale * whole[-2] / whole[-1]), tuple(present[::-1]), True
+        behind = _convolve(behind, weights[place])
+    return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True
 
 
 def _weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
@@ -177,7 +177,7 @@ def _weights(stations: Sequence[Station], clients: int, scale: float) -> list[Ar
     from scipy.special import gammaln
 
     n = np.arange(clients + 1)
-    found = []
+    weights = []
     for station in stations:
         logs = n * math.log(max(station.demand_s * scale, 1e-300))
         if station.kind == Kind.DELAY:
@@ -187,15 +187,15 @@ def _weights(stations: Sequence[Station], clients: int, scale: float) -> list[Ar
             logs = logs - n * math.log(m) + gammaln(n + m) - gammaln(n + 1) - gammaln(m)
         else:
             logs = logs - np.concatenate([[0.0], np.cumsum(np.log(np.minimum(n[1:], station.servers)))])
-        found.append(np.exp(logs - logs.max()))
-    return found
+        weights.append(np.exp(logs - logs.max()))
+    return weights
 
 
-def _convolved(a: Array, b: Array) -> Array:
+def _convolve(a: Array, b: Array) -> Array:
     return np.convolve(a, b)[: len(a)]
 
 
-def _approximate(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...]]:
+def _approximate_rate(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...]]:
     """(rate, operations at each station) by Schweitzer's approximation, several servers as Seidmann's: one server that
     is c times as fast, and a delay for the rest (Seidmann et al. 1987, Large Scale Systems 12, 91-107)."""
     demand = np.array([station.demand_s for station in stations])
@@ -208,8 +208,8 @@ def _approximate(stations: Sequence[Station], clients: int) -> tuple[float, tupl
     waiting = np.full(len(demand), clients / len(demand))
     rate = 0.0
     for _ in range(_ITERATIONS):
-        seen = waiting * (clients - 1) / clients / queues
-        fast_s = queues * fast * (1 + seen)
+        queue_lengths = waiting * (clients - 1) / clients / queues
+        fast_s = queues * fast * (1 + queue_lengths)
         rate, before = clients / float(np.sum(fast_s + fixed)), rate
         waiting = rate * fast_s
         if abs(rate - before) <= 1e-10 * rate:

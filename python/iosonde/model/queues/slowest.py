@@ -45,20 +45,20 @@ def phase(stations: Sequence[Station], clients: int, operations: int, cv: float 
     alone_s = float(demands.sum())
     # Times at several stations even each other out: variances add up.
     cv *= float(np.sqrt(np.sum(demands**2))) / alone_s
-    slowed = _slowdown(stations, clients, alone_s)
-    x, weight = _grid(clients, operations, cv)
-    survival = _survival(x, operations, cv)
-    active = np.array([_expected(slowed, clients, share) for share in survival])
+    slowed = _compute_slowdown(stations, clients, alone_s)
+    x, weight = _build_grid(clients, operations, cv)
+    survival = _compute_survival(x, operations, cv)
+    active = np.array([_compute_expectation(slowed, clients, share) for share in survival])
     seconds = alone_s * float(active @ weight)
     # At the barrier wait all that are done: N·T minus what the ranks are active, in the same stretched time.
     busy = alone_s * float(
-        np.array([_expected(slowed * np.arange(clients + 1), clients, s) for s in survival]) @ weight
+        np.array([_compute_expectation(slowed * np.arange(clients + 1), clients, s) for s in survival]) @ weight
     )
     done = clients * operations
     return SlowestPhase(clients, seconds, operations * alone_s, done / seconds, 1 - busy / (clients * seconds))
 
 
-def _survival(x: Array, operations: int, cv: float) -> Array:
+def _compute_survival(x: Array, operations: int, cv: float) -> Array:
     """S of the time alone, in units of one operation's mean."""
     from scipy.special import gammaincc
 
@@ -66,7 +66,7 @@ def _survival(x: Array, operations: int, cv: float) -> Array:
     return np.asarray(gammaincc(shape, x * shape / operations), float)
 
 
-def _grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]:
+def _build_grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]:
     """Points and weights: Gauss-Legendre between the quantiles before which all are active and after which none is."""
     from scipy.special import gammainccinv, gammaincinv
 
@@ -78,22 +78,22 @@ def _grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]:
     return np.concatenate([[first / 2], first + half * (x + 1)]), np.concatenate([[first], half * weight])
 
 
-def _slowdown(stations: Sequence[Station], clients: int, alone_s: float) -> Array:
+def _compute_slowdown(stations: Sequence[Station], clients: int, alone_s: float) -> Array:
     """For 0 … N active ranks, how many times longer than alone one operation takes: j ÷ (X(j)·R₁); 0 for none."""
     if clients < _POPULATIONS * 2:
-        known = np.arange(1, clients + 1)
+        populations = np.arange(1, clients + 1)
     else:
-        known = np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
-    speed = np.array([j / (rate_of(stations, int(j)) * alone_s) for j in known])
-    if len(known) < clients:
+        populations = np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
+    speed = np.array([j / (rate_of(stations, int(j)) * alone_s) for j in populations])
+    if len(populations) < clients:
         from scipy.interpolate import PchipInterpolator
 
-        smooth = PchipInterpolator(np.log(known), np.log(speed))
+        smooth = PchipInterpolator(np.log(populations), np.log(speed))
         speed = np.exp(smooth(np.log(np.arange(1, clients + 1))))
     return np.concatenate([[0.0], speed])
 
 
-def _expected(values: Array, clients: int, share: float) -> float:
+def _compute_expectation(values: Array, clients: int, share: float) -> float:
     """The mean of values[J] for J ~ Binomial(clients, share): over those J that are not out of reach."""
     from scipy.special import gammaln
 

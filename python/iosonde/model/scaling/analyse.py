@@ -40,8 +40,14 @@ class MeasuredSize:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         efficiency = self.efficiency.flat("efficiency") if self.efficiency else {}
-        return {"size": self.size, "n": self.rate.n, **self.rate.flat("rate"), "per_one": _per(self.rate, self.size),
-                "warnings": list(self.rate.warnings), **efficiency}  # fmt: skip
+        return {
+            "size": self.size,
+            "n": self.rate.n,
+            **self.rate.flat("rate"),
+            "per_one": _compute_rate_per_node(self.rate, self.size),
+            "warnings": list(self.rate.warnings),
+            **efficiency,
+        }
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,14 @@ class Scaling:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         changes = [dict(vars(change)) for change in self.changes]
-        return {"sizes": [size.to_json() for size in self.sizes], "change": changes[0] if changes else None,
-                "changes": changes,
-                "regimes": [regime.to_json() for regime in self.regimes],
-                "predictions": [prediction.to_json() for prediction in self.predictions],
-                "warnings": list(self.warnings)}  # fmt: skip
+        return {
+            "sizes": [size.to_json() for size in self.sizes],
+            "change": changes[0] if changes else None,
+            "changes": changes,
+            "regimes": [regime.to_json() for regime in self.regimes],
+            "predictions": [prediction.to_json() for prediction in self.predictions],
+            "warnings": list(self.warnings),
+        }
 
 
 def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: int = 0, seed: int = 0) -> Scaling:
@@ -73,19 +82,19 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     """
     points = points_of(trials)
     changes = changes_in(points, level)
-    lows, highs = [0.0, *(one.first for one in changes)], [*(one.last for one in changes), math.inf]
+    lows, highs = [0.0, *(change.first for change in changes)], [*(change.last for change in changes), math.inf]
     parts = [_part(trials, low, high) for low, high in zip(lows, highs, strict=True)]
-    regimes = [_regime(part, level, resamples, seed) for part in parts]
-    limit = _limit(regimes[-1], parts[-1], level)
+    regimes = [_build_regime(part, level, resamples, seed) for part in parts]
+    limit = _detect_limit(regimes[-1], parts[-1], level)
     if limit.fall and limit.fall.is_significant:
-        regimes[-1] = replace(regimes[-1], possible=_falling(regimes[-1]))
+        regimes[-1] = replace(regimes[-1], possible=_select_falling_laws(regimes[-1]))
     last = points_of(parts[-1]).of_means() if regimes[-1].lacks_fit else points_of(parts[-1])
     predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
-    warnings = tuple(_warnings(points, trials, resamples))
+    warnings = tuple(_list_warnings(points, trials, resamples))
     return Scaling(_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
 
 
-def _limit(regime: Regime, trials: Trials, level: float) -> Limit:
+def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
     """The limit of one regime, by its trials and by its laws."""
     names = [law.law.name for law in regime.possible]
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
@@ -95,7 +104,7 @@ def _limit(regime: Regime, trials: Trials, level: float) -> Limit:
     return detect_limit(trials, level, linear, amdahl.parameters[words.ALPHA].high if amdahl else None)
 
 
-def _falling(regime: Regime) -> tuple[FittedLaw, ...]:
+def _select_falling_laws(regime: Regime) -> tuple[FittedLaw, ...]:
     """The laws that remain where the rate falls: the USL alone has a peak. Where sizes differ for reasons of their own,
     so may the last one, and no law is ruled out by it."""
     return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
@@ -111,10 +120,10 @@ def _sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
     return tuple(MeasuredSize(size, rate, efficiency.get(size)) for size, rate in rates.items())
 
 
-def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
+def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
     points = points_of(trials)
     fits = {law.name: fit(law, points) for law in LAWS if len(points) >= law.least_sizes}
-    basis = _basis(points, list(fits.values()), level)
+    basis = _choose_basis(points, list(fits.values()), level)
     if basis is not points:
         fits = {name: fit(fitted.law, basis) for name, fitted in fits.items()}
     comparison = compare_laws(fits, basis, level)
@@ -122,9 +131,14 @@ def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
     if resamples and basis is points and min(map(len, trials.values())) >= _LEAST_TO_RESAMPLE:
         laws = _with_bootstrap(laws, trials, level, resamples, seed)
     by_name = {law.law.name: law for law in laws}
-    return Regime(float(points.sizes[0]), float(points.sizes[-1]), points.n, tuple(laws),
-                  tuple(by_name[name] for name in comparison.remaining),
-                  "trials" if basis is points else "sizes")  # fmt: skip
+    return Regime(
+        float(points.sizes[0]),
+        float(points.sizes[-1]),
+        points.n,
+        tuple(laws),
+        tuple(by_name[name] for name in comparison.remaining),
+        "trials" if basis is points else "sizes",
+    )
 
 
 def _fitted_law(
@@ -141,11 +155,17 @@ def _fitted_law(
         )
         return FittedLaw(law, {}, None, None, None, None, reason)
     misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
-    return FittedLaw(law, _parameters(fitted, basis, level), fitted, comparison.criteria[law.name],
-                     comparison.deltas[law.name], misfit)  # fmt: skip
+    return FittedLaw(
+        law,
+        _estimate_parameters(fitted, basis, level),
+        fitted,
+        comparison.criteria[law.name],
+        comparison.deltas[law.name],
+        misfit,
+    )
 
 
-def _basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
+def _choose_basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
     """The trials, or their means where even the best of the laws misses these by more than the trials' noise allows:
     then sizes differ for reasons of their own, and the trials of one are not independent evidence of a law."""
     if not fits:
@@ -154,43 +174,43 @@ def _basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
     return points.of_means() if best < 1 - level else points
 
 
-def _parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estimate]:
+def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estimate]:
     names = [words.LAMBDA, *fitted.law.shapes, *([words.CEILING] if fitted.law.bounded else [])]
-    found = {name: profile_interval(fitted, points, name, level) for name in names}
-    coherency = found.get(words.KAPPA)
+    parameters = {name: profile_interval(fitted, points, name, level) for name in names}
+    coherency = parameters.get(words.KAPPA)
     if coherency is not None and coherency.low:
         # A peak is claimed only where pairs are shown to cost something.
-        found[words.PEAK] = profile_interval(fitted, points, words.PEAK, level)
-    return found
+        parameters[words.PEAK] = profile_interval(fitted, points, words.PEAK, level)
+    return parameters
 
 
 def _with_bootstrap(
-    made: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
+    laws: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
 ) -> list[FittedLaw]:
     """The same laws with percentile intervals; a parameter that lies at its edge in more of the samples than the
     interval leaves out keeps its profile interval."""
     rng = np.random.default_rng(seed)
     samples = [resampled(trials, rng) for _ in range(resamples)]
-    found = []
-    for fitted in made:
+    results = []
+    for fitted in laws:
         if fitted.fit is None:
-            found.append(fitted)
+            results.append(fitted)
             continue
         fits = [fit(fitted.law, sample) for sample in samples]
         parameters = {}
         for name, estimate in fitted.parameters.items():
-            values = np.array([one.parameter(name) for one in fits])
+            values = np.array([law_fit.parameter(name) for law_fit in fits])
             edge = np.mean(~np.isfinite(values) | (values <= 0)) > (1 - level) / 2
             low, high = (estimate.low, estimate.high) if edge else bootstrap_ends(values, level)
             parameters[name] = replace(estimate, low=low, high=high)
-        found.append(replace(fitted, parameters=parameters))
-    return found
+        results.append(replace(fitted, parameters=parameters))
+    return results
 
 
-def _warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
-    said: list[str] = []
+def _list_warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
+    messages: list[str] = []
     if len(points) < LEAST_SIZES:
-        said.append(
+        messages.append(
             Message(
                 "too-few-sizes",
                 "with {n_sizes} sizes a cliff cannot be told from contention: measure at {least_sizes} or more",
@@ -199,18 +219,18 @@ def _warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
             )
         )
     if not points.spread_df:
-        said.append(
+        messages.append(
             Message(
                 "single-trial",
                 "one trial a size: the noise is known only from how the sizes miss a law; repeat each, 3 times or more",
             )
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:
-        said.append(
+        messages.append(
             Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
         )
-    return said
+    return messages
 
 
-def _per(rate: Estimate, size: float) -> float | None:
+def _compute_rate_per_node(rate: Estimate, size: float) -> float | None:
     return None if rate.value is None else rate.value / size

@@ -41,26 +41,26 @@ class BestSetting:
 
 def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
     """Of each response at each size where two settings or more were measured, ascending."""
-    found = []
-    for response in dict.fromkeys(one.response for one in series):
-        its = [one for one in series if one.response == response]
-        for size in sorted({size for one in its for size in one.trials}):
-            there = [one for one in its if size in one.trials]
+    settings = []
+    for response in dict.fromkeys(curve.response for curve in series):
+        its = [curve for curve in series if curve.response == response]
+        for size in sorted({size for curve in its for size in curve.trials}):
+            there = [curve for curve in its if size in curve.trials]
             if len(there) > 1:
-                found.append(_best(there, size, level))
-    return found
+                settings.append(_select_best(there, size, level))
+    return settings
 
 
-def _best(there: Sequence[Series], size: float, level: float) -> BestSetting:
-    best = max(there, key=lambda one: sum(one.trials[size]) / len(one.trials[size]))
-    others = [one.trials[size] for one in there if one is not best]
+def _select_best(there: Sequence[Series], size: float, level: float) -> BestSetting:
+    best = max(there, key=lambda curve: sum(curve.trials[size]) / len(curve.trials[size]))
+    others = [curve.trials[size] for curve in there if curve is not best]
     each = mean([rate / size for rate in best.trials[size]], level).within(low=0.0)
     alike = None
-    if all(len(one) > 1 for one in (best.trials[size], *others)):
+    if all(len(rates) > 1 for rates in (best.trials[size], *others)):
         strict = 1 - (1 - level) / len(others)
-        alike = sum(not _apart(best.trials[size], one, strict) for one in others)
+        alike = sum(not _is_different(best.trials[size], rates, strict) for rates in others)
     return BestSetting(best.response, best.unit, size, best.by, each, len(there), alike, best.units)
 
 
-def _apart(best: Sequence[float], other: Sequence[float], level: float) -> bool:
+def _is_different(best: Sequence[float], other: Sequence[float], level: float) -> bool:
     return compare(group("best", best), group("other", other), level, 0.0).verdict in (DIFFERENT, NEGLIGIBLE)

@@ -36,24 +36,24 @@ def fit(bend: Bend, points: Points, at: tuple[float, float] | None = None, theta
     """(λ, θ) of least squares in logs. ``at`` = (size, log rate) holds the rate at one size (infinity: the ceiling),
     ``theta`` holds θ."""
     if theta is not None:
-        return _best(bend, points, np.array([theta]), at)[0]
+        return _select_best_theta(bend, points, np.array([theta]), at)[0]
     grid = bend.grid(float(points.sizes[-1]))
-    found, place = _best(bend, points, grid, at)
-    left, right = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
+    parameters, place = _select_best_theta(bend, points, grid, at)
+    lower, right = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
     for _ in range(3):
         # Three times eleven steps between the neighbours of the best: θ to one part in 10⁴.
-        finer = np.linspace(left, right, 12)
-        found, place = _best(bend, points, finer, at)
-        left, right = finer[max(place - 1, 0)], finer[min(place + 1, 11)]
-    return found
+        finer = np.linspace(lower, right, 12)
+        parameters, place = _select_best_theta(bend, points, finer, at)
+        lower, right = finer[max(place - 1, 0)], finer[min(place + 1, 11)]
+    return parameters
 
 
-def _best(bend: Bend, points: Points, thetas: Array, at: tuple[float, float] | None) -> tuple[Array, int]:
-    shapes = _shapes(bend, points.sizes.tobytes(), thetas.tobytes())
+def _select_best_theta(bend: Bend, points: Points, thetas: Array, at: tuple[float, float] | None) -> tuple[Array, int]:
+    shapes = _compute_shapes(bend, points.sizes.tobytes(), thetas.tobytes())
     if at is None:
         level = (points.log_rates - shapes) @ points.weights / points.weights.sum()
     else:
-        level = at[1] - _shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
+        level = at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
     off = points.log_rates - shapes - level[:, None]
     sse = np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)
     place = int(np.argmin(sse))
@@ -61,7 +61,7 @@ def _best(bend: Bend, points: Points, thetas: Array, at: tuple[float, float] | N
 
 
 @lru_cache(64)
-def _shapes(bend: Bend, sizes: bytes, thetas: bytes) -> Array:
+def _compute_shapes(bend: Bend, sizes: bytes, thetas: bytes) -> Array:
     """log_shape, remembered: a profile asks for the same grid a hundred times."""
     return bend.log_shape(np.frombuffer(sizes), np.frombuffer(thetas))
 
@@ -81,31 +81,31 @@ def _queue_shape(sizes: Array, thetas: Array) -> Array:
     )
     queued = np.isfinite(sizes)[None, :] & (shares < 1)
     busy: Array = np.ones(shares.shape)
-    busy[queued] = _busy(n[queued], (1 - shares[queued]) / shares[queued])
+    busy[queued] = _compute_busy_share(n[queued], (1 - shares[queued]) / shares[queued])
     return np.asarray(np.log(busy) - np.log(shares), float)
 
 
-def _busy(n: Array, load: Array) -> Array:
+def _compute_busy_share(n: Array, load: Array) -> Array:
     """1 − B(n, load): Erlang's B is the Poisson mass at n over the sum up to n."""
     from scipy.special import gammaincc, gammaln
 
-    found = np.empty(len(load))
+    busy = np.empty(len(load))
     light = load > n + 20 * np.sqrt(n + 1) + 20
     k, a = n[~light], load[~light]
-    found[~light] = 1 - np.exp(k * np.log(a) - a - gammaln(k + 1)) / gammaincc(k + 1, a)
+    busy[~light] = 1 - np.exp(k * np.log(a) - a - gammaln(k + 1)) / gammaincc(k + 1, a)
     # There the sum underflows: 1/B = ∫ exp(−u) (1 + u/a)ⁿ du, and 1/B − 1 without loss of digits, by Gauss-Laguerre.
     k, a = n[light][:, None], load[light][:, None]
-    v, weight = _laguerre()
+    v, weight = _compute_laguerre_rule()
     rest = 1 - k / a
     u = v / rest
     grown = k * np.log1p(u / a)
-    above_one = np.sum(weight * np.exp(v - u + grown) * -np.expm1(-grown) / rest, axis=1)
-    found[light] = above_one / (1 + above_one)
-    return found
+    excess = np.sum(weight * np.exp(v - u + grown) * -np.expm1(-grown) / rest, axis=1)
+    busy[light] = excess / (1 + excess)
+    return busy
 
 
 @lru_cache(1)
-def _laguerre() -> tuple[Array, Array]:
+def _compute_laguerre_rule() -> tuple[Array, Array]:
     return np.polynomial.laguerre.laggauss(24)
 
 

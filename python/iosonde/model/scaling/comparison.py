@@ -36,16 +36,16 @@ def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> La
     losses = {name: sse(fitted, points) for name, fitted in fits.items()}
     sizes = {name: fitted.law.n_parameters for name, fitted in fits.items()}
     criteria = {name: aicc(losses[name], points.n, sizes[name]) for name in fits}
-    known = {name: value for name, value in criteria.items() if value is not None}
+    values = {name: value for name, value in criteria.items() if value is not None}
     remaining = [name for name in fits if name != LINEAR or not _linear_is_out(fits, losses, points, level)]
-    if not remaining or len(known) < len(fits):
+    if not remaining or len(values) < len(fits):
         order = sorted(remaining, key=lambda name: points.n * math.log(losses[name]) + 2 * sizes[name])
         return LawComparison(criteria, dict.fromkeys(fits), tuple(order))
-    best = min(remaining, key=lambda name: known[name])
-    deltas = {name: known[name] - known[best] for name in fits}
+    best = min(remaining, key=lambda name: values[name])
+    deltas = {name: values[name] - values[best] for name in fits}
     allowed = threshold(fits[best].law, points, losses[best], level)
-    kept = [name for name in remaining if deltas[name] <= _LEAST_DELTA or losses[name] <= allowed]
-    return LawComparison(criteria, {**deltas}, tuple(sorted(kept, key=lambda name: deltas[name])))
+    supported = [name for name in remaining if deltas[name] <= _LEAST_DELTA or losses[name] <= allowed]
+    return LawComparison(criteria, {**deltas}, tuple(sorted(supported, key=lambda name: deltas[name])))
 
 
 def aicc(sse_: float, n: int, parameters: int) -> float | None:

@@ -38,8 +38,8 @@ def demands(regime: Regime, work: float) -> Demands | str:
     ceiling, alone = law.parameters[CEILING], law.parameters[LAMBDA]
     if ceiling.value is None or ceiling.low is None or ceiling.high is None or alone.value is None:
         return Message("ceiling-not-reached", "the ceiling is not reached: measure at more")
-    server, whole = _seconds(ceiling, work), _seconds(alone, work)
-    return Demands(server, whole, max(work / alone.value - work / ceiling.value, 0.0))
+    server, total = _seconds(ceiling, work), _seconds(alone, work)
+    return Demands(server, total, max(work / alone.value - work / ceiling.value, 0.0))
 
 
 def _seconds(rate: Estimate, work: float) -> Estimate:

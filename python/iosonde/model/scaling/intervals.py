@@ -37,7 +37,7 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     None, and said."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
     least = sse(fitted, points)
-    excess = _excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
+    excess = _build_excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
     bottom, top = _BOUNDS.get(name, (None, None))
     # What is so far away is nowhere; but its lower end is not, and is looked for from there.
     unit = {ALPHA: 1.0, KAPPA: 1.0, KNEE: points.sizes[-1], PEAK: points.sizes[-1]}.get(
@@ -45,8 +45,8 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     )
     nowhere = _NOWHERE * float(unit)
     start = min(value, nowhere)
-    low = _down(excess, start, bottom)
-    high = _up(excess, start, nowhere if top is None else top, 1e-4 / float(points.sizes[-1]) ** 2)
+    low = _search_down(excess, start, bottom)
+    high = _search_up(excess, start, nowhere if top is None else top, 1e-4 / float(points.sizes[-1]) ** 2)
     if top is None and high == nowhere:
         high = None
     return Estimate(value if start < nowhere else None, low, high, level, points.n, _said(low, high))
@@ -62,28 +62,28 @@ def threshold(law: Law, points: Points, least: float, level: float) -> float:
 
 def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -> tuple[float, float]:
     """The interval of a value that may have any sign, by steps from ``at``; infinite where nothing bounds it."""
-    excess = _excess(loss, least, df, level)
+    excess = _build_excess(loss, least, df, level)
     ends = []
     for side in (-1.0, 1.0):
         good, step = at, 0.01
         while step < _FARTHEST and excess(at + side * step) <= 0:
             good, step = at + side * step, step * 2
-        ends.append(_border(excess, good, at + side * step) if step < _FARTHEST else side * math.inf)
+        ends.append(_find_border(excess, good, at + side * step) if step < _FARTHEST else side * math.inf)
     return ends[0], ends[1]
 
 
-def _excess(loss: Excess, least: float, df: int, level: float) -> Excess:
+def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
     """How far outside a value is, in standard errors or so: nearly linear in the value, and 0 at the ends."""
     from iosonde.stats.estimate.distributions import t_critical
 
     t = t_critical(level, df)
 
     @lru_cache(None)
-    def excess(value: float) -> float:
+    def measure_excess(value: float) -> float:
         more = max(loss(value) / least - 1, 0.0) * df
         return min(math.sqrt(more), _OUTSIDE) - t
 
-    return excess
+    return measure_excess
 
 
 def _said(low: float | None, high: float | None) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _said(low: float | None, high: float | None) -> tuple[str, ...]:
     return (Message("unbounded-interval", "{ends} not bounded by the data: measure at more sizes", ends=ends),)
 
 
-def _down(excess: Excess, value: float, bound: float | None) -> float | None:
+def _search_down(excess: Excess, value: float, bound: float | None) -> float | None:
     """The lower end: ever larger steps down, then the border."""
     edge = 0.0 if bound is None else bound
     if value <= edge or bound is not None and excess(bound) <= 0:
@@ -102,23 +102,23 @@ def _down(excess: Excess, value: float, bound: float | None) -> float | None:
     while step < _FARTHEST:
         low = edge + (value - edge) * math.exp(-step)
         if excess(low) > 0:
-            return _border(excess, good, low)
+            return _find_border(excess, good, low)
         good, step = low, step * 2
     return bound
 
 
-def _up(excess: Excess, value: float, bound: float, first: float) -> float | None:
+def _search_up(excess: Excess, value: float, bound: float, first: float) -> float | None:
     """The upper end, at most ``bound``; ``first`` is where to go from 0."""
     good, step = value, 0.01
     while step < _FARTHEST and good < bound:
         high = min(max(value, first) * math.exp(step), bound)
         if excess(high) > 0:
-            return _border(excess, good, high)
+            return _find_border(excess, good, high)
         good, step = high, step * 2
     return bound if good >= bound else None
 
 
-def _border(excess: Excess, good: float, bad: float) -> float:
+def _find_border(excess: Excess, good: float, bad: float) -> float:
     """The border between a value inside and one outside, to one part in 2000; in logs while they are far apart."""
     from scipy.optimize import brentq
 

@@ -23,7 +23,7 @@ from .points import Array, Points
 
 _STEPS = 60
 _NOTHING = 1e-12  # of N ÷ X at the largest size
-_HELD = 1e6  # weight of the equation that is held, against rows of weight 1
+_CONSTRAINT_WEIGHT = 1e6  # weight of the equation that is held, against rows of weight 1
 
 
 @dataclass(frozen=True)
@@ -64,36 +64,36 @@ def fit_jumps(
     parts, n_parts = parts / scale, parts.shape[1]
     target = np.log(points.sizes) - points.log_rates + (0.0 if offset is None else offset)
     weight = np.sqrt(points.weights)
-    extra, value = _equation(held, terms, scale, target)
+    extra, value = _build_equation(held, terms, scale, target)
     # A jump has any sign: the difference of two numbers that are not negative.
     signed = np.hstack([beyond, -beyond])
     extra = np.hstack([extra, np.zeros((1, signed.shape[1]))])
 
-    def step(current: Array | None) -> Array:
+    def compute_step(current: Array | None) -> Array:
         # Around `current`, log(sum) ≈ log(sum₀) + sum/sum₀ − 1; at first around the measured N ÷ X.
         around = np.exp(target) if current is None else parts @ current[:n_parts]
-        wanted = np.ones_like(target) if current is None else 1 + target - np.log(around)
+        rhs = np.ones_like(target) if current is None else 1 + target - np.log(around)
         rows = np.hstack([parts / around[:, None], -signed]) * weight[:, None]
-        found: Array = nnls(np.vstack([rows, extra]), np.append(wanted * weight, value))[0]
-        return found
+        solution: Array = nnls(np.vstack([rows, extra]), np.append(rhs * weight, value))[0]
+        return solution
 
-    def loss(candidate: Array) -> float:
+    def compute_loss(candidate: Array) -> float:
         total = parts @ candidate[:n_parts]
         off = target + signed @ candidate[n_parts:]
         return float(np.sum((weight * (off - np.log(total))) ** 2)) if np.all(total > 0) else np.inf
 
-    best = step(None)
-    if not np.isfinite(loss(best)):
+    best = compute_step(None)
+    if not np.isfinite(compute_loss(best)):
         # At N = 1 only a is left: where it came out as 0 the law has no logarithm there. Begin inside.
         best[list(terms).index(0)] += 0.05 * float(np.exp(target.min()))
-    best = _descended(best, step, loss)
+    best = _descend(best, compute_step, compute_loss)
     law, jumps = best[:n_parts], best[n_parts:]
-    found = np.zeros(3)
-    found[list(terms)] = np.where(law > _NOTHING * law.max(), law, 0.0) / scale
-    return found, jumps[: beyond.shape[1]] - jumps[beyond.shape[1] :]
+    coefficients = np.zeros(3)
+    coefficients[list(terms)] = np.where(law > _NOTHING * law.max(), law, 0.0) / scale
+    return coefficients, jumps[: beyond.shape[1]] - jumps[beyond.shape[1] :]
 
 
-def _descended(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
+def _descend(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
     """Gauss-Newton from ``best``, each step halved until it is one down."""
     least = loss(best)
     for _ in range(_STEPS):
@@ -108,12 +108,14 @@ def _descended(best: Array, step: Callable[[Array], Array], loss: Callable[[Arra
     return best
 
 
-def _equation(held: HeldRow | None, terms: Sequence[int], scale: Array, target: Array) -> tuple[Array, float]:
+def _build_equation(
+    constraint: HeldRow | None, terms: Sequence[int], scale: Array, target: Array
+) -> tuple[Array, float]:
     """The held equation as a heavy row of the least squares, in the scaled parts."""
-    if held is None:
+    if constraint is None:
         return np.zeros((1, len(terms))), 0.0
-    row = np.array(held.row)[list(terms)] / scale
+    row = np.array(constraint.row)[list(terms)] / scale
     # Divided by what N ÷ X is like, the other rows are near 1; the heavy one must be heavy beside them.
     size = float(np.max(np.abs(row))) or 1.0
     unit = float(np.exp(np.mean(target)))
-    return (_HELD * row / size / unit)[None, :], _HELD * held.value / size / unit
+    return (_CONSTRAINT_WEIGHT * row / size / unit)[None, :], _CONSTRAINT_WEIGHT * constraint.value / size / unit

@@ -48,18 +48,18 @@ def changes_in(points: Points, level: float) -> tuple[Change, ...]:
 
     Two are looked for in up to :data:`MOST_SIZES_OF_TWO` sizes, and each regime of them has two sizes or more: one by
     itself is an odd size."""
-    sizes, one, two = len(points), None, None
+    sizes, single, two = len(points), None, None
     if sizes >= LEAST_SIZES:
-        one = _told(points, level, [(border,) for border in range(1, sizes)])
+        single = _told(points, level, [(border,) for border in range(1, sizes)])
     if LEAST_SIZES_OF_TWO <= sizes <= MOST_SIZES_OF_TWO:
         two = _told(points, level, [(i, j) for i in range(2, sizes - 3) for j in range(i + 2, sizes - 1)])
-    if two and (not one or _criterion(two) < _criterion(one)):
+    if two and (not single or _compute_criterion(two) < _compute_criterion(single)):
         return two.changes
-    return one.changes if one else ()
+    return single.changes if single else ()
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ChangeSet:
     """Changes, with what their fit misses: of ``points``."""
 
     changes: tuple[Change, ...]
@@ -67,16 +67,16 @@ class _Found:
     sse: float
 
 
-def _criterion(found: _Found) -> float:
-    known = aicc(found.sse, found.points.n, len(_USL) + len(found.changes))
-    return math.inf if known is None else known
+def _compute_criterion(change_set: _ChangeSet) -> float:
+    criterion = aicc(change_set.sse, change_set.points.n, len(_USL) + len(change_set.changes))
+    return math.inf if criterion is None else criterion
 
 
-def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _Found | None:
+def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _ChangeSet | None:
     """The best of some sets of borders, if every border in it counts."""
     if not candidates:
         return None
-    fits = [_fit(points, borders) for borders in candidates]
+    fits = [_fit_borders(points, borders) for borders in candidates]
     place = int(np.argmin([least for least, _ in fits]))
     borders, (least, jumps) = candidates[place], fits[place]
     parameters = len(_USL) + len(borders)
@@ -85,43 +85,43 @@ def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -
         return _told(points.of_means(), level, candidates)
     if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):
         return None
-    df, losses = points.n - parameters, [_loss(points, borders, which) for which in range(len(borders))]
-    ps = [_p(loss, jump, least, df) * len(candidates) for loss, jump in zip(losses, jumps, strict=True)]
+    df, losses = points.n - parameters, [_build_loss(points, borders, which) for which in range(len(borders))]
+    ps = [_compute_p(loss, jump, least, df) * len(candidates) for loss, jump in zip(losses, jumps, strict=True)]
     if max(ps) >= 1 - level or not _better_than_smooth(points, least, parameters):
         return None
-    found = []
+    changes = []
     for border, loss, jump, p in zip(borders, losses, jumps, ps, strict=True):
         low, high = profile_ends(loss, jump, least, df, level)
         last, first = points.sizes[border - 1 : border + 1]
-        found.append(Change(float(last), float(first), math.exp(jump), math.exp(low), math.exp(high), p))
-    return _Found(tuple(found), points, least)
+        changes.append(Change(float(last), float(first), math.exp(jump), math.exp(low), math.exp(high), p))
+    return _ChangeSet(tuple(changes), points, least)
 
 
-def _fit(points: Points, borders: Sequence[int], offset: Array | None = None) -> tuple[float, list[float]]:
+def _fit_borders(points: Points, borders: Sequence[int], offset: Array | None = None) -> tuple[float, list[float]]:
     """(least sum of squares, log factors) of USL with a free factor on the sizes from each border on."""
-    beyond = _beyond(points, borders)
-    given = np.zeros(len(points)) if offset is None else offset
-    parts, jumps = rational.fit_jumps(points, _USL, beyond, offset=given)
-    return points.sse(rational.log_rates(parts, points.sizes) + given + beyond @ jumps), jumps.tolist()
+    beyond = _mark_beyond(points, borders)
+    offsets = np.zeros(len(points)) if offset is None else offset
+    parts, jumps = rational.fit_jumps(points, _USL, beyond, offset=offsets)
+    return points.sse(rational.log_rates(parts, points.sizes) + offsets + beyond @ jumps), jumps.tolist()
 
 
-def _beyond(points: Points, borders: Sequence[int]) -> Array:
+def _mark_beyond(points: Points, borders: Sequence[int]) -> Array:
     return (np.arange(len(points))[:, None] >= np.array(borders, dtype=int)[None, :]).astype(float)
 
 
-def _loss(points: Points, borders: tuple[int, ...], which: int) -> Callable[[float], float]:
+def _build_loss(points: Points, borders: tuple[int, ...], which: int) -> Callable[[float], float]:
     """log factor of one border → the least sum of squares with it, the other borders' being free."""
-    step = _beyond(points, borders[which : which + 1])[:, 0]
+    step = _mark_beyond(points, borders[which : which + 1])[:, 0]
     others = borders[:which] + borders[which + 1 :]
-    return lambda jump: _fit(points, others, jump * step)[0]
+    return lambda jump: _fit_borders(points, others, jump * step)[0]
 
 
-def _p(loss: Callable[[float], float], jump: float, least: float, df: int) -> float:
+def _compute_p(loss: Callable[[float], float], jump: float, least: float, df: int) -> float:
     """P of the jump if its factor were the least that counts."""
     from iosonde.stats.estimate.distributions import f_upper_p
 
-    held = loss(math.copysign(math.log(LEAST_FACTOR), jump))
-    return f_upper_p(max(held - least, 0.0) / (least / df), 1, df)
+    constrained_loss = loss(math.copysign(math.log(LEAST_FACTOR), jump))
+    return f_upper_p(max(constrained_loss - least, 0.0) / (least / df), 1, df)
 
 
 def _better_than_smooth(points: Points, least: float, parameters: int) -> bool:

@@ -68,20 +68,20 @@ def series_of(
             "if every trial did the same work, add {spell.of_time}",
             column=column.name,
         )
-    known = ~np.isnan(sizes) & ~np.isnan(rates)
-    _check(table, sizes, rates, known, column.name, table.column(on).name)
+    complete = ~np.isnan(sizes) & ~np.isnan(rates)
+    _check(table, sizes, rates, complete, column.name, table.column(on).name)
     values = 1 / rates if of_time else rates
     unit = f"1/{column.unit or column.name}" if of_time else column.unit
-    part = table.take(known)
-    found = []
+    part = table.take(complete)
+    series = []
     for key, rows in part.groups(by):
         trials: dict[float, list[float]] = {}
-        for size, rate in zip(sizes[known][rows], values[known][rows], strict=True):
+        for size, rate in zip(sizes[complete][rows], values[complete][rows], strict=True):
             trials.setdefault(float(size), []).append(float(rate))
         names = [table.column(name).name for name in by]
-        found.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials,
+        series.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials,
                             table.level_units(names)))  # fmt: skip
-    return found, missing_row_warnings(int((~known).sum()), len(table))
+    return series, missing_row_warnings(int((~complete).sum()), len(table))
 
 
 def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: str) -> None:

@@ -27,18 +27,18 @@ def sentences(made: Scaling, on: str, rate: Number) -> list[str]:
     changes: list[str] = [_change(change, on) for change in made.changes]
     if changes:
         changes[-1] += " Each side has laws of its own."
-    return [*changes, " ".join(_conclusion(made, on, rate))]
+    return [*changes, " ".join(_build_conclusion(made, on, rate))]
 
 
 def messages(made: Scaling, on: str, rate: Number) -> list[Message]:
     """The same, each sentence with its code."""
-    return [*(_change(change, on) for change in made.changes), *_conclusion(made, on, rate)]
+    return [*(_change(change, on) for change in made.changes), *_build_conclusion(made, on, rate)]
 
 
-def _conclusion(made: Scaling, on: str, rate: Number) -> list[Message]:
+def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     """The conclusion of the last regime; whether it says a limit is the state of ``made.limit``."""
-    limit = _limit(made, on)
-    return [*([] if limit is None else [limit]), *_laws(made, on, rate)]
+    limit = _limit(scaling, on)
+    return [*([] if limit is None else [limit]), *_laws(scaling, on, rate)]
 
 
 def _limit(made: Scaling, on: str) -> Message | None:
@@ -46,7 +46,7 @@ def _limit(made: Scaling, on: str) -> Message | None:
     regime, limit = made.regimes[-1], made.limit
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
     if limit.fall and not has_peak:
-        return _fall(limit.fall, on)
+        return _describe_fall(limit.fall, on)
     if not limit.is_seen or (regime.is_compared and _is_bent(regime)):
         return None
     return Message(
@@ -55,7 +55,7 @@ def _limit(made: Scaling, on: str) -> Message | None:
     )  # fmt: skip
 
 
-def _fall(fall: Fall, on: str) -> Message:
+def _describe_fall(fall: Fall, on: str) -> Message:
     return Message(
         "fall" if fall.is_significant else "fall-inconclusive",
         "The rate falls beyond {peak:g} {unit}: at {last:g} it is {ratio} times that at {peak:g}."
@@ -117,7 +117,7 @@ def _laws(made: Scaling, on: str, rate: Number) -> list[Message]:
             )
         ]
     if best.law.name == LINEAR:
-        return _linear(made, on, rate)  # a case of all others: none of them can be ruled out by it
+        return _describe_linear(made, on, rate)  # a case of all others: none of them can be ruled out by it
     if made.limit.is_seen and not _is_bent(regime):
         conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
     else:
@@ -131,11 +131,11 @@ def _titles(laws: Iterable[FittedLaw]) -> str:
     return ", ".join(TITLES[law.law.name] for law in laws)
 
 
-def _linear(made: Scaling, on: str, rate: Number) -> list[Message]:
-    regime, limit = made.regimes[-1], made.limit
+def _describe_linear(scaling: Scaling, on: str, rate: Number) -> list[Message]:
+    regime, limit = scaling.regimes[-1], scaling.limit
     each = rate(regime.possible[0].parameters[laws.LAMBDA])
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
-    contention = _percent(amdahl.parameters[laws.ALPHA].high) if amdahl else "~"
+    contention = _format_percent(amdahl.parameters[laws.ALPHA].high) if amdahl else "~"
     if limit.state is not VerdictState.EQUAL:
         return [
             Message(
@@ -148,7 +148,7 @@ def _linear(made: Scaling, on: str, rate: Number) -> list[Message]:
                 contention=contention,
             )
         ]
-    other = "no other limit" if made.changes else "no limit"
+    other = "no other limit" if scaling.changes else "no limit"
     no_limit = Message(
         "no-limit",
         "Linear as far as {high:g} {unit}, {rate} each: " + other + " is seen yet.",
@@ -161,13 +161,13 @@ def _linear(made: Scaling, on: str, rate: Number) -> list[Message]:
     return [no_limit, Message("contention-bound", "Contention is at most {contention}.", contention=contention)]
 
 
-def _amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
+def _describe_amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     alpha = best.parameters[laws.ALPHA]
     if not alpha.low:
         return Message(
             "limit-inconclusive",
             "Whether anything limits cannot be told: contention is between 0 and {contention}.",
-            contention=_percent(alpha.high),
+            contention=_format_percent(alpha.high),
         )
     ceiling = rate(best.parameters[laws.CEILING])
     if alpha.value is not None and alpha.value > _FLAT:
@@ -190,9 +190,9 @@ def _amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     )
 
 
-def _usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
+def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     alpha, peak = best.parameters[laws.ALPHA], best.parameters.get(laws.PEAK)
-    serial = f"{_percent_of(alpha)} serial" if alpha.low else f"contention at most {_percent(alpha.high)}"
+    serial = f"{_percent_of(alpha)} serial" if alpha.low else f"contention at most {_format_percent(alpha.high)}"
     if peak is None or peak.value is None:
         return Message(
             "coherency-inconclusive",
@@ -213,7 +213,7 @@ def _usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     )
 
 
-def _min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
+def _describe_min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     knee, ceiling = best.parameters[laws.KNEE], rate(best.parameters[laws.CEILING])
     if knee.high is None or (knee.value or 0.0) > regime.high:
         return _not_reached("Linear", regime, on)
@@ -235,7 +235,7 @@ def _min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     )
 
 
-def _queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
+def _describe_queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
     if best.parameters[laws.CEILING].high is None:
         return _not_reached("Nearly linear", regime, on)
     return Message(
@@ -258,15 +258,15 @@ def _not_reached(shape: str, regime: Regime, on: str) -> Message:
     )
 
 
-_SAY = {"amdahl": _amdahl, "usl": _usl, "min": _min, "queue": _queue}
+_SAY = {"amdahl": _describe_amdahl, "usl": _describe_usl, "min": _describe_min, "queue": _describe_queue}
 
 
-def _percent(value: float | None, digits: int = 2) -> str:
+def _format_percent(value: float | None, digits: int = 2) -> str:
     return "~" if value is None else f"{significant(100 * value, digits)} %"
 
 
 def _percent_of(estimate: Estimate) -> str:
-    value, low, high = (_percent(end, 3) for end in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (_format_percent(end, 3) for end in (estimate.value, estimate.low, estimate.high))
     return f"{value} ({low} to {high})"
 
 

@@ -34,13 +34,13 @@ def columns(design: Design, factor: int) -> Array:
 def joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:
     """Columns of these factors together: every combination of their levels where each has ``least_cells`` settings
     on average, else additively."""
-    named = [i for i in factors if design.features[i].name not in design.binned]
-    codes, groups = design.joint(named)
-    parts = [columns(design, i) for i in factors if i not in named]
+    unbinned = [i for i in factors if design.features[i].name not in design.binned]
+    codes, groups = design.joint(unbinned)
+    parts = [columns(design, i) for i in factors if i not in unbinned]
     if groups * least_cells <= design.n_cells:
         parts.append(np.asarray(codes[:, None] == np.arange(1, groups), float))
     else:
-        parts += [columns(design, i) for i in named]
+        parts += [columns(design, i) for i in unbinned]
     return np.column_stack(parts) if parts else np.zeros((design.n_cells, 0))
 
 
@@ -48,13 +48,13 @@ def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
     """Orthonormal columns (in √weight of the cells) of what ``matrix`` adds to the mean and to the basis ``before``."""
     root = np.sqrt(design.counts)
     mean = (root / np.linalg.norm(root))[:, None]
-    known = mean if before is None else np.column_stack([mean, before])
+    previous = mean if before is None else np.column_stack([mean, before])
     weighted = matrix * root[:, None]
     lengths = np.linalg.norm(weighted, axis=0)
-    left = weighted[:, lengths > 0] / lengths[lengths > 0]
+    remainder = weighted[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # twice is enough (Kahan; Parlett 1998, 6.9)
-        left = left - known @ (known.T @ left)
-    q, r = np.linalg.qr(left)
+        remainder = remainder - previous @ (previous.T @ remainder)
+    q, r = np.linalg.qr(remainder)
     return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
 
 
@@ -81,16 +81,16 @@ def left_by_others(design: Design, most_columns: float) -> list[Array]:
     if k == 1 or sum(sizes) > most_columns:
         return [raw] * k
     mean = design.counts / design.n
-    whole = np.column_stack([part - mean @ part for part in parts]) * root[:, None]
-    gram = whole.T @ whole
+    matrix = np.column_stack([part - mean @ part for part in parts]) * root[:, None]
+    gram = matrix.T @ matrix
     owner = np.repeat(np.arange(k), sizes)
-    found = []
+    remainders = []
     for i in range(k):
         others = np.flatnonzero(owner != i)
-        beta, left = np.zeros(whole.shape[1]), centred
+        beta, remainder = np.zeros(matrix.shape[1]), centred
         for _ in range(2):
-            pull = (whole.T @ left)[others]
+            pull = (matrix.T @ remainder)[others]
             beta[others] += np.linalg.lstsq(gram[np.ix_(others, others)], pull, rcond=1e-13)[0]
-            left = centred - whole @ beta
-        found.append(np.asarray(left / root, float))
-    return found
+            remainder = centred - matrix @ beta
+        remainders.append(np.asarray(remainder / root, float))
+    return remainders

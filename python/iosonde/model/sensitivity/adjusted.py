@@ -62,40 +62,40 @@ def adjusted(design: Design, held: Groups, level: float, rng: np.random.Generato
     wide = sum(matrix.shape[1] for matrix in matrices)
     if wide > min(_MOST_COLUMNS, design.n_cells - 1 - (1 if sample else 0)):
         return None
-    fixed = basis(design, np.column_stack([matrices[i] for i in sorted(held)])) if held else _none(design)
+    fixed = basis(design, np.column_stack([matrices[i] for i in sorted(held)])) if held else _build_empty(design)
     rest = basis(design, np.column_stack(matrices), fixed)
-    known = np.column_stack([fixed, rest])
-    along = known.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    joint_basis = np.column_stack([fixed, rest])
+    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
     scale, beyond = scale_of(design, along, level)
     parts, within, moves, own = [], {}, {}, {}
     for i in range(len(matrices)):
         others = [matrix for j, matrix in enumerate(matrices) if j != i]
-        before = basis(design, np.column_stack(others)) if others else _none(design)
+        before = basis(design, np.column_stack(others)) if others else _build_empty(design)
         own[i] = basis(design, matrices[i], before)
-        part, moves[i] = part_of(design, scale, before, own[i], _none(design), sample)
+        part, moves[i] = part_of(design, scale, before, own[i], _build_empty(design), sample)
         if part.p is None:  # few degrees of freedom give no interval, but a test
-            f, p = scale.f_test(squares(along @ (known.T @ own[i])))
+            f, p = scale.f_test(squares(along @ (joint_basis.T @ own[i])))
             part = replace(part, f=f, p=p)
         parts.append(part)
         if held and i not in held:
             within[i] = part_of(design, scale, before, own[i], fixed, sample)[0]
     moves_within = {i: moves[i] for i in within}
     if not sample:
-        moves = _moves(own, known, along[:0], along, scale, rng)
+        moves = _draw_moves(own, joint_basis, along[:0], along, scale, rng)
         f = fixed.shape[1]
-        moves_within = _moves({i: own[i] for i in within}, rest, along[:f], along[f:], scale, rng)
+        moves_within = _draw_moves({i: own[i] for i in within}, rest, along[:f], along[f:], scale, rng)
     inter = None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0))
     return Adjusted(parts, within, moves, moves_within, inter, scale)
 
 
-def _none(design: Design) -> Array:
+def _build_empty(design: Design) -> Array:
     return np.zeros((design.n_cells, 0))
 
 
-def _moves(
-    own: Mapping[int, Array], known: Array, before: Array, along: Array, scale: Scale, rng: np.random.Generator
+def _draw_moves(
+    own: Mapping[int, Array], joint_basis: Array, before: Array, along: Array, scale: Scale, rng: np.random.Generator
 ) -> dict[int, Array | None]:
     if scale.noise.df < LEAST_DF:
         return dict.fromkeys(own)
-    drawn = drawn_shares({str(i): known.T @ one for i, one in own.items()}, before, along, scale, rng)
+    drawn = drawn_shares({str(i): joint_basis.T @ matrix for i, matrix in own.items()}, before, along, scale, rng)
     return {i: drawn[str(i)] for i in own}

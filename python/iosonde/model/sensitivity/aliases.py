@@ -17,7 +17,7 @@ from .additive import basis, columns
 from .design import FRACTION, GRID, Design
 from .variances import Array
 
-_WHOLE, _PARTLY = 0.999, 0.1  # cosines
+_FULL, _PARTLY = 0.999, 0.1  # cosines
 MOST_FACTORS, _MOST_COLUMNS = 20, 64  # of all factors; of one interaction
 
 
@@ -37,7 +37,7 @@ class Alias:
     @property
     def whole(self) -> bool:
         """Whether nothing tells it from the main effect."""
-        return self.strength >= _WHOLE
+        return self.strength >= _FULL
 
     def to_json(self) -> dict[str, object]:
         """Plain values."""
@@ -50,33 +50,33 @@ def aliases(design: Design) -> list[tuple[Alias, ...]] | None:
     k = len(design.features)
     if design.kind not in (FRACTION, GRID) or not 2 < k <= MOST_FACTORS:
         return None
-    least = _PARTLY if design.kind == FRACTION else _WHOLE
+    least = _PARTLY if design.kind == FRACTION else _FULL
     main = [basis(design, columns(design, i)) for i in range(k)]
-    found: list[list[Alias]] = [[] for _ in range(k)]
+    aliases: list[list[Alias]] = [[] for _ in range(k)]
     for j, m in combinations(range(k), 2):
-        both = _interaction(design, main[j], main[m])
+        both = _build_interaction(design, main[j], main[m])
         for i in range(k):
-            strength = _cosine(main[i], both) if i not in (j, m) else 0.0
+            strength = _compute_cosine(main[i], both) if i not in (j, m) else 0.0
             if strength >= least:
-                found[i].append(Alias(design.features[j].name, design.features[m].name, min(1.0, strength)))
-    return [tuple(sorted(one, key=lambda alias: -alias.strength)) for one in found]
+                aliases[i].append(Alias(design.features[j].name, design.features[m].name, min(1.0, strength)))
+    return [tuple(sorted(group, key=lambda alias: -alias.strength)) for group in aliases]
 
 
-def _interaction(design: Design, one: Array, other: Array) -> Array:
+def _build_interaction(design: Design, first: Array, other: Array) -> Array:
     """Orthonormal columns of what two factors do beyond their main effects."""
-    products = (one[:, :, None] * other[:, None, :]).reshape(len(one), -1)[:, :_MOST_COLUMNS]
+    products = (first[:, :, None] * other[:, None, :]).reshape(len(first), -1)[:, :_MOST_COLUMNS]
     root = np.sqrt(design.counts)[:, None]
-    return basis(design, products / root / root, np.linalg.qr(np.column_stack([one, other]))[0])
+    return basis(design, products / root / root, np.linalg.qr(np.column_stack([first, other]))[0])
 
 
-def _cosine(one: Array, other: Array) -> float:
+def _compute_cosine(first: Array, other: Array) -> float:
     """Of the smallest angle between two spaces."""
-    if not one.shape[1] or not other.shape[1]:
+    if not first.shape[1] or not other.shape[1]:
         return 0.0
-    return float(np.linalg.norm(one.T @ other, 2))
+    return float(np.linalg.norm(first.T @ other, 2))
 
 
 def named(found: Sequence[Alias], most: int = 3) -> str:
     """``a×b, c×d and 4 more``."""
-    shown = ", ".join(alias.name for alias in found[:most])
-    return f"{shown} and {len(found) - most} more" if len(found) > most else shown
+    text = ", ".join(alias.name for alias in found[:most])
+    return f"{text} and {len(found) - most} more" if len(found) > most else text

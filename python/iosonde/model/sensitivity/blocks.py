@@ -42,9 +42,13 @@ class FactorBlock:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"name": self.name, **self.added.to_json(), **self.of_rest.flat("of_rest"),
-                "factors": [{"name": name, **part.to_json()} for name, part in self.factors.items()],
-                "order": [list(group) for group in self.order]}  # fmt: skip
+        return {
+            "name": self.name,
+            **self.added.to_json(),
+            **self.of_rest.flat("of_rest"),
+            "factors": [{"name": name, **part.to_json()} for name, part in self.factors.items()],
+            "order": [list(group) for group in self.order],
+        }
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,27 @@ class Blocks:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         inter = None if self.interactions is None else self.interactions.to_json()
-        return {"blocks": [block.to_json() for block in self.blocks], "interactions": inter, "unexplained": self.left,
-                "unexplained_df": self.left_df}  # fmt: skip
+        return {
+            "blocks": [block.to_json() for block in self.blocks],
+            "interactions": inter,
+            "unexplained": self.left,
+            "unexplained_df": self.left_df,
+        }
 
 
 def enter(
-    design: Design, blocks: Mapping[str, Sequence[int]], told: Collection[str], level: float, rng: np.random.Generator
+    design: Design,
+    blocks: Mapping[str, Sequence[int]],
+    significant: Collection[str],
+    level: float,
+    rng: np.random.Generator,
 ) -> Blocks:
-    """The blocks (factors by number) in order; ``told`` are the factors whose effect can be told from chance.
+    """The blocks (factors by number) in order; ``significant`` are the factors whose effect can be told from chance.
 
     Raises DataError where the factors have more levels than the settings can tell apart.
     """
-    made = {name: np.column_stack([columns(design, i) for i in factors]) for name, factors in blocks.items()}
-    wide = sum(matrix.shape[1] for matrix in made.values())
+    matrices = {name: np.column_stack([columns(design, i) for i in factors]) for name, factors in blocks.items()}
+    wide = sum(matrix.shape[1] for matrix in matrices.values())
     most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
     if wide > most:
         raise DataError(
@@ -83,18 +95,18 @@ def enter(
             settings=design.n_cells,
             limit=most,
         )
-    known = np.zeros((design.n_cells, 0))
+    joint_basis = np.zeros((design.n_cells, 0))
     ends = [0]
-    for matrix in made.values():
-        known = np.column_stack([known, basis(design, matrix, known)])
-        ends.append(known.shape[1])
-    along = known.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    for matrix in matrices.values():
+        joint_basis = np.column_stack([joint_basis, basis(design, matrix, joint_basis)])
+        ends.append(joint_basis.shape[1])
+    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
     scale, interactions = scale_of(design, along, level)
-    found, sample, nothing = [], design.kind == SCATTERED, known[:, :0]
+    results, sample, nothing = [], design.kind == SCATTERED, joint_basis[:, :0]
     for name, start, end in zip(blocks, ends[:-1], ends[1:], strict=True):
-        before, own = known[:, :start], known[:, start:end]
-        named = {design.features[i].name: basis(design, columns(design, i), before) for i in blocks[name]}
-        alone = {factor: part_of(design, scale, before, one, before, sample) for factor, one in named.items()}
+        before, own = joint_basis[:, :start], joint_basis[:, start:end]
+        bases = {design.features[i].name: basis(design, columns(design, i), before) for i in blocks[name]}
+        alone = {factor: part_of(design, scale, before, base, before, sample) for factor, base in bases.items()}
         parts = dict(
             sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -(item[1].share.value or 0))
         )
@@ -102,11 +114,17 @@ def enter(
             moves = {factor: moved for factor, (_, moved) in alone.items()}
         else:
             moves = drawn_shares(
-                {n: known[:, start:].T @ one for n, one in named.items()}, along[:start], along[start:], scale, rng
+                {n: joint_basis[:, start:].T @ base for n, base in bases.items()},
+                along[:start],
+                along[start:],
+                scale,
+                rng,
             )
-        seen = [factor for factor in parts if factor in told]
-        order = tied(seen, {n: parts[n].share.value or 0.0 for n in seen}, moves, level, scale.noise.df)
-        added, of_rest = (part_of(design, scale, before, own, whole, sample)[0] for whole in (nothing, before))
-        found.append(FactorBlock(name, added, of_rest.share, parts, order))
+        candidates = [factor for factor in parts if factor in significant]
+        order = tied(candidates, {n: parts[n].share.value or 0.0 for n in candidates}, moves, level, scale.noise.df)
+        added, rest_part = (
+            part_of(design, scale, before, own, reference, sample)[0] for reference in (nothing, before)
+        )
+        results.append(FactorBlock(name, added, rest_part.share, parts, order))
     between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
-    return Blocks(tuple(found), between, scale.left_share, scale.noise.df)
+    return Blocks(tuple(results), between, scale.left_share, scale.noise.df)

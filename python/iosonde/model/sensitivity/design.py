@@ -95,8 +95,8 @@ def joint_codes(codes: Codes) -> tuple[Codes, int]:
     count = 1
     for column in codes.T:
         pairs = joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column
-        known, joint = np.unique(pairs, return_inverse=True)
-        joint, count = joint.reshape(-1).astype(np.intp), len(known)
+        distinct, joint = np.unique(pairs, return_inverse=True)
+        joint, count = joint.reshape(-1).astype(np.intp), len(distinct)
     return joint, count
 
 
@@ -118,9 +118,9 @@ def design_of(data: Examples) -> Design:
     ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
     kind = _kind(levels, n)
-    codes, binned = _binned(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
+    codes, binned = _bin_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
     groups = tuple(int(column.max()) + 1 for column in codes.T)
-    links, imbalance = _links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
+    links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
     return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)
 
 
@@ -132,7 +132,7 @@ def _kind(levels: Codes, n: int) -> str:
     if cells >= _NEARLY_COMPLETE * math.prod(sizes):
         return FACTORIAL
     if len(sizes) > 2 and all(
-        _balanced(levels[:, a], levels[:, b], sizes[a] * sizes[b]) for a, b in combinations(range(len(sizes)), 2)
+        _is_balanced(levels[:, a], levels[:, b], sizes[a] * sizes[b]) for a, b in combinations(range(len(sizes)), 2)
     ):
         return FRACTION
     if n - cells >= LEAST_DF and cells >= _GOOD_PART * math.prod(sizes):
@@ -140,7 +140,7 @@ def _kind(levels: Codes, n: int) -> str:
     return SCATTERED
 
 
-def _balanced(a: Codes, b: Codes, combinations_: int) -> bool:
+def _is_balanced(a: Codes, b: Codes, combinations_: int) -> bool:
     table = np.bincount(joint_codes(np.column_stack([a, b]))[0])
     return len(table) == combinations_ and np.ptp(table) == 0
 
@@ -150,30 +150,30 @@ def bins_for(cells: int) -> int:
     return int(min(_MOST_BINS, max(3, 0.8 * cells**0.5)))
 
 
-def _binned(
+def _bin_numbers(
     features: tuple[Feature, ...], x: Array, levels: Codes, counts: npt.NDArray[np.intp]
 ) -> tuple[Codes, tuple[str, ...]]:
     """Numbers with more levels than bins in bins of equally many rows; the rest by levels."""
-    bins, codes, named = bins_for(len(x)), [], []
+    bins, codes, names = bins_for(len(x)), [], []
     for place, feature in enumerate(features):
         column = levels[:, place]
         if feature.numeric and len(feature.levels) > bins:
             column = _rank_groups(x[:, place], counts, bins)
-            named.append(feature.name)
+            names.append(feature.name)
         codes.append(column)
-    return np.column_stack(codes), tuple(named)
+    return np.column_stack(codes), tuple(names)
 
 
 def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: int) -> Codes:
     """Groups of about equally many rows, equal values in one group."""
-    known, inverse = np.unique(values, return_inverse=True)
+    distinct, inverse = np.unique(values, return_inverse=True)
     weights = np.bincount(inverse.reshape(-1), counts)
     middle = (np.cumsum(weights) - weights / 2) / weights.sum()
     group = np.minimum((middle * groups).astype(np.intp), groups - 1)
     return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)[inverse.reshape(-1)]
 
 
-def _links(
+def _find_links(
     features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool
 ) -> tuple[tuple[FactorLink, ...], float]:
     """(pairs of factors that depend on each other, the strongest first; the largest V of all pairs). In a ``sample``
@@ -182,16 +182,16 @@ def _links(
         _rank_groups(x[:, i], counts, 5) if feature.numeric and len(feature.levels) > 5 else levels[:, i]
         for i, feature in enumerate(features)
     ]
-    found, largest = [], 0.0
+    links, largest = [], 0.0
     for a, b in combinations(range(len(features)), 2):
         strength = _cramers_v(coarse[a], coarse[b], counts, sample)
         largest = max(largest, strength)
         if features[a].numeric and features[b].numeric:
-            rho = _spearman(x[:, a], x[:, b])
+            rho = _compute_spearman(x[:, a], x[:, b])
             strength = max(strength, rho if rho >= _MONOTONE else 0.0)
         if strength >= _ASSOCIATED:
-            found.append(FactorLink(features[a].name, features[b].name, strength))
-    return tuple(sorted(found, key=lambda link: -link.strength)), largest
+            links.append(FactorLink(features[a].name, features[b].name, strength))
+    return tuple(sorted(links, key=lambda link: -link.strength)), largest
 
 
 def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
@@ -219,7 +219,7 @@ def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
     return math.sqrt(phi2 / max(min(r - 1, c - 1), 1e-9))
 
 
-def _spearman(a: Array, b: Array) -> float:
+def _compute_spearman(a: Array, b: Array) -> float:
     """|ρ| of mean ranks; 0 where chance explains it (|ρ|·√n below 3.3)."""
     ranks = []
     for values in (a, b):

@@ -24,7 +24,7 @@ from .design import Codes, Design
 from .variances import Array
 
 _LEAST_LEVELS = 3
-_MOST_NAMED = 4  # levels
+_MAX_LISTED = 4  # levels
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,15 @@ class Effects:
     @property
     def tried(self) -> str:
         """The levels in words, or their range and how many there are."""
-        if len(self.levels) <= _MOST_NAMED and all(level.low == level.high for level in self.levels):
+        if len(self.levels) <= _MAX_LISTED and all(level.low == level.high for level in self.levels):
             return ", ".join(level.said(level.low) for level in self.levels)
         if not all(isinstance(level.low, (int, float)) for level in self.levels):
             return f"{len(self.levels)} levels"
         bins = "" if all(level.low == level.high for level in self.levels) else " bins"
-        low, high = _short(self.levels[0], self.levels[0].low), _short(self.levels[-1], self.levels[-1].high)
+        low, high = (
+            _shorten_cell(self.levels[0], self.levels[0].low),
+            _shorten_cell(self.levels[-1], self.levels[-1].high),
+        )
         return f"{low} to {high} ({len(self.levels)}{bins})"
 
     @property
@@ -81,10 +84,16 @@ class Effects:
 
     def to_json(self) -> dict[str, Any]:
         """Levels and the change from each to the next."""
-        steps = [{"from": a.name, "to": b.name, "change": _value(b) - _value(a)}
-                 for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)]  # fmt: skip
-        return {"levels": [level.to_json() for level in self.levels], "steps": steps,
-                "monotone": not self.turns, "turns": self.turns or None}  # fmt: skip
+        steps = [
+            {"from": a.name, "to": b.name, "change": _value(b) - _value(a)}
+            for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
+        ]
+        return {
+            "levels": [level.to_json() for level in self.levels],
+            "steps": steps,
+            "monotone": not self.turns,
+            "turns": self.turns or None,
+        }
 
 
 def _shown(cell: Cell, unit: str) -> str:
@@ -100,20 +109,20 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
     None: what is inside a group is all noise (scattered settings)."""
     codes = design.codes[:, factor]
     feature = design.features[factor]
-    means, rows, errors = _means(design, codes, np.ones(design.n_cells, bool), noise)
+    means, rows, errors = _compute_means(design, codes, np.ones(design.n_cells, bool), noise)
     z = normal_quantile(0.5 + level / 2)
-    made = []
+    levels = []
     for group in range(design.n_groups[factor]):
         ends = _ends(design, factor, codes == group)
         half = z * float(errors[group])
-        known = math.isfinite(half)
+        is_finite = math.isfinite(half)
         mean = float(means[group])
-        low, high = (mean - half, mean + half) if known else (None, None)
-        made.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
-    turns = _turn(made, means, errors, level) if feature.numeric else ""
+        low, high = (mean - half, mean + half) if is_finite else (None, None)
+        levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
+    turns = _find_turn(levels, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
-        turns = _turn_inside(design, factor, made, level, noise)
-    return Effects(tuple(made), turns)
+        turns = _turn_inside(design, factor, levels, level, noise)
+    return Effects(tuple(levels), turns)
 
 
 def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
@@ -124,7 +133,7 @@ def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Ce
     return tidy(float(inside.min())), tidy(float(inside.max()))
 
 
-def _named(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
+def _describe_cells(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
     return _between(*_ends(design, factor, cells), design.features[factor].unit)
 
 
@@ -132,7 +141,7 @@ def _between(low: Cell, high: Cell, unit: str) -> str:
     return _shown(low, unit) if low == high else f"{_shown(low, unit)} to {_shown(high, unit)}"
 
 
-def _means(
+def _compute_means(
     design: Design, codes: Codes, cells: npt.NDArray[np.bool_], noise: float | None
 ) -> tuple[Array, Array, Array]:
     """(mean, rows, standard error of the mean) of each group of these cells; the error is infinite of one setting."""
@@ -148,7 +157,7 @@ def _means(
     return means, rows, errors
 
 
-def _turn(levels: list[Level], means: Array, errors: Array, level: float, tests: int = 1) -> str:
+def _find_turn(levels: list[Level], means: Array, errors: Array, level: float, tests: int = 1) -> str:
     """Where the means go up and come down again (or the reverse), each by more than chance over all pairs."""
     n = len(means)
     if n < _LEAST_LEVELS or not np.isfinite(errors).all():
@@ -179,19 +188,19 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
             codes = design.codes[chosen, factor]
             if len(np.unique(codes)) < len(levels):
                 continue
-            means, _, errors = _means(design, codes, chosen, noise)
-            found = _turn(levels, means, errors, level, tests)
-            if found:
+            means, _, errors = _compute_means(design, codes, chosen, noise)
+            turn = _find_turn(levels, means, errors, level, tests)
+            if turn:
                 return Message(
                     "turns-inside",
                     "{turn}, where {factor} is {levels}",
-                    turn=found,
+                    turn=turn,
                     factor=design.features[other].name,
-                    levels=_named(design, other, chosen),
+                    levels=_describe_cells(design, other, chosen),
                 )
     return ""
 
 
-def _short(level: Level, cell: Cell) -> str:
+def _shorten_cell(level: Level, cell: Cell) -> str:
     """An end of a range of levels."""
     return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.said(cell)

@@ -58,26 +58,26 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
         without = [grouping(design.joint(sorted(everything - {i}))[0], design.counts) for i in sorted(everything)]
         return _by_rest(design, groups, means, lambda values: highest_interaction(values, without, design.counts), rng)
     if source == BY_MODEL:
-        return _by_rest(design, groups, means, _left_by_main_effects(design), rng)
-    seen_ss = np.array(design.ss_within.sum())
+        return _by_rest(design, groups, means, _build_residual_function(design), rng)
+    observed_ss = np.array(design.ss_within.sum())
     if source is None:
-        seen = _variances(design, groups, means * design.counts, seen_ss, np.array(0.0))
-        return Resampled(seen, None, None, "")
-    noise = seen_ss / design.df_repeats
-    seen = _variances(design, groups, means * design.counts, seen_ss, noise)
+        observed = _compute_variances(design, groups, means * design.counts, observed_ss, np.array(0.0))
+        return Resampled(observed, None, None, "")
+    noise = observed_ss / design.df_repeats
+    observed = _compute_variances(design, groups, means * design.counts, observed_ss, noise)
     residuals = _scaled_residuals(design, float(noise))
     expected = float(residuals @ residuals)
     truth = _truth(design, groups, means * design.counts, expected, expected / design.n)
     drawn = []
-    for rounds in batches(_rounds(design, noise), design.n):
+    for rounds in batches(_count_rounds(design, noise), design.n):
         picked = _drawn(design, residuals, rounds, rng)
         sums = np.add.reduceat(picked, design.starts, axis=1)
         ss = (picked**2).sum(1) - (sums**2 / design.counts).sum(1)
-        drawn.append(_variances(design, groups, means * design.counts + sums, ss, ss / design.df_repeats))
-    return Resampled(seen, truth, stacked(drawn), BY_REPEATS, design.df_repeats, _counts(groups), design.n)
+        drawn.append(_compute_variances(design, groups, means * design.counts + sums, ss, ss / design.df_repeats))
+    return Resampled(observed, truth, stacked(drawn), BY_REPEATS, design.df_repeats, _counts(groups), design.n)
 
 
-def _rounds(design: Design, noise: Array) -> int:
+def _count_rounds(design: Design, noise: Array) -> int:
     """Without noise one resampling is like another."""
     return BOOTSTRAPS if float(noise) > 1e-20 * design.total else 2
 
@@ -87,8 +87,8 @@ def _scaled_residuals(design: Design, noise: float) -> Array:
     (it is never drawn, and stands for the noise in the truth)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     scale = np.sqrt(design.counts / np.maximum(design.counts - 1, 1))
-    made = (design.y - design.means[rows]) * scale[rows]
-    return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), made), float)
+    residuals = (design.y - design.means[rows]) * scale[rows]
+    return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), residuals), float)
 
 
 def _drawn(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
@@ -103,35 +103,41 @@ def _drawn(design: Design, residuals: Array, rounds: int, rng: np.random.Generat
     return np.asarray(picked, float)
 
 
-def _left_by_main_effects(design: Design) -> Callable[[Array], Array]:
+def _build_residual_function(design: Design) -> Callable[[Array], Array]:
     """What an additive model leaves of (…, cells) values."""
     root = np.sqrt(design.counts)
-    known = basis(design, np.column_stack([columns(design, i) for i in range(len(design.features))]))
-    known = np.column_stack([root / np.linalg.norm(root), known])
-    return lambda values: np.asarray(((values * root) - (values * root) @ known @ known.T) / root, float)
+    joint_basis = basis(design, np.column_stack([columns(design, i) for i in range(len(design.features))]))
+    joint_basis = np.column_stack([root / np.linalg.norm(root), joint_basis])
+    return lambda values: np.asarray(((values * root) - (values * root) @ joint_basis @ joint_basis.T) / root, float)
 
 
 def _by_rest(
-    design: Design, groups: dict[Groups, Grouping], means: Array, rest_of: Callable[[Array], Array],
+    design: Design,
+    groups: dict[Groups, Grouping],
+    means: Array,
+    rest_of: Callable[[Array], Array],
     rng: np.random.Generator,
-) -> Resampled:  # fmt: skip
+) -> Resampled:
     """The noise is what ``rest_of`` leaves of the cell means; of a fraction also what few repeats there are."""
     counts, inside = design.counts, design.ss_within.sum()
     modelled = design.kind == FRACTION
     df, more = (_df_model(design), float(inside)) if modelled else (_df_interaction(design), 0.0)
     rest = rest_of(means)
     noise = np.array((rest**2 @ counts + more) / df)
-    seen = _variances(design, groups, means * counts, np.array(inside), noise)
+    observed = _compute_variances(design, groups, means * counts, np.array(inside), noise)
     fitted, pool = means - rest, rest * np.sqrt(design.n_cells / (df - (design.df_repeats if modelled else 0)))
     spread = float(np.mean(pool**2))
     truth = _truth(design, groups, fitted * counts, spread * design.n, spread)
     drawn = []
-    for rounds in batches(_rounds(design, noise), 4 * design.n_cells):
+    for rounds in batches(_count_rounds(design, noise), 4 * design.n_cells):
         picked = pool[rng.integers(len(pool), size=(rounds, design.n_cells))]
         squares = rest_of(picked) ** 2 @ counts + more
-        drawn.append(_variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), squares / df))
-    return Resampled(seen, truth, stacked(drawn), BY_MODEL if modelled else BY_INTERACTION, df, _counts(groups),
-                     design.n)  # fmt: skip
+        drawn.append(
+            _compute_variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), squares / df)
+        )
+    return Resampled(
+        observed, truth, stacked(drawn), BY_MODEL if modelled else BY_INTERACTION, df, _counts(groups), design.n
+    )
 
 
 def _counts(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
@@ -140,11 +146,11 @@ def _counts(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
 
 def _truth(design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: float, noise: float) -> Variances:
     """The world that is resampled from: these cell means are exact."""
-    made = _variances(design, groups, sums, np.array(ss_within), np.array(noise))
-    return Variances(made.total, made.total, made.noise, made.plain, made.plain)
+    variances = _compute_variances(design, groups, sums, np.array(ss_within), np.array(noise))
+    return Variances(variances.total, variances.total, variances.noise, variances.plain, variances.plain)
 
 
-def _variances(
+def _compute_variances(
     design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: Array, noise: Array
 ) -> Variances:
     """From the cells' sums (…, cells), the squares inside cells (…) and the noise variance (…)."""

@@ -54,18 +54,18 @@ def with_blocks(
         heads = [effects.effect_of(group[0]) for group in groups]
         shares = [0.0 if head is None else head.share for head in heads]
         place = next((i for i, share in enumerate(shares) if share < block.share), len(groups))
-        beside = [i for i in (place - 1, place) if 0 <= i < len(groups) and _overlap(block, heads[i])]
-        if beside:
-            groups[beside[0]] += block.factors
+        neighbours = [i for i in (place - 1, place) if 0 <= i < len(groups) and _is_overlapping(block, heads[i])]
+        if neighbours:
+            groups[neighbours[0]] += block.factors
         else:
             groups.insert(place, list(block.factors))
     return tuple(tuple(group) for group in groups)
 
 
-def _overlap(one: FactorEffect, other: FactorEffect | None) -> bool:
+def _is_overlapping(effect: FactorEffect, other: FactorEffect | None) -> bool:
     if other is None:
         return True
-    a, b = one.explained, other.explained
+    a, b = effect.explained, other.explained
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return True
     return a.low <= b.high and b.low <= a.high
@@ -96,23 +96,23 @@ def adjusted_text(part: VariancePart) -> str:
 
 def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:
     """``network first (S1 0.55, 0.49–0.60); replication and clients cannot be told apart``; ``numbers`` by name."""
-    said = []
+    clauses = []
     for place, group in enumerate(groups):
-        shown = [f"{name} ({numbers[name]})" for name in group]
+        items = [f"{name} ({numbers[name]})" for name in group]
         if len(group) > 1:
-            apart = f"{joined(shown)}, which cannot be told apart"
-            said.append(f"then {apart}" if place else f"first {apart}")
+            apart = f"{joined(items)}, which cannot be told apart"
+            clauses.append(f"then {apart}" if place else f"first {apart}")
         elif place:
-            said.append(f"then {shown[0]}")
+            clauses.append(f"then {items[0]}")
         else:
-            said.append(f"{group[0]} first {shown[0][len(group[0]) + 1 :]}")
-    return "; ".join(said)
+            clauses.append(f"{group[0]} first {items[0][len(group[0]) + 1 :]}")
+    return "; ".join(clauses)
 
 
 def ranked_names(groups: Sequence[Sequence[str]]) -> str:
     """``stripe first, then cache and hints, which cannot be told apart``."""
-    said = [f"{joined(group)}{', which cannot be told apart' if len(group) > 1 else ''}" for group in groups]
-    return ", then ".join([f"{said[0]}{' first' if len(groups[0]) == 1 else ''}", *said[1:]])
+    clauses = [f"{joined(group)}{', which cannot be told apart' if len(group) > 1 else ''}" for group in groups]
+    return ", then ".join([f"{clauses[0]}{' first' if len(groups[0]) == 1 else ''}", *clauses[1:]])
 
 
 def ranged(share: Estimate) -> str:

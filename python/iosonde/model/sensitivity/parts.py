@@ -48,14 +48,14 @@ class Scale:
 
     def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
         """The share of ``effect`` in all but what is ``before`` it."""
-        whole = self.total - before.ss
-        value = effect.ss / whole if whole > 0 else 0.0
+        total = self.total - before.ss
+        value = effect.ss / total if total > 0 else 0.0
         if self.noise.df < LEAST_DF:
             share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
             return VariancePart(share, value, effect.df, None, None)
-        others = SumOfSquares(max(0.0, whole - effect.ss - self.left), self.effects_df - effect.df - before.df)
+        others = SumOfSquares(max(0.0, total - effect.ss - self.left), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
-        corrected = (effect.ss - effect.df * self.variance) / (whole + self.variance)
+        corrected = (effect.ss - effect.df * self.variance) / (total + self.variance)
         share = held_between(corrected, limits, self.level, self.n)
         return VariancePart(share, value, effect.df, *self.f_test(effect))
 
@@ -101,14 +101,14 @@ def sampled(before: Additive, after: Additive, whole: Additive, level: float) ->
         moved.append((squares - v[-1] * design.counts) * m / design.n)
         adjusted.append(v[-1] * m / (m - 1 - model.df))
     value, corrected = (v[0] - v[1]) / v[2], (adjusted[0] - adjusted[1]) / adjusted[2]
-    df, left_df = after.df - before.df, m - 1 - after.df
+    df, residual_df = after.df - before.df, m - 1 - after.df
     moves = (moved[0] - moved[1] - value * moved[2]) / v[2] / np.sqrt(m)
-    half = t_critical(level, left_df) * float(np.std(moves))
+    half = t_critical(level, residual_df) * float(np.std(moves))
     share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
     if df < 1 or v[1] <= 1e-20 * v[2]:
         return VariancePart(share, value, df, None, None if df < 1 else LEAST_P), moves
-    f = (v[0] - v[1]) / df / (v[1] / left_df)
-    return VariancePart(share, value, df, f, f_upper_p(f, df, left_df)), moves
+    f = (v[0] - v[1]) / df / (v[1] / residual_df)
+    return VariancePart(share, value, df, f, f_upper_p(f, df, residual_df)), moves
 
 
 def part_of(
@@ -150,7 +150,7 @@ def drawn_shares(
     if scale.noise.df < LEAST_DF:
         return dict.fromkeys(turns)
     drawn = along + np.sqrt(scale.variance) * rng.normal(size=(DRAWS, len(along)))
-    beside = scale.total - scale.left - float(before @ before) - float(along @ along)
-    left = scale.left * rng.chisquare(scale.noise.df, DRAWS) / scale.noise.df
-    totals = (drawn**2).sum(1) + beside + left
+    remainder = scale.total - scale.left - float(before @ before) - float(along @ along)
+    unexplained = scale.left * rng.chisquare(scale.noise.df, DRAWS) / scale.noise.df
+    totals = (drawn**2).sum(1) + remainder + unexplained
     return {name: ((drawn @ turn) ** 2).sum(1) / totals for name, turn in turns.items()}

@@ -44,8 +44,8 @@ def shuffles(design: Design, level: float) -> int:
     """How many: enough for a p as small as the step-down over all factors asks for; of many rows fewer."""
     if design.n > _MANY_ROWS:
         return _SHUFFLES_OF_MANY
-    wanted = math.ceil(2 * len(design.features) / (1 - level)) - 1
-    return max(_SHUFFLES, min(wanted, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
+    n_needed = math.ceil(2 * len(design.features) / (1 - level)) - 1
+    return max(_SHUFFLES, min(n_needed, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
 
 
 def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:
@@ -55,22 +55,22 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
         shuffled = _over_cells(design, level, rounds, rng)
         if beyond is None or design.n_cells >= FEW_CELLS:
             return shuffled
-        return [replace(one, p=_smaller(one.p, _p_of_f(beyond, i))) for i, one in enumerate(shuffled)]
-    found = []
+        return [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+    nulls = []
     for i in range(len(design.features)):
         if design.kind != FRACTION and _varies_inside(design, i):
-            found.append(_inside_strata(design, i, level, rounds, rng))
+            nulls.append(_inside_strata(design, i, level, rounds, rng))
         elif beyond is not None:
-            found.append(Null(_p_of_f(beyond, i), beyond.zero_line(i, level)))
+            nulls.append(Null(_p_of_f(beyond, i), beyond.zero_line(i, level)))
         else:
-            found.append(_of_residuals(design, i, level, rounds, rng))
-    return found
+            nulls.append(_shuffle_residuals(design, i, level, rounds, rng))
+    return nulls
 
 
-def _smaller(one: float | None, other: float | None) -> float | None:
+def _combine_p(first: float | None, other: float | None) -> float | None:
     """Of two tests of one factor (Bonferroni)."""
-    known = [p for p in (one, other) if p is not None]
-    return min(1.0, min(known) * len(known)) if known else None
+    p_values = [p for p in (first, other) if p is not None]
+    return min(1.0, min(p_values) * len(p_values)) if p_values else None
 
 
 def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
@@ -82,12 +82,12 @@ def _null(
 ) -> Null:
     """Of ``values`` (rows, or cells with their ``weights``) in ``groups``. Where none of a few shuffles of many rows
     has as large a share, p is the smaller one of the F test, which is exact enough for so many."""
-    seen = float(between(values * weights, groups))
-    at_least = int((shuffled >= seen * (1 - 1e-9)).sum())
+    observed = float(between(values * weights, groups))
+    at_least = int((shuffled >= observed * (1 - 1e-9)).sum())
     p = (at_least + 1) / (len(shuffled) + 1)
     if not at_least and design.n > _MANY_ROWS:
-        left, df = float(values**2 @ weights) / design.n - seen, len(values) - groups.n
-        p = min(p, f_upper_p(seen / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df))
+        residual, df = float(values**2 @ weights) / design.n - observed, len(values) - groups.n
+        p = min(p, f_upper_p(observed / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df))
     return Null(p, float(np.quantile(dummies, level)))
 
 
@@ -107,13 +107,13 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
     ones = np.ones(design.n)
     means = group_means(y, grouping(strata, ones))[strata]
     groups = grouping(labels, ones)
-    inside, whole = [], []
+    inside, totals = [], []
     for size in batches(rounds, 2 * design.n):
         order = np.argsort(rng.random((size, design.n)) + strata, axis=1)
         drawn = (y - means)[order]
         inside.append(between(drawn, groups))
-        whole.append(between(drawn + means, groups))
-    null = _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(whole) / design.total, level)
+        totals.append(between(drawn + means, groups))
+    null = _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(totals) / design.total, level)
     if _orders(strata, labels) * (1 - level) >= 2 * len(design.features):  # the order and its mirror image are alike
         return null
     p = _p_within(y - means, groups, design.n - int(strata.max()) - groups.n)
@@ -135,17 +135,18 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
     """The F test of the groups, of ``values`` without the means of their strata; ``df`` are those of the residuals.
     None where there are none."""
     explained = float(between(values, groups)) * len(values)
-    left = float(values @ values) - explained
+    residual = float(values @ values) - explained
     if df < 1:
         return None
-    return f_upper_p(explained / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df)
+    return f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
 
 
-def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
+def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     """What the other factors' main effects leave, shuffled over the cells."""
     values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
-        between(_shuffled(values, size, rng) * design.counts, groups) for size in batches(rounds, 2 * design.n_cells)
+        between(_shuffle_values(values, size, rng) * design.counts, groups)
+        for size in batches(rounds, 2 * design.n_cells)
     ]
     shuffled = np.concatenate(parts)
     return _null(design, values, design.counts, groups, shuffled, shuffled / design.total, level)
@@ -155,31 +156,39 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
     """Cell means shuffled over the cells: repeats of one setting stay together; the same shuffles for every factor."""
     k = len(design.features)
     raw = design.means - design.y.mean()
-    left = _without_others(design)
+    residuals = _without_others(design)
     groups = [grouping(column, design.counts) for column in design.codes.T]
     inside: list[list[float]] = [[] for _ in range(k)]
-    whole: list[list[float]] = [[] for _ in range(k)]
+    totals: list[list[float]] = [[] for _ in range(k)]
     for _ in range(rounds):
         order = rng.permutation(design.n_cells)
         for i, group in enumerate(groups):
-            inside[i].append(_between(left[i][order] * design.counts, group))
-            whole[i].append(_between(raw[order] * design.counts, group))
+            inside[i].append(_between(residuals[i][order] * design.counts, group))
+            totals[i].append(_between(raw[order] * design.counts, group))
     return [
-        _null(design, left[i], design.counts, groups[i], np.array(inside[i]), np.array(whole[i]) / design.total, level)
+        _null(
+            design,
+            residuals[i],
+            design.counts,
+            groups[i],
+            np.array(inside[i]),
+            np.array(totals[i]) / design.total,
+            level,
+        )
         for i in range(k)
     ]
 
 
 def _between(sums: Array, groups: Grouping) -> float:
     """As ``shares.between``, of one response of many cells: without sorting them."""
-    of_groups = np.bincount(groups.codes, sums)
+    group_sums = np.bincount(groups.codes, sums)
     n = groups.weights.sum()
-    return float((of_groups**2 / groups.weights).sum() / n - (of_groups.sum() / n) ** 2)
+    return float((group_sums**2 / groups.weights).sum() / n - (group_sums.sum() / n) ** 2)
 
 
 def _without_others(design: Design) -> list[Array]:
     return left_by_others(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
 
 
-def _shuffled(values: Array, times: int, rng: np.random.Generator) -> Array:
+def _shuffle_values(values: Array, times: int, rng: np.random.Generator) -> Array:
     return rng.permuted(np.broadcast_to(values, (times, len(values))), axis=1)

@@ -25,9 +25,14 @@ _NO_ERRORS = Message("no-standard-errors", "no interval: the coefficients come w
 
 
 def rank_line(
-    response: str, coefficients: Mapping[str, float], errors: Mapping[str, float] | None,
-    levels: Mapping[str, Sequence[float]], level: float, fixed: Sequence[str] = (), seed: int = SEED,
-) -> Ranking:  # fmt: skip
+    response: str,
+    coefficients: Mapping[str, float],
+    errors: Mapping[str, float] | None,
+    levels: Mapping[str, Sequence[float]],
+    level: float,
+    fixed: Sequence[str] = (),
+    seed: int = SEED,
+) -> Ranking:
     """The ranking of the features that have levels. ``errors`` are standard errors of the coefficients, taken as
     independent; None: unknown, and there are no intervals. Raises InputError, DataError."""
     names = [name for name in coefficients if name in levels]
@@ -45,32 +50,55 @@ def rank_line(
         drawn = np.random.default_rng(seed).normal(b, error, (_DRAWS, len(b)))
     everything = list(range(len(names)))
     over_all = _shares(b, drawn, spread, everything, level)
-    held = [names.index(name) for name in fixed]
-    rest = [i for i in everything if i not in held]
-    within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if held else {}
+    fixed_indices = [names.index(name) for name in fixed]
+    rest = [i for i in everything if i not in fixed_indices]
+    within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if fixed_indices else {}
     total = float(b**2 @ spread)
     factors = []
     for i, name in enumerate(names):
-        raw = _interval(float(b[i]), None if drawn is None else drawn[:, i], level)
+        raw = _compute_interval(float(b[i]), None if drawn is None else drawn[:, i], level)
         scale = float(np.sqrt(spread[i] / total))
         ends = [None if end is None else end * scale for end in (raw.low, raw.high)]
         slope = Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1]))
-        factors.append(FactorRank(name, "", over_all[i], None, None, slope, None, None, within.get(i), i in held))
+        factors.append(
+            FactorRank(name, "", over_all[i], None, None, slope, None, None, within.get(i), i in fixed_indices)
+        )
     ranked = tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0)))
-    order = _order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
-    inner = _order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
-    left = [name for name in coefficients if name not in names and coefficients[name] != 0]
+    order = _compute_order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
+    inner = _compute_order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
+    other_features = [name for name in coefficients if name not in names and coefficients[name] != 0]
     fixed_share = None
-    if held:
-        fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in held), None, None, level, 0)
-    said = _sentence(order, inner, {names[i]: s for i, s in enumerate(over_all)},
-                     {names[i]: s for i, s in within.items()}, fixed, drawn is None)  # fmt: skip
+    if fixed_indices:
+        fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in fixed_indices), None, None, level, 0)
+    sentence = _build_sentence(
+        order,
+        inner,
+        {names[i]: s for i, s in enumerate(over_all)},
+        {names[i]: s for i, s in within.items()},
+        fixed,
+        drawn is None,
+    )
     return Ranking(
-        response, "", level, 0, int(np.prod([len(levels[name]) for name in names])),
-        "published line over a full factorial of its levels", "as S1: a line has no interactions",
-        "" if drawn is None else "coefficients drawn from their standard errors", ranked, None, order, inner, (),
-        tuple(fixed), fixed_share, (), seed, said, tuple(_warnings(left, drawn is None)),
-    )  # fmt: skip
+        response,
+        "",
+        level,
+        0,
+        int(np.prod([len(levels[name]) for name in names])),
+        "published line over a full factorial of its levels",
+        "as S1: a line has no interactions",
+        "" if drawn is None else "coefficients drawn from their standard errors",
+        ranked,
+        None,
+        order,
+        inner,
+        (),
+        tuple(fixed),
+        fixed_share,
+        (),
+        seed,
+        sentence,
+        tuple(_list_warnings(other_features, drawn is None)),
+    )
 
 
 def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequence[float]]) -> None:
@@ -114,61 +142,71 @@ def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
 def _shares(
     b: np.ndarray, drawn: np.ndarray | None, spread: np.ndarray, chosen: list[int], level: float
 ) -> list[Shares]:
-    whole = float(b[chosen] ** 2 @ spread[chosen])
-    made = []
+    total = float(b[chosen] ** 2 @ spread[chosen])
+    shares = []
     for i in chosen:
-        value = float(b[i] ** 2 * spread[i]) / whole if whole else 0.0
+        value = float(b[i] ** 2 * spread[i]) / total if total else 0.0
         many = None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen])
-        s = _interval(value, many, level)
-        made.append(Shares(s, None, s, None, value))
-    return made
+        s = _compute_interval(value, many, level)
+        shares.append(Shares(s, None, s, None, value))
+    return shares
 
 
-def _interval(value: float, drawn: np.ndarray | None, level: float) -> Estimate:
+def _compute_interval(value: float, drawn: np.ndarray | None, level: float) -> Estimate:
     if drawn is None:
         return Estimate(value, None, None, level, 0, (_NO_ERRORS,))
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
     return Estimate(value, min(float(low), value), max(float(high), value), level, 0)
 
 
-def _order(
-    shares: Mapping[str, Shares], drawn: np.ndarray | None, spread: np.ndarray, names: list[str], chosen: list[int],
+def _compute_order(
+    shares: Mapping[str, Shares],
+    drawn: np.ndarray | None,
+    spread: np.ndarray,
+    names: list[str],
+    chosen: list[int],
     level: float,
-) -> tuple[tuple[str, ...], ...]:  # fmt: skip
+) -> tuple[tuple[str, ...], ...]:
     """Without errors the published order, and the sentence says that it has none."""
     ranked = sorted(shares, key=lambda name: -(shares[name].s1.value or 0))
     if drawn is None:
         return tuple((name,) for name in ranked)
-    whole = drawn[:, chosen] ** 2 @ spread[chosen]
-    deviations = {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / whole for name in ranked}
+    totals = drawn[:, chosen] ** 2 @ spread[chosen]
+    deviations = {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked}
     return tied(ranked, {name: shares[name].s1.value or 0.0 for name in ranked}, deviations, level)
 
 
-def _sentence(
-    order: tuple[tuple[str, ...], ...], inner: tuple[tuple[str, ...], ...], shares: Mapping[str, Shares],
-    within: Mapping[str, Shares], fixed: Sequence[str], unsure: bool,
-) -> str:  # fmt: skip
-    said = ranked_text(order, _numbers(shares, unsure))
+def _build_sentence(
+    order: tuple[tuple[str, ...], ...],
+    inner: tuple[tuple[str, ...], ...],
+    shares: Mapping[str, Shares],
+    within: Mapping[str, Shares],
+    fixed: Sequence[str],
+    unsure: bool,
+) -> str:
+    text = ranked_text(order, _numbers(shares, unsure))
     if fixed:
-        said += f". Within {joined(fixed)}: {ranked_text(inner, _numbers(within, unsure))}"
+        text += f". Within {joined(fixed)}: {ranked_text(inner, _numbers(within, unsure))}"
     return (
-        f"{said}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{said}."
+        f"{text}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{text}."
     )
 
 
 def _numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
-    return {name: f"S1 {one.s1.value:.2f}" if unsure else interval_text(one) for name, one in shares.items()}
+    return {name: f"S1 {share.s1.value:.2f}" if unsure else interval_text(share) for name, share in shares.items()}
 
 
-def _warnings(left: Sequence[str], unsure: bool) -> list[str]:
-    found: list[str] = [
+def _list_warnings(other_features: Sequence[str], unsure: bool) -> list[str]:
+    messages: list[str] = [
         Message(
             "published-line",
             "shares of what the line explains, every level equally often; what the line missed is not in them",
         )
     ]
-    if left:
-        found.append(Message("fixed-features", "without levels, so held fixed: {features}", features=", ".join(left)))
+    if other_features:
+        messages.append(
+            Message("fixed-features", "without levels, so held fixed: {features}", features=", ".join(other_features))
+        )
     if unsure:
-        found.append(Message("no-standard-errors", "a column std_error in the file would give intervals"))
-    return found
+        messages.append(Message("no-standard-errors", "a column std_error in the file would give intervals"))
+    return messages

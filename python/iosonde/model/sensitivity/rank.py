@@ -52,7 +52,7 @@ _NOISES = {
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Estimates:
     """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies,
     shares ``beyond`` all other factors. ``levels``: the tested effects of all factors by their levels, corrected over
     the family of tests."""
@@ -90,8 +90,11 @@ class _Found:
         """The factors whose effect is significant by itself, or that are seen to interact."""
         alone = {effect.name for effect in self.effects.significant if not effect.is_block}
         together = {name for effect in self.effects.effects if effect.is_block for name in effect.factors}
-        return [i for i, name in enumerate(self.names)
-                if name in alone or (self.totals.interacts[i] and name not in together)]  # fmt: skip
+        return [
+            i
+            for i, name in enumerate(self.names)
+            if name in alone or (self.totals.interacts[i] and name not in together)
+        ]
 
     @property
     def adjusted(self) -> Adjusted | None:
@@ -103,7 +106,7 @@ class _Found:
         """Of each factor over all."""
         every = range(len(self.names))
         shares = [self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
-        return _important(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
+        return _add_importance(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
 
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """What VI is made of: the adjusted shares, but S1 where factors go together, which explain nothing beyond each
@@ -118,7 +121,7 @@ class _Found:
         shares = self.inner.shares
         parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
         inner = None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
-        return dict(zip(shares, _important(parts, inner), strict=True))
+        return dict(zip(shares, _add_importance(parts, inner), strict=True))
 
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The factors that matter, in groups that cannot be told apart; those that go together are in one."""
@@ -126,7 +129,7 @@ class _Found:
             order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         else:
             both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
-            order = _order(self.made, both, self.level)
+            order = _compute_order(self.made, both, self.level)
         return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
@@ -136,16 +139,16 @@ class _Found:
         if self.adjusted is not None:
             return self._adjusted_order(self.adjusted.within, self.adjusted.moves_within)
         both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
-        return _order(self.inner.made, both, self.level)
+        return _compute_order(self.inner.made, both, self.level)
 
     def _adjusted_order(
         self, parts: Mapping[int, VariancePart], moves: Mapping[int, Array | None]
     ) -> tuple[tuple[str, ...], ...]:
         assert self.adjusted is not None
-        told = sorted((i for i in self.told if i in parts), key=lambda i: -_value(parts[i]))
-        values = {self.names[i]: _value(parts[i]) for i in told}
-        named = {self.names[i]: moves[i] for i in told}
-        return tied(list(values), values, named, self.level, self.adjusted.scale.noise.df)
+        significant = sorted((i for i in self.told if i in parts), key=lambda i: -_value(parts[i]))
+        values = {self.names[i]: _value(parts[i]) for i in significant}
+        moves_by_name = {self.names[i]: moves[i] for i in significant}
+        return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
 
     def _shares(self, made: Resampled, share: VarianceShare, total: Total) -> Shares:
         corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
@@ -153,10 +156,14 @@ class _Found:
 
 
 def rank(
-    data: Examples, level: float, fixed: Sequence[str] = (), seed: int = SEED,
-    blocks: Mapping[str, Sequence[str]] | None = None, progress: Callable[[str], None] = lambda what: None,
+    data: Examples,
+    level: float,
+    fixed: Sequence[str] = (),
+    seed: int = SEED,
+    blocks: Mapping[str, Sequence[str]] | None = None,
+    progress: Callable[[str], None] = lambda what: None,
     effects: ResponseEffects | None = None,
-) -> Ranking:  # fmt: skip
+) -> Ranking:
     """Rank the factors of ``data``. ``fixed`` names those that one cannot choose: the others are then also ranked
     within them. ``blocks`` are factors by the name of their block, entered in order; factors in none make the last.
     ``progress`` is told what begins. ``effects``: tests of the same rows that are corrected over a family of responses;
@@ -164,82 +171,115 @@ def rank(
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
-    held: Groups = frozenset(_numbers(fixed, names, f"{spell.fixed}"))
-    if len(held) == len(names):
+    fixed_factors: Groups = frozenset(_numbers(fixed, names, f"{spell.fixed}"))
+    if len(fixed_factors) == len(names):
         raise InputError(
             "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
         )
     ordered = _blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     tested = effects or correct([effects_of_examples(data, level)])[0]
-    found = _estimated(design, held, level, rng, progress, tested)
+    estimates = _estimate_all(design, fixed_factors, level, rng, progress, tested)
     progress("the effect of each level")
-    factors, r2 = _factors(found, held)
-    order = found.order()
+    factors, r2 = _factors(estimates, fixed_factors)
+    order = estimates.order()
     matter = {name for group in order for name in group}
     entered = enter(design, ordered, matter, level, rng) if ordered else None
-    by = BY_S1 if found.adjusted is None else BY_ADJUSTED
+    by = BY_S1 if estimates.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
-        data.response, data.unit, level, design.n, design.n_cells, _estimator(design), found.totals.name,
-        found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, order,
-        found.order_within(), tuple(f.name for f in factors if f.name not in matter),
-        tuple(names[i] for i in sorted(held)), None if found.inner is None else found.inner.fixed, design.links, seed,
-        "", (), entered, by=by, noise_from=_noise_from(found),
-        shapley_estimator="" if found.shapley is None else found.shapley.name, effects=found.effects,
+        data.response,
+        data.unit,
+        level,
+        design.n,
+        design.n_cells,
+        _describe_estimator(design),
+        estimates.totals.name,
+        estimates.made.how,
+        factors,
+        estimates.made.noise(level, design.n) if design.df_repeats else None,
+        order,
+        estimates.order_within(),
+        tuple(f.name for f in factors if f.name not in matter),
+        tuple(names[i] for i in sorted(fixed_factors)),
+        None if estimates.inner is None else estimates.inner.fixed,
+        design.links,
+        seed,
+        "",
+        (),
+        entered,
+        by=by,
+        noise_from=_noise_from(estimates),
+        shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
+        effects=estimates.effects,
         by_levels=not design.binned,
-    )  # fmt: skip
-    said = warnings.warnings(ranking, design, data.warnings, r2, found.beyond)
-    return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
+    )
+    messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
+    return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
 
 
-def _estimated(
-    design: Design, held: Groups, level: float, rng: np.random.Generator, progress: Callable[[str], None],
+def _estimate_all(
+    design: Design,
+    fixed_factors: Groups,
+    level: float,
+    rng: np.random.Generator,
+    progress: Callable[[str], None],
     effects: ResponseEffects,
-) -> _Found:  # fmt: skip
+) -> _Estimates:
     progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
-    made = room.resample(design, _wanted(len(design.features), held, design.kind), rng)
-    inner = within(design, made, held, level, rng) if held else None
+    resampled = room.resample(design, _list_factor_sets(len(design.features), fixed_factors, design.kind), rng)
+    inner = within(design, resampled, fixed_factors, level, rng) if fixed_factors else None
     progress("total shares")
-    left = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
-    totals = total_shares(design, made, held, left, level, rng)
+    remaining_share = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
+    totals = total_shares(design, resampled, fixed_factors, remaining_share, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
     progress("what a dummy would reach")
-    beyond = adjusted(design, held, level, rng.spawn(1)[0])
-    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng, beyond), beyond,
-                  effects)  # fmt: skip
+    beyond = adjusted(design, fixed_factors, level, rng.spawn(1)[0])
+    return _Estimates(
+        design, level, resampled, inner, totals, shapley, nulls(design, level, rng, beyond), beyond, effects
+    )
 
 
-def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
+def _factors(found: _Estimates, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
     """(the factors, the most important first; R² of the line in all of them)."""
-    design, level, made = found.design, found.level, found.made
+    design, level, resampled = found.design, found.level, found.made
     lines, r2 = slopes(design, level)
-    noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
+    noise = float(resampled.seen.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
     own, alias = found.adjusted, aliases(design)
     factors = [
         FactorRank(
-            name, design.features[i].unit, found.shares[i], found.dummies[i].p, found.dummies[i].zero_line, lines[i],
-            effects(design, i, level, noise), None if found.shapley is None else found.shapley.of[i],
-            found.parts.get(i), i in held, found.totals.interacts[i], None if own is None else own.parts[i],
-            None if own is None else own.within.get(i), () if alias is None else alias[i],
+            name,
+            design.features[i].unit,
+            found.shares[i],
+            found.dummies[i].p,
+            found.dummies[i].zero_line,
+            lines[i],
+            effects(design, i, level, noise),
+            None if found.shapley is None else found.shapley.of[i],
+            found.parts.get(i),
+            i in held,
+            found.totals.interacts[i],
+            None if own is None else own.parts[i],
+            None if own is None else own.within.get(i),
+            () if alias is None else alias[i],
             found.effects.effect_of(name),
         )
         for i, name in enumerate(found.names)
-    ]  # fmt: skip
+    ]
     return tuple(sorted(factors, key=_place)), r2
 
 
 def _place(factor: FactorRank) -> float:
     if factor.effect is not None and factor.effect.is_block:
         return -factor.effect.share
-    return -_size(factor.over_all) if factor.adjusted is None else -_value(factor.adjusted)
+    return -_get_size(factor.over_all) if factor.adjusted is None else -_value(factor.adjusted)
 
 
-def _noise_from(found: _Found) -> str:
+def _noise_from(estimates: _Estimates) -> str:
     """What is taken for noise, in a word: of few settings of a fraction the F test may know it where S1 does not."""
-    if found.made.how:
-        return _NOISES[found.made.how]
-    return "lack_of_fit" if found.beyond is not None and found.beyond.scale.noise.df else ""
+    if estimates.made.how:
+        return _NOISES[estimates.made.how]
+    return "lack_of_fit" if estimates.beyond is not None and estimates.beyond.scale.noise.df else ""
 
 
 def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
@@ -259,8 +299,8 @@ def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[i
 
 def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
     """Factors by number; those in no block are the last. Raises InputError."""
-    found = {name: _numbers(factors, names, f"{spell.block}") for name, factors in blocks.items()}
-    placed = [i for factors in found.values() for i in factors]
+    indices = {name: _numbers(factors, names, f"{spell.block}") for name, factors in blocks.items()}
+    placed = [i for factors in indices.values() for i in factors]
     for i in placed:
         if placed.count(i) > 1:
             raise InputError(
@@ -270,31 +310,31 @@ def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[s
                 name=names[i],
             )
     rest = [i for i in range(len(names)) if i not in placed]
-    return {**found, REST: rest} if found and rest else found
+    return {**indices, REST: rest} if indices and rest else indices
 
 
-def _wanted(k: int, held: Groups, kind: str) -> list[Groups]:
+def _list_factor_sets(k: int, fixed_factors: Groups, kind: str) -> list[Groups]:
     everything: Groups = frozenset(range(k))
-    found: list[Groups] = [frozenset(), *(frozenset([i]) for i in range(k))]
+    factor_sets: list[Groups] = [frozenset(), *(frozenset([i]) for i in range(k))]
     if kind == FACTORIAL:
-        found += [everything, *(everything - {i} for i in range(k))]
-    if held and kind != SCATTERED:
-        found += [held, *(held | {i} for i in everything - held)]
-    return list(dict.fromkeys(found))
+        factor_sets += [everything, *(everything - {i} for i in range(k))]
+    if fixed_factors and kind != SCATTERED:
+        factor_sets += [fixed_factors, *(fixed_factors | {i} for i in everything - fixed_factors)]
+    return list(dict.fromkeys(factor_sets))
 
 
-def _estimator(design: Design) -> str:
+def _describe_estimator(design: Design) -> str:
     if design.kind in _NAMES:
         return _NAMES[design.kind]
     return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
 
 
-def _important(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
+def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
     """With VI = S1 over the sum of all S1; where factors are ranked by the adjusted share, of these."""
     values = [share.s1.value or 0.0 for share in shares] if parts is None else [_value(part) for part in parts]
-    whole = sum(values)
+    total = sum(values)
     return [
-        replace(share, importance=value / whole if whole else 0.0) for share, value in zip(shares, values, strict=True)
+        replace(share, importance=value / total if total else 0.0) for share, value in zip(shares, values, strict=True)
     ]
 
 
@@ -306,13 +346,15 @@ def _value(part: VariancePart) -> float:
     return part.share.value or 0.0
 
 
-def _size(shares: Shares) -> float:
+def _get_size(shares: Shares) -> float:
     return shares.s1_corrected if shares.s1_corrected is not None else shares.s1.value or 0.0
 
 
-def _order(
-    made: Resampled, shares: Mapping[str, tuple[Shares, VarianceShare]], level: float
+def _compute_order(
+    resampled: Resampled, shares: Mapping[str, tuple[Shares, VarianceShare]], level: float
 ) -> tuple[tuple[str, ...], ...]:
-    values = {name: _size(seen) for name, (seen, _) in shares.items()}
+    values = {name: _get_size(share) for name, (share, _) in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
-    return tied(names, values, {name: made.deviations(shares[name][1]) for name in names}, level, made.noise_df)
+    return tied(
+        names, values, {name: resampled.deviations(shares[name][1]) for name in names}, level, resampled.noise_df
+    )

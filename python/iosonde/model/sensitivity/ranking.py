@@ -65,8 +65,8 @@ class FactorRank:
     def change(self) -> tuple[Cell, Cell] | None:
         """From which level to which the slope of a category goes; None of a number, which rises."""
         ends = self.effects.levels if self.slope and self.effects else ()
-        named = len(ends) == 2 and not all(isinstance(end.low, (int, float)) for end in ends)
-        return (ends[0].low, ends[1].low) if named else None
+        is_category = len(ends) == 2 and not all(isinstance(end.low, (int, float)) for end in ends)
+        return (ends[0].low, ends[1].low) if is_category else None
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""

@@ -24,13 +24,13 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
     """Variances of the data and of resampled ones, for the groups of factors ``wanted``."""
     groups = groupings(design, wanted)
     ones = np.ones((1, design.n_cells))
-    seen = _squeezed(_variances(design, groups, ones))
-    truth = Variances(seen.total, seen.total, seen.noise, seen.plain, seen.plain)
+    observed = _squeeze_variances(_compute_variances(design, groups, ones))
+    truth = Variances(observed.total, observed.total, observed.noise, observed.plain, observed.plain)
     drawn = []
     for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
         times = rng.multinomial(design.n_cells, np.full(design.n_cells, 1 / design.n_cells), size=rounds)
-        drawn.append(_variances(design, groups, times.astype(float)))
-    return Resampled(seen, truth, stacked(drawn), HOW, unseen=_unseen(design, groups, seen))
+        drawn.append(_compute_variances(design, groups, times.astype(float)))
+    return Resampled(observed, truth, stacked(drawn), HOW, unseen=_unseen(design, groups, observed))
 
 
 def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> dict[Groups, float]:
@@ -38,17 +38,17 @@ def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> 
 
     A smooth response loses three times as much then as it lost already; one that turns inside the bins, as much.
     """
-    found = {}
+    losses = {}
     for i, feature in enumerate(design.features):
         key = frozenset([i])
         if feature.name in design.binned and key in groups:
             coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
-            wider = _squeezed(_variances(design, coarse, np.ones((1, design.n_cells))))
-            found[key] = max(0.0, float((seen.corrected[key] - wider.corrected[key]) / seen.total_corrected))
-    return found
+            wider = _squeeze_variances(_compute_variances(design, coarse, np.ones((1, design.n_cells))))
+            losses[key] = max(0.0, float((seen.corrected[key] - wider.corrected[key]) / seen.total_corrected))
+    return losses
 
 
-def _variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> Variances:
+def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> Variances:
     """Of designs in which each cell comes ``times`` (rounds × cells)."""
     counts, means = design.counts, design.means - design.y.mean()
     weights = times * counts
@@ -82,15 +82,15 @@ def _explained(
     off = means - base[group.codes]
     cells_of = np.arange(len(counts))
 
-    def summed(values: Array) -> Array:
+    def sum_groups(values: Array) -> Array:
         matrix = sparse.csr_array((values, (group.codes, cells_of)), shape=(group.n, len(counts)))
         return np.asarray(matrix @ times, float)
 
-    cells = summed(np.ones(len(counts)))
+    cells = sum_groups(np.ones(len(counts)))
     same = bool((counts == 1).all())
-    rows = cells if same else summed(counts)
-    first, second = summed(counts * off), summed((counts * off) ** 2)
-    cross, square = (first, cells) if same else (summed(counts**2 * off), summed(counts**2))
+    rows = cells if same else sum_groups(counts)
+    first, second = sum_groups(counts * off), sum_groups((counts * off) ** 2)
+    cross, square = (first, cells) if same else (sum_groups(counts**2 * off), sum_groups(counts**2))
     safe = np.where(rows > 0, rows, 1.0)
     shift = first / safe
     explained = (rows * (base[:, None] + shift - center) ** 2).sum(0) / n
@@ -99,6 +99,6 @@ def _explained(
     return explained, (rows * inflation * spread / safe**2).sum(0) / n
 
 
-def _squeezed(v: Variances) -> Variances:
+def _squeeze_variances(v: Variances) -> Variances:
     return Variances(v.total[0], v.total_corrected[0], v.noise[0], {k: x[0] for k, x in v.plain.items()},
                      {k: x[0] for k, x in v.corrected.items()})  # fmt: skip

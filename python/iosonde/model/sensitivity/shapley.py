@@ -44,19 +44,19 @@ def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shaple
         return _by_additive(design, level, rng)
     sets: list[Groups] = [frozenset(u) for size in range(k + 1) for u in combinations(range(k), size)]
     if _groups_are_full(design):
-        made = (scattered if design.kind == SCATTERED else factorial).resample(design, sets, rng)
-        return Shapley(_by_means(design, made, level), "group means")
+        resampled = (scattered if design.kind == SCATTERED else factorial).resample(design, sets, rng)
+        return Shapley(_by_means(design, resampled, level), "group means")
     seed = int(rng.integers(2**31))
     closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
-    values = _values({u: np.array(c) for u, c in closed.items()}, k)
+    values = _compute_values({u: np.array(c) for u, c in closed.items()}, k)
     why = Message("unknown-interval", "the interval of a forest's Shapley effect is not known")
     return Shapley([Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values], "forests")
 
 
 def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shapley:
     k = len(design.features)
-    made = additive_effects(design, level, rng)
-    if made is None:
+    effects = additive_effects(design, level, rng)
+    if effects is None:
         why = Message(
             "too-few-settings",
             "Shapley effects of these {n_factors} factors need more settings than {n_settings}",
@@ -64,18 +64,18 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
             n_settings=design.n_cells,
         )
         return Shapley([Estimate(None, None, None, level, design.n, (why,))] * k, "")
-    drawn = "; permutations drawn, Monte Carlo standard error up to {error:.2g}" if made.error.any() else ""
+    drawn = "; permutations drawn, Monte Carlo standard error up to {error:.2g}" if effects.error.any() else ""
     name = Message(
         "additive-model",
         "additive model, which leaves {left:.0f} % of the variance" + drawn,
-        left=100 * made.left,
-        error=made.error.max(),
+        left=100 * effects.left,
+        error=effects.error.max(),
     )
-    return Shapley([_limited(made, i, level, design.n) for i in range(k)], name)
+    return Shapley([_limit_effect(effects, i, level, design.n) for i in range(k)], name)
 
 
-def _limited(made: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
-    value, limits = float(made.seen[factor]), made.limits(factor, level)
+def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
+    value, limits = float(effects.seen[factor]), effects.limits(factor, level)
     if limits is None:
         return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
     return held_between(value, limits, level, n)
@@ -87,34 +87,34 @@ def _groups_are_full(design: Design) -> bool:
     return design.kind != SCATTERED or design.n >= LEAST_ROWS * groups.n
 
 
-def _by_means(design: Design, made: Resampled, level: float) -> list[Estimate]:
+def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estimate]:
     k = len(design.features)
-    names = list(made.seen.plain)
+    names = list(resampled.seen.plain)
 
-    def closed(kind: str) -> list[Array]:
-        if made.drawn is None or made.truth is None:
+    def compute_closed(kind: str) -> list[Array]:
+        if resampled.drawn is None or resampled.truth is None:
             return []
-        source = {"seen": made.seen, "drawn": made.drawn, "truth": made.truth}[kind]
+        source = {"seen": resampled.seen, "drawn": resampled.drawn, "truth": resampled.truth}[kind]
         reading = "true" if kind == "truth" else "corrected"
-        return _values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
+        return _compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
 
-    plain = _values({u: VarianceShare(u).plain(made.seen) for u in names}, k)
-    seen, drawn, truth = closed("seen"), closed("drawn"), closed("truth")
-    found = []
+    plain = _compute_values({u: VarianceShare(u).plain(resampled.seen) for u in names}, k)
+    observed, drawn, truth = compute_closed("seen"), compute_closed("drawn"), compute_closed("truth")
+    estimates = []
     for i in range(k):
         if not drawn:
-            found.append(Estimate(float(plain[i]), None, None, level, design.n))
+            estimates.append(Estimate(float(plain[i]), None, None, level, design.n))
             continue
         tails = np.quantile(drawn[i] - truth[i], [0.5 + level / 2, 0.5 - level / 2])
-        value = float(np.clip(seen[i], 0, 1))
-        low, high = (float(np.clip(seen[i] - tail, 0, 1)) for tail in tails)
-        found.append(Estimate(value, low, high, level, design.n))
-    return found
+        value = float(np.clip(observed[i], 0, 1))
+        low, high = (float(np.clip(observed[i] - tail, 0, 1)) for tail in tails)
+        estimates.append(Estimate(value, low, high, level, design.n))
+    return estimates
 
 
-def _values(closed: dict[Groups, Array], k: int) -> list[Array]:
+def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
     """Shapley values of the set function."""
-    found = []
+    values = []
     for i in range(k):
         others = [j for j in range(k) if j != i]
         value: Array = np.zeros(())
@@ -122,5 +122,5 @@ def _values(closed: dict[Groups, Array], k: int) -> list[Array]:
             weight = math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k)
             for u in combinations(others, size):
                 value = value + weight * (closed[frozenset(u) | {i}] - closed[frozenset(u)])
-        found.append(value)
-    return found
+        values.append(value)
+    return values

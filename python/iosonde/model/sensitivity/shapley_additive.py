@@ -49,11 +49,11 @@ class AdditiveEffects:
         is seen too small would have too short an interval), and widened by the Monte Carlo error."""
         if not self.moved.shape[1]:
             return None
-        seen, tails = float(self.seen[factor]), (0.5 + level / 2, 0.5 - level / 2)
+        value, tails = float(self.seen[factor]), (0.5 + level / 2, 0.5 - level / 2)
         down, up = np.quantile(self.moved[factor], tails)
         up = min(float(up), -float(np.quantile(self.dummies[factor], tails[0])))
         more = normal_quantile(tails[0]) * float(self.error[factor])
-        return seen - math.hypot(max(0.0, float(down)), more), seen + math.hypot(max(0.0, -up), more)
+        return value - math.hypot(max(0.0, float(down)), more), value + math.hypot(max(0.0, -up), more)
 
 
 def additive_effects(design: Design, level: float, rng: np.random.Generator) -> AdditiveEffects | None:
@@ -61,22 +61,26 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
     matrices = [columns(design, i) for i in range(len(design.features))]
     if sum(matrix.shape[1] for matrix in matrices) > min(_MOST_COLUMNS, design.n_cells - 1):
         return None
-    known = basis(design, np.column_stack(matrices))
-    along = known.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    joint_basis = basis(design, np.column_stack(matrices))
+    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
     scale, _ = scale_of(design, along, level)
-    turned = [known.T @ basis(design, matrix) for matrix in matrices]
-    closed = _closed(turned, along, scale, rng)
+    turned = [joint_basis.T @ basis(design, matrix) for matrix in matrices]
+    closed = _build_closed(turned, along, scale, rng)
     k = len(matrices)
-    made, error = (_exact(closed, k), np.zeros(k)) if k <= MOST_EXACT else sampled(closed, k, _PERMUTATIONS, rng)
-    draws = (made.shape[1] - 1) // 2
-    return AdditiveEffects(made[:, 0], made[:, 1 : 1 + draws], made[:, 1 + draws :], error, scale.left / scale.total)
+    effects, error = (
+        (_compute_exact(closed, k), np.zeros(k)) if k <= MOST_EXACT else sampled(closed, k, _PERMUTATIONS, rng)
+    )
+    draws = (effects.shape[1] - 1) // 2
+    return AdditiveEffects(
+        effects[:, 0], effects[:, 1 : 1 + draws], effects[:, 1 + draws :], error, scale.left / scale.total
+    )
 
 
-def _closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Generator) -> Closed:
+def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Generator) -> Closed:
     """c(u): the share of V(Y) that the factors u explain together, less what noise adds; then with other draws of the
     noise, less the truth there; then of the noise alone."""
     signal, p = float(along @ along), len(along)
-    beside = max(0.0, scale.total - scale.left - signal)
+    remainder = max(0.0, scale.total - scale.left - signal)
     worlds, variances, totals, truth = along[:, None], np.array([scale.variance]), np.array([scale.total]), math.inf
     if scale.noise.df >= LEAST_DF:
         noise = scale.noise.df * scale.variance
@@ -86,13 +90,13 @@ def _closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Gene
         worlds = np.column_stack([worlds, drawn, alone])
         variances = np.concatenate([variances, *[chi2 / scale.noise.df] * 2])
         rest = scale.left - noise  # of few repeats of scattered settings: no part of the noise behind F
-        totals = np.concatenate([totals, *[(drawn**2).sum(0) + beside + chi2 + rest] * 2])
-        truth = signal + beside + (p + 1 + scale.noise.df) * scale.variance + rest
+        totals = np.concatenate([totals, *[(drawn**2).sum(0) + remainder + chi2 + rest] * 2])
+        truth = signal + remainder + (p + 1 + scale.noise.df) * scale.variance + rest
     gram = np.column_stack(turned).T @ np.column_stack(turned)
     pulled = np.column_stack(turned).T @ worlds
-    owner = np.repeat(np.arange(len(turned)), [one.shape[1] for one in turned])
+    owner = np.repeat(np.arange(len(turned)), [matrix.shape[1] for matrix in turned])
 
-    def closed(u: frozenset[int]) -> Array:
+    def compute_closed(u: frozenset[int]) -> Array:
         if not u:
             return np.zeros(worlds.shape[1])
         at = np.flatnonzero(np.isin(owner, list(u)))
@@ -101,27 +105,27 @@ def _closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Gene
         share[1 : 1 + _DRAWS] -= ss[0] / truth
         return share
 
-    return closed
+    return compute_closed
 
 
 def _explained(gram: Array, pulled: Array) -> tuple[Array, int]:
     """(sums of squares along these columns, one a world; the rank)."""
     values, vectors = np.linalg.eigh(gram)
-    kept = values > _SINGULAR * values[-1]
-    turned = vectors[:, kept].T @ pulled
-    return np.asarray((turned**2 / values[kept, None]).sum(0), float), int(kept.sum())
+    mask = values > _SINGULAR * values[-1]
+    turned = vectors[:, mask].T @ pulled
+    return np.asarray((turned**2 / values[mask, None]).sum(0), float), int(mask.sum())
 
 
-def _exact(closed: Closed, k: int) -> Array:
+def _compute_exact(closed: Closed, k: int) -> Array:
     """By all 2^k sets, numbered by their bits."""
     shares = [closed(frozenset(i for i in range(k) if u >> i & 1)) for u in range(2**k)]
     weights = [math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k) for size in range(k)]
-    found = np.zeros((k, len(shares[0])))
+    effects = np.zeros((k, len(shares[0])))
     for u, share in enumerate(shares):
         for i in range(k):
             if not u >> i & 1:
-                found[i] += weights[u.bit_count()] * (shares[u | 1 << i] - share)
-    return found
+                effects[i] += weights[u.bit_count()] * (shares[u | 1 << i] - share)
+    return effects
 
 
 def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -129,13 +133,13 @@ def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator)
     pairs = []
     for _ in range(permutations // 2):
         order = rng.permutation(k)
-        pairs.append((_walk(closed, order) + _walk(closed, order[::-1])) / 2)
+        pairs.append((_walk_order(closed, order) + _walk_order(closed, order[::-1])) / 2)
     mean = np.mean(pairs, axis=0)
     error = np.std([pair[:, 0] for pair in pairs], axis=0, ddof=1) / math.sqrt(len(pairs))
     return mean, np.asarray(error, float)
 
 
-def _walk(closed: Closed, order: np.ndarray) -> Array:
+def _walk_order(closed: Closed, order: np.ndarray) -> Array:
     """What each factor adds to those before it."""
     added, before, u = [], closed(frozenset()), frozenset[int]()
     for i in order.tolist():
@@ -143,6 +147,6 @@ def _walk(closed: Closed, order: np.ndarray) -> Array:
         after = closed(u)
         added.append(after - before)
         before = after
-    found = np.zeros((len(order), len(before)))
-    found[order] = added
-    return found
+    effects = np.zeros((len(order), len(before)))
+    effects[order] = added
+    return effects

@@ -32,14 +32,14 @@ def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | No
         fitted = ols.fit(np.column_stack(columns), design.y, [str(i) for i in range(len(columns))], level, robust=True)
     except DataError:
         return [None] * len(design.features), None
-    told = fitted.coefficients()[1:]
+    coefficients = fitted.coefficients()[1:]
     spread = float(design.y.std())
-    made: list[Slope | None] = []
+    slopes: list[Slope | None] = []
     for i in range(len(design.features)):
         if i not in place:
-            made.append(None)
+            slopes.append(None)
             continue
-        c, scale = told[place[i]], float(columns[place[i]].std()) / spread
-        made.append(Slope(Estimate(c.estimate, c.low, c.high, level, design.n),
+        c, scale = coefficients[place[i]], float(columns[place[i]].std()) / spread
+        slopes.append(Slope(Estimate(c.estimate, c.low, c.high, level, design.n),
                           Estimate(c.estimate * scale, c.low * scale, c.high * scale, level, design.n)))  # fmt: skip
-    return made, fitted.r2
+    return slopes, fitted.r2

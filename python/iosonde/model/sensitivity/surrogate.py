@@ -20,7 +20,7 @@ from .design import Design
 from .variances import Array
 
 MOST_UNEXPLAINED = 0.2  # of V(Y), beside the noise between repeats
-_TREES, _MOST_SETTINGS, _ASKED = 100, 10_000, 2048
+_TREES, _MOST_SETTINGS, _QUERIES = 100, 10_000, 2048
 
 
 class Regressor(Protocol):
@@ -49,15 +49,15 @@ def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREE
     forest.fit(x, y, weights)
     guess, times = np.zeros(len(y)), np.zeros(len(y))
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        left = np.ones(len(y), bool)
-        left[rows] = False
-        if not left.any():
+        unused = np.ones(len(y), bool)
+        unused[rows] = False
+        if not unused.any():
             continue
-        guess[left] += tree.predict(x[left])
-        times[left] += 1
-    known = times > 0
-    guess[known] /= times[known]
-    error = np.average((y - guess)[known] ** 2, weights=weights[known])
+        guess[unused] += tree.predict(x[unused])
+        times[unused] += 1
+    covered = times > 0
+    guess[covered] /= times[covered]
+    error = np.average((y - guess)[covered] ** 2, weights=weights[covered])
     return forest, float(1 - (error + design.ss_within.sum() / design.n) / design.total)
 
 
@@ -82,7 +82,7 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
     a, b = (_drawn(design, rng) for _ in range(2))
     base = _ask(forest, a)
     own = float(np.concatenate([base, _ask(forest, b)]).var())
-    found = {}
+    shares = {}
     for i in range(k):
         mixed = a.copy()
         mixed[:, i] = b[:, i]
@@ -90,13 +90,13 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
         scale = max(0.0, min(1.0, explained)) / own if own > 0 else 0.0  # below 0: worse than the mean
         value = float(np.clip(halves.mean() * scale, 0.0, 1.0))
         wide = float(open_ + 2 * halves.std() * scale / np.sqrt(len(halves)))
-        found[i] = Estimate(value, max(0.0, value - wide), min(1.0, value + wide), level, design.n)
-    return SurrogateShares(found, name)
+        shares[i] = Estimate(value, max(0.0, value - wide), min(1.0, value + wide), level, design.n)
+    return SurrogateShares(shares, name)
 
 
 def _drawn(design: Design, rng: np.random.Generator) -> Array:
     share = design.counts / design.counts.sum()
-    return np.column_stack([rng.choice(column, _ASKED, p=share) for column in design.x.T])
+    return np.column_stack([rng.choice(column, _QUERIES, p=share) for column in design.x.T])
 
 
 def _ask(forest: Regressor, x: Array) -> Array:

@@ -49,47 +49,54 @@ def total_shares(
     if design.kind == FRACTION:
         return _refused(design, _ALIASED, level, "none: aliased fraction")
     noise = float(made.seen.noise / made.seen.total_corrected) if design.df_repeats else 0.0
-    found = surrogate.total_shares(design, level, noise, rng)
-    if found.refused:
-        return _refused(design, found.refused, level, "none: the surrogate is too poor")
-    of: dict[int, Total] = {i: (found.of[i], found.of[i].value) for i in factors}
-    within: dict[int, Total] = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
-    interacts = {i: _above(found.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n)) for i in factors}
-    return TotalShares(found.name, of, within, interacts)
+    surrogate_shares = surrogate.total_shares(design, level, noise, rng)
+    if surrogate_shares.refused:
+        return _refused(design, surrogate_shares.refused, level, "none: the surrogate is too poor")
+    of: dict[int, Total] = {i: (surrogate_shares.of[i], surrogate_shares.of[i].value) for i in factors}
+    within: dict[int, Total] = {
+        i: (_divide_estimate(surrogate_shares.of[i], left), None) for i in factors if i not in held
+    }
+    interacts = {
+        i: _above(surrogate_shares.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n))
+        for i in factors
+    }
+    return TotalShares(surrogate_shares.name, of, within, interacts)
 
 
-def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> TotalShares:
+def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level: float) -> TotalShares:
     """Without repeats the explained variance is V(Y), and ST holds the noise."""
     everything: Groups = frozenset(range(len(design.features)))
     upper = everything if design.df_repeats else None
     of, within, interacts = {}, {}, {}
     for i in everything:
         share = VarianceShare(upper, everything - {i})
-        of[i] = _total(design, made, share, level)
-        interacts[i] = _interacts(made, share, VarianceShare(frozenset([i])), level, len(everything))
-        if i not in held:
-            within[i] = _total(design, made, VarianceShare(upper, everything - {i}, held), level)
+        of[i] = _total(design, resampled, share, level)
+        interacts[i] = _has_interaction(resampled, share, VarianceShare(frozenset([i])), level, len(everything))
+        if i not in fixed_factors:
+            within[i] = _total(design, resampled, VarianceShare(upper, everything - {i}, fixed_factors), level)
     return TotalShares("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
 
 
 def _total(design: Design, made: Resampled, share: VarianceShare, level: float) -> Total:
     """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
-    known = made.drawn is not None
-    corrected = float(share.corrected(made.seen)) if known else None
+    has_draws = made.drawn is not None
+    corrected = float(share.corrected(made.seen)) if has_draws else None
     return made.estimate(share, level, design.n), corrected
 
 
-def _interacts(made: Resampled, total: VarianceShare, first: VarianceShare, level: float, factors: int) -> bool:
+def _has_interaction(
+    resampled: Resampled, total: VarianceShare, first: VarianceShare, level: float, factors: int
+) -> bool:
     """ST above S1 by a word's worth, and its interactions above the noise by F, at ``level`` over all factors."""
-    over = float(total.corrected(made.seen) - first.corrected(made.seen))
-    if not made.noise_df or over <= WORTH_A_WORD:
+    over = float(total.corrected(resampled.seen) - first.corrected(resampled.seen))
+    if not resampled.noise_df or over <= WORTH_A_WORD:
         return False
-    whole, alone, noise = made.sum_of_squares(total), made.sum_of_squares(first), float(made.seen.noise)
-    df = whole.df - alone.df
+    full, alone, noise = resampled.sum_of_squares(total), resampled.sum_of_squares(first), float(resampled.seen.noise)
+    df = full.df - alone.df
     if df < 1:
         return False
-    f = (whole.ss - alone.ss) / df / noise if noise > 0 else np.inf
-    return f_upper_p(f, df, made.noise_df) <= (1 - level) / factors
+    f = (full.ss - alone.ss) / df / noise if noise > 0 else np.inf
+    return f_upper_p(f, df, resampled.noise_df) <= (1 - level) / factors
 
 
 def _above(total: Estimate, first: Estimate) -> bool:
@@ -98,10 +105,13 @@ def _above(total: Estimate, first: Estimate) -> bool:
     return over > WORTH_A_WORD and (total.low or 0.0) > (first.high or 0.0)
 
 
-def _divided(estimate: Estimate, left: float) -> Estimate:
-    if estimate.value is None or left <= 0:
+def _divide_estimate(estimate: Estimate, remaining_share: float) -> Estimate:
+    if estimate.value is None or remaining_share <= 0:
         return replace(estimate, value=None, low=None, high=None)
-    ends = [None if end is None else min(1.0, end / left) for end in (estimate.value, estimate.low, estimate.high)]
+    ends = [
+        None if end is None else min(1.0, end / remaining_share)
+        for end in (estimate.value, estimate.low, estimate.high)
+    ]
     return replace(estimate, value=ends[0], low=ends[1], high=ends[2])
 
 

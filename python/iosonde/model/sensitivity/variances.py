@@ -45,20 +45,20 @@ class VarianceShare:
     def plain(self, v: Variances) -> Array:
         """The plug-in share."""
         top = v.total if self.upper is None else v.plain[self.upper]
-        return _ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
+        return _compute_ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
 
     def true(self, v: Variances) -> Array:
         """The share in a world whose means are exact."""
         top = v.total - v.noise if self.upper is None else v.plain[self.upper]
-        return _ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
+        return _compute_ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
 
     def corrected(self, v: Variances) -> Array:
         """The share with the bias taken out; around 0, and as often below, for a factor without effect."""
         top = v.total_corrected - v.noise if self.upper is None else v.corrected[self.upper]
-        return _ratio(top - v.corrected[self.lower], v.total_corrected - v.corrected[self.within])
+        return _compute_ratio(top - v.corrected[self.lower], v.total_corrected - v.corrected[self.within])
 
 
-def _ratio(top: Array, bottom: Array) -> Array:
+def _compute_ratio(top: Array, bottom: Array) -> Array:
     return np.asarray(np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0), float)
 
 
@@ -92,17 +92,21 @@ class Resampled:
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
             return held_between(value, self._limits(share, level), level, n)
-        return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
+        return _compute_interval(
+            value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+        )
 
     def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
         """Of the top of the share, without the noise where that is V(Y) itself; where ``noise_df`` is known."""
         lower = float(self.seen.plain[share.lower])
         if share.upper is None:
             noise = float(self.seen.noise) * self.noise_df
-            return SumOfSquares(self.n * (float(self.seen.total) - lower) - noise,
-                                self.n - self.noise_df - self.groups[share.lower])  # fmt: skip
-        return SumOfSquares(self.n * (float(self.seen.plain[share.upper]) - lower),
-                            self.groups[share.upper] - self.groups[share.lower])  # fmt: skip
+            return SumOfSquares(
+                self.n * (float(self.seen.total) - lower) - noise, self.n - self.noise_df - self.groups[share.lower]
+            )
+        return SumOfSquares(
+            self.n * (float(self.seen.plain[share.upper]) - lower), self.groups[share.upper] - self.groups[share.lower]
+        )
 
     def _limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
@@ -115,21 +119,23 @@ class Resampled:
 
     def noise(self, level: float, n: int) -> Estimate:
         """The share of the noise in V(Y)."""
-        value, deviations = float(_ratio(self.seen.noise, self.seen.total_corrected)), None
+        value, deviations = float(_compute_ratio(self.seen.noise, self.seen.total_corrected)), None
         if self.noise_df:
-            signal = SumOfSquares(self.n * float(self.seen.total) - self.noise_df * float(self.seen.noise),
-                                  self.n - self.noise_df - 1)  # fmt: skip
+            signal = SumOfSquares(
+                self.n * float(self.seen.total) - self.noise_df * float(self.seen.noise), self.n - self.noise_df - 1
+            )
             none = SumOfSquares(0.0, 0)
-            low, high = share_limits(signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df),
-                                     self.n, level)  # fmt: skip
+            low, high = share_limits(
+                signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df), self.n, level
+            )
             return held_between(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:
-            deviations = _ratio(self.drawn.noise, self.drawn.total_corrected)
-            deviations = deviations - _ratio(self.truth.noise, self.truth.total)
-        return _interval(value, value, deviations, level, n)
+            deviations = _compute_ratio(self.drawn.noise, self.drawn.total_corrected)
+            deviations = deviations - _compute_ratio(self.truth.noise, self.truth.total)
+        return _compute_interval(value, value, deviations, level, n)
 
 
-def _interval(
+def _compute_interval(
     value: float, center: float, deviations: Array | None, level: float, n: int, unseen: float = 0.0
 ) -> Estimate:
     """Basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1), ``unseen`` added at its top."""

@@ -32,13 +32,13 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
         return _no_effect(ranking)
     order, order_within = _without(ranking.order, taken), _without(ranking.order_within, taken)
     parts = [ranked_text(_units(ranking, order), _numbers(ranking))] if order else []
-    parts += block_sentences([one for one in ranking.effects.significant if not set(one.factors) & set(taken)])
+    parts += block_sentences([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
     parts += drift_sentences(ranking.effects)
     parts += [
-        f"{factor.name} is told apart from {named(whole)} only if {_absent(whole)} absent"
+        f"{factor.name} is told apart from {named(full_aliases)} only if {_describe_absence(full_aliases)} absent"
         for factor in ranking.factors
         if factor.name not in (*ranking.silent, *taken)
-        and (whole := [alias for alias in factor.aliases if alias.whole])
+        and (full_aliases := [alias for alias in factor.aliases if alias.whole])
     ][:_MOST_LINKS]
     if ranking.fixed:
         within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
@@ -76,15 +76,17 @@ def _no_effect(ranking: Ranking) -> str:
     if any(effect.p is None for effect in effects.effects):
         return f"No factor's effect on {ranking.response} can be told from what differs between bring-ups."
     against = "chance" if effects.repeated or not ranking.by_levels else "what their main effects leave"
-    said = f"No factor's effect on {ranking.response} can be told from {against} at level {ranking.level:g}"
-    return f"{said}: repeat the settings, or vary the factors further."
+    text = f"No factor's effect on {ranking.response} can be told from {against} at level {ranking.level:g}"
+    return f"{text}: repeat the settings, or vary the factors further."
 
 
 def _units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
     """The groups, with one name for factors that go together."""
     effects = ranking.effects
-    return [list(dict.fromkeys(effect.name if (effect := effects.effect_of(name)) else name for name in group))
-            for group in order]  # fmt: skip
+    return [
+        list(dict.fromkeys(effect.name if (effect := effects.effect_of(name)) else name for name in group))
+        for group in order
+    ]
 
 
 def _numbers(ranking: Ranking) -> dict[str, str]:
@@ -93,16 +95,18 @@ def _numbers(ranking: Ranking) -> dict[str, str]:
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
-        numbers |= {effect.name: f"{_share_text(effect, effect is first)}{st.get(effect.name, '')}"
-                    for effect in ranking.effects.effects}  # fmt: skip
+        numbers |= {
+            effect.name: f"{_share_text(effect, effect is first)}{st.get(effect.name, '')}"
+            for effect in ranking.effects.effects
+        }
     return numbers
 
 
 def _share_text(effect: FactorEffect, is_first: bool) -> str:
     """``55 % of the variation, 49–60 %``."""
     value, _, interval = effect.text.partition(" (")
-    said = f"{value} of the variation" if is_first else value
-    return f"{said}, {interval.rstrip(')')}" if interval else said
+    text = f"{value} of the variation" if is_first else value
+    return f"{text}, {interval.rstrip(')')}" if interval else text
 
 
 def _number(factor: FactorRank) -> str:
@@ -114,37 +118,43 @@ def _number_within(factor: FactorRank) -> str:
     return interval_text(factor.within) if factor.adjusted_within is None else adjusted_text(factor.adjusted_within)
 
 
-def _absent(found: Sequence[Alias]) -> str:
-    return "that interaction is" if len(found) == 1 else "these interactions are"
+def _describe_absence(aliases: Sequence[Alias]) -> str:
+    return "that interaction is" if len(aliases) == 1 else "these interactions are"
 
 
 def blocks_text(blocks: Blocks) -> str:
     """``in the order given, hardware 0.91 (0.89–0.92) of the variance; then settings 0.06 (0.05–0.07) more``."""
-    said = []
+    clauses = []
     for place, block in enumerate(blocks.blocks):
         share = block.added.share
         if block.added.p is not None and block.added.p > 1 - share.level:
-            said.append(f"{'then nothing' if place else 'nothing'} of {block.name} that can be told from chance")
+            clauses.append(f"{'then nothing' if place else 'nothing'} of {block.name} that can be told from chance")
         elif place:
             first = f": {ranked_names(block.order)}" if block.order and len(block.factors) > 1 else ""
-            said.append(f"then {block.name} {ranged(share)} more, {ranged(block.of_rest)} of what was left{first}")
+            clauses.append(f"then {block.name} {ranged(share)} more, {ranged(block.of_rest)} of what was left{first}")
         else:
-            said.append(f"{block.name} {ranged(share)} of the variance")
-    return f"in the order given, {'; '.join(said)}"
+            clauses.append(f"{block.name} {ranged(share)} of the variance")
+    return f"in the order given, {'; '.join(clauses)}"
 
 
 def warnings(
-    ranking: Ranking, design: Design, of_data: Sequence[str], r2: float | None, beyond: Adjusted | None = None
+    ranking: Ranking, design: Design, data_warnings: Sequence[str], r2: float | None, beyond: Adjusted | None = None
 ) -> tuple[str, ...]:
     """Everything that a reader of the numbers has to know."""
     return (
-        *of_data, *_of_noise(ranking, design), *_of_fraction(ranking, design), *_of_settings(ranking, design),
-        *_of_links(ranking, design), *_of_interactions(ranking, beyond), *_refusals(ranking), *_of_factors(ranking),
-        *_of_line(ranking, r2),
-    )  # fmt: skip
+        *data_warnings,
+        *_warn_noise(ranking, design),
+        *_warn_fraction(ranking, design),
+        *_warn_settings(ranking, design),
+        *_warn_links(ranking, design),
+        *_warn_interactions(ranking, beyond),
+        *_warn_refusals(ranking),
+        *_warn_factors(ranking),
+        *_warn_line(ranking, r2),
+    )
 
 
-def _of_noise(ranking: Ranking, design: Design) -> Iterator[str]:
+def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
     if not ranking.intervals:
         yield Message(
             "no-replication",
@@ -168,35 +178,35 @@ def _of_noise(ranking: Ranking, design: Design) -> Iterator[str]:
         )
 
 
-def _of_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
+def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
     """What the main effects of a fraction are aliased with."""
-    whole = [factor for factor in ranking.factors if any(alias.whole for alias in factor.aliases)]
-    for factor in whole[:_MOST_LINKS]:
-        found = [alias for alias in factor.aliases if alias.whole]
+    aliased_factors = [factor for factor in ranking.factors if any(alias.whole for alias in factor.aliases)]
+    for factor in aliased_factors[:_MOST_LINKS]:
+        aliases = [alias for alias in factor.aliases if alias.whole]
         yield Message(
             "aliased-factors",
             "{factor} is aliased with {interactions}: told apart only if "
-            + ("that interaction is" if len(found) == 1 else "these interactions are")
+            + ("that interaction is" if len(aliases) == 1 else "these interactions are")
             + " absent",
             factor=factor.name,
-            interactions=named(found),
+            interactions=named(aliases),
         )
-    if len(whole) > _MOST_LINKS:
+    if len(aliased_factors) > _MOST_LINKS:
         yield Message(
             "aliased-factors",
             "{n_more} more factors are aliased with interactions of two others",
-            n_more=len(whole) - _MOST_LINKS,
+            n_more=len(aliased_factors) - _MOST_LINKS,
         )
     if design.kind != FRACTION:
         return
-    partly = [factor.name for factor in ranking.factors if factor.aliases and factor not in whole]
+    partly = [factor.name for factor in ranking.factors if factor.aliases and factor not in aliased_factors]
     if partly:
         yield Message(
             "partly-aliased",
             "partly aliased with interactions of two others: {factors}; the JSON says with which",
             factors=", ".join(partly),
         )
-    if not whole and not partly and len(ranking.factors) <= MOST_FACTORS:
+    if not aliased_factors and not partly and len(ranking.factors) <= MOST_FACTORS:
         yield Message(
             "balanced-fraction",
             "a balanced fraction of the combinations: main effects are aliased only with interactions"
@@ -210,7 +220,7 @@ def _of_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
         )
 
 
-def _of_settings(ranking: Ranking, design: Design) -> Iterator[str]:
+def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
     if design.kind == SCATTERED and design.n_cells < _FEW:
         yield Message(
             "few-settings",
@@ -222,7 +232,7 @@ def _of_settings(ranking: Ranking, design: Design) -> Iterator[str]:
         yield Message("binned-factors", "in bins of equally many rows: {factors}", factors=", ".join(design.binned))
 
 
-def _of_links(ranking: Ranking, design: Design) -> Iterator[str]:
+def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
     """Which factors hang together, and what is done about it."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
@@ -267,7 +277,7 @@ def _of_links(ranking: Ranking, design: Design) -> Iterator[str]:
         )
 
 
-def _of_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:
+def _warn_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:
     """Where main effects leave more than noise, a share may be that of an interaction."""
     part = None if beyond is None else beyond.interactions
     if part is None or part.p is None or part.p > 1 - ranking.level or (part.share.value or 0.0) <= _INTERACTIONS:
@@ -279,7 +289,7 @@ def _of_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]
     )
 
 
-def _refusals(ranking: Ranking) -> Iterator[str]:
+def _warn_refusals(ranking: Ranking) -> Iterator[str]:
     reasons = [
         w for f in ranking.factors for w in (*f.over_all.st.warnings, *(f.shapley.warnings if f.shapley else ()))
     ]
@@ -292,7 +302,7 @@ def _refusals(ranking: Ranking) -> Iterator[str]:
             yield reason
 
 
-def _of_factors(ranking: Ranking) -> Iterator[str]:
+def _warn_factors(ranking: Ranking) -> Iterator[str]:
     strong = [factor.name for factor in ranking.factors if factor.interacts]
     if strong:
         yield Message(
@@ -318,7 +328,7 @@ def _of_factors(ranking: Ranking) -> Iterator[str]:
             )
 
 
-def _of_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
+def _warn_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
     """Where the straight line misses what the group means see, coefficients mislead."""
     if r2 is None:
         return

@@ -57,11 +57,11 @@ def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.
     return Within(inner, alone, _fixed_share(design, rest_of, of.shape[1], level))
 
 
-def _fixed_share(design: Design, left: Design, df: int, level: float) -> Estimate:
-    whole, rest = design.total * design.n, left.total * design.n
-    effect, noise = SumOfSquares(whole - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
+def _fixed_share(design: Design, residual_design: Design, df: int, level: float) -> Estimate:
+    total, rest = design.total * design.n, residual_design.total * design.n
+    effect, noise = SumOfSquares(total - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
     if noise.df < LEAST_DF:
-        share = min(max(effect.ss / whole, 0.0), 1.0)
+        share = min(max(effect.ss / total, 0.0), 1.0)
         return Estimate(share, None, None, level, design.n, (NO_NOISE,))
     limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
-    return held_between(effect.ss / whole, limits, level, design.n)
+    return held_between(effect.ss / total, limits, level, design.n)

@@ -62,7 +62,7 @@ def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit
     square = float(rest @ rest)
     if square <= 1e-12 * n:
         return RankSplit(at, math.copysign(math.inf, apart[at - least]), 0.0, at, at)
-    correlation = max(correlated, _correlation(rest, square))
+    correlation = max(correlated, _estimate_correlation(rest, square))
     worth = times_as_uncertain(correlation, n)
     variance = square / max(1.0, n - worth[at] - worth[n - at])
     errors = np.sqrt(variance * (worth[before] / before + worth[n - before] / (n - before)))
@@ -77,23 +77,23 @@ def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit
 def normal_scores(values: Floats) -> Floats:
     """Φ⁻¹((rank - 3/8) / (n + 1/4)) (Blom 1958); equal values have the mean of their scores."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.concatenate([[0.0], np.cumsum(_expected(values.size))])
+    ends = np.concatenate([[0.0], np.cumsum(_compute_expected_scores(values.size))])
     last = np.cumsum(count)
     means = (ends[last] - ends[last - count]) / count
     return np.asarray(means[place], float)
 
 
 @lru_cache(2048)
-def _expected(n: int) -> Floats:
+def _compute_expected_scores(n: int) -> Floats:
     half = [normal_quantile((rank - 0.375) / (n + 0.25)) for rank in range(1, n // 2 + 1)]
-    return np.array([*half, *([0.0] * (n % 2)), *(-one for one in reversed(half))])
+    return np.array([*half, *([0.0] * (n % 2)), *(-score for score in reversed(half))])
 
 
-def _correlation(rest: Floats, square: float) -> float:
+def _estimate_correlation(rest: Floats, square: float) -> float:
     """Of neighbours; not below 0, as values that repel each other are no reason to be more sure."""
-    found = float(rest[1:] @ rest[:-1]) / square
+    uncorrected = float(rest[1:] @ rest[:-1]) / square
     n = rest.size
-    corrected = (found + 2 / n) / max(0.1, 1 - 4 / n)
+    corrected = (uncorrected + 2 / n) / max(0.1, 1 - 4 / n)
     return min(max(corrected, 0.0), _MOST_CORRELATED)
 
 
@@ -101,8 +101,8 @@ def lasting_correlation(values: Floats) -> float:
     """Of neighbours in a series whose level may change a few times, which this hardly sees: from the mean squares of
     differences over one and two steps, 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order autoregressive series."""
     scores = normal_scores(values)
-    one, two = (float(np.mean(np.square(scores[lag:] - scores[:-lag]))) for lag in (1, 2))
-    return min(max(two / one - 1, 0.0), _MOST_CORRELATED) if one > 0 else 0.0
+    lag1_square, two = (float(np.mean(np.square(scores[lag:] - scores[:-lag]))) for lag in (1, 2))
+    return min(max(two / lag1_square - 1, 0.0), _MOST_CORRELATED) if lag1_square > 0 else 0.0
 
 
 def times_as_uncertain(correlation: float, most: int) -> Floats:
@@ -110,8 +110,8 @@ def times_as_uncertain(correlation: float, most: int) -> Floats:
     values."""
     n = np.arange(1, most + 1)
     limit = (1 + correlation) / (1 - correlation)
-    made = limit - 2 * correlation * (1 - correlation**n) / (n * (1 - correlation) ** 2)
-    return np.concatenate([[1.0], made])
+    ratios = limit - 2 * correlation * (1 - correlation**n) / (n * (1 - correlation) ** 2)
+    return np.concatenate([[1.0], ratios])
 
 
 def _as_normal(t: float, df: float) -> float:

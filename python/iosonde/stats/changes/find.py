@@ -55,46 +55,59 @@ def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
 
     The newest are judged among themselves: what changed long ago in other series makes no alarm of today likelier.
     """
-    first = [_best(values, 0, values.size, search, 1.0) for values in series]
+    first = [_find_strongest(values, 0, values.size, search, 1.0) for values in series]
     most = _most(first, search)
-    found = [list(_within(values, 0, values.size, search, most, top))
-             for values, top in zip(series, first, strict=True)]  # fmt: skip
-    newest = [min((one for one in breaks if _is_new(one, values, search)), key=lambda one: one.p, default=None)
-              for values, breaks in zip(series, found, strict=True)]  # fmt: skip
-    of_new = min(most, _most(newest, search))
-    return [tuple(_seen(values, breaks, search, most, of_new)) for values, breaks in zip(series, found, strict=True)]
+    breaks_by_series = [
+        list(_split_segment(values, 0, values.size, search, most, top))
+        for values, top in zip(series, first, strict=True)
+    ]
+    newest = [
+        min((change for change in breaks if _is_new(change, values, search)), key=lambda change: change.p, default=None)
+        for values, breaks in zip(series, breaks_by_series, strict=True)
+    ]
+    newest_limit = min(most, _most(newest, search))
+    return [
+        tuple(_seen(values, breaks, search, most, newest_limit))
+        for values, breaks in zip(series, breaks_by_series, strict=True)
+    ]
 
 
 def _most(found: Sequence[Break | None], search: Search) -> float:
-    return discovered_up_to([1.0 if one is None else one.p for one in found], search.rate)
+    return discovered_up_to([1.0 if change is None else change.p for change in found], search.rate)
 
 
-def _is_new(one: Break, values: Floats, search: Search) -> bool:
-    return one.at >= values.size - search.newest
+def _is_new(change: Break, values: Floats, search: Search) -> bool:
+    return change.at >= values.size - search.newest
 
 
-def _seen(values: Floats, breaks: Sequence[Break], search: Search, most: float, of_new: float) -> Iterator[Break]:
+def _seen(values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float) -> Iterator[Break]:
     """Those that count, with how soon a look could see them."""
-    for one in breaks:
-        limit = of_new if _is_new(one, values, search) else most
-        if one.p <= limit:
-            yield replace(one, seen=_delay(values, one, search, limit))
+    for change in breaks:
+        limit = newest_limit if _is_new(change, values, search) else most
+        if change.p <= limit:
+            yield replace(change, seen=_measure_delay(values, change, search, limit))
 
 
-def _within(values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None) -> Iterator[Break]:
+def _split_segment(
+    values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None
+) -> Iterator[Break]:
     """Those of a segment, from left to right; ``top`` is the most telling one."""
     if top is None or top.p > most:
         return
     for low, high in ((begin, top.at), (top.at, end)):
         if low == top.at:
             yield top
-        yield from _within(values, low, high, search, most, _best(values, low, high, search, most))
+        yield from _split_segment(values, low, high, search, most, _find_strongest(values, low, high, search, most))
 
 
-def _best(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
+def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
     """The most telling change in a segment that is large enough to count."""
-    found = (_of(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least))
-    return min((one for one in found if one and one.p <= most), key=lambda one: one.p, default=None)
+    candidates = (_of(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least))
+    return min(
+        (candidate for candidate in candidates if candidate and candidate.p <= most),
+        key=lambda candidate: candidate.p,
+        default=None,
+    )
 
 
 def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
@@ -115,37 +128,39 @@ def _known(values: bytes) -> float:
     return lasting_correlation(np.frombuffer(values))
 
 
-def _delay(values: Floats, found: Break, search: Search, most: float) -> int:
+def _measure_delay(values: Floats, change: Break, search: Search, most: float) -> int:
     """How many values after a change a look needed to see it."""
-    for end in range(found.at + search.least, found.end):
-        seen = _of(values, found.begin, end, search)
-        if seen and seen.p <= most and seen.last >= found.first:
-            return end - found.at
-    return found.end - found.at
+    for end in range(change.at + search.least, change.end):
+        candidate = _of(values, change.begin, end, search)
+        if candidate and candidate.p <= most and candidate.last >= change.first:
+            return end - change.at
+    return change.end - change.at
 
 
 def needed(search: Search, series: int) -> int:
     """The fewest values of a series in which a change, however large, can be told, where so many are looked at."""
-    return next(n for n in range(2 * search.least, _MANY) if _tells(n, search, series))
+    return next(n for n in range(2 * search.least, _MANY) if _is_detectable(n, search, series))
 
 
 @lru_cache(64)
-def _tells(n: int, search: Search, series: int) -> bool:
+def _is_detectable(n: int, search: Search, series: int) -> bool:
     """Whether two levels that are far apart can, with noise that is as even as can be."""
     noise = np.modf(np.arange(n) * 0.6180339887)[0]
-    found = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
-    return found is not None and chance(abs(found.z), search.looks, search.least, search.newest) <= search.rate / series
+    split = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
+    return split is not None and chance(abs(split.z), search.looks, search.least, search.newest) <= search.rate / series
 
 
 @lru_cache(4096)
 def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     """All of it, and halves, quarters … that overlap by half, the last of each ending where it ends."""
-    found, length = [(0, n)], n / 2
+    intervals, length = [(0, n)], n / 2
     while length >= shortest:
         count = max(1, int(np.ceil((n - length) / (length / 2))))
-        found += [(round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)]
+        intervals += [
+            (round(i * (n - length) / count), round(i * (n - length) / count + length)) for i in range(count + 1)
+        ]
         length /= 2
-    return tuple(found)
+    return tuple(intervals)
 
 
 def newest_chance(values: Floats, search: Search) -> float:
@@ -153,4 +168,4 @@ def newest_chance(values: Floats, search: Search) -> float:
     stretches that end with it; 1 where there is none."""
     n = values.size
     ends = [_of(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
-    return min((one.p for one in ends if one and _is_new(one, values, search)), default=1.0)
+    return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)

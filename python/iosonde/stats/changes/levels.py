@@ -29,12 +29,12 @@ def levels(before: Floats, after: Floats, correlation: float, level: float) -> B
     interval is Student's and for the ratio that of ``compare``. A change that was chosen as the largest of many places
     is, in a series that is noisy for its size, smaller than it looks.
     """
-    sides = [_widened(side(part), correlation) for part in (before, after)]
-    means = [_mean(one, level) for one in sides]
+    sides = [_widen_by_correlation(side(part), correlation) for part in (before, after)]
+    means = [_mean(moments, level) for moments in sides]
     return BeforeAfter(means[0], means[1], ratio_of_means(sides[1], sides[0], level))
 
 
-def _widened(of: Moments, correlation: float) -> Moments:
+def _widen_by_correlation(of: Moments, correlation: float) -> Moments:
     times = math.sqrt(times_as_uncertain(correlation, of.n)[of.n])
     return replace(of, sd=of.sd * times, log_sd=None if of.log_sd is None else of.log_sd * times)
 

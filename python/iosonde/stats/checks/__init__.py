@@ -64,10 +64,10 @@ class Subject:
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:
         """The cells by (operation, metric): only these have values of one kind."""
-        found: dict[tuple[str, str], list[TrialCell]] = {}
+        cells_by_kind: dict[tuple[str, str], list[TrialCell]] = {}
         for cell in self.cells:
-            found.setdefault((cell.operation, cell.metric), []).append(cell)
-        return found
+            cells_by_kind.setdefault((cell.operation, cell.metric), []).append(cell)
+        return cells_by_kind
 
     def name(self, operation: str, metric: str) -> str:
         """What a finding calls them: the operation alone where it has one metric."""
@@ -111,15 +111,15 @@ def page(code: str) -> str | None:
 
 def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
     """All findings (or only those of ``codes``), errors first."""
-    return worst_first([found for check in _functions("check", codes) for found in check(subject)])
+    return worst_first([finding for check in _load_checks("check", codes) for finding in check(subject)])
 
 
 def run_fit(subject: FitSubject) -> list[Finding]:
     """All findings about a regression, errors first."""
-    return worst_first([found for check in _functions("check_fit") for found in check(subject)])
+    return worst_first([finding for check in _load_checks("check_fit") for finding in check(subject)])
 
 
-def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
+def _load_checks(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
     for code, module in modules().items():
         if codes is None or code in codes:
             function = getattr(importlib.import_module(module), name, None)

@@ -48,7 +48,7 @@ class Examination:
     @property
     def n_by_severity(self) -> dict[Severity, int]:
         """How many findings there are of each, the least first."""
-        return {severity: sum(one.severity is severity for one in self.findings) for severity in Severity}
+        return {severity: sum(finding.severity is severity for finding in self.findings) for severity in Severity}
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde check --json``."""
@@ -78,7 +78,7 @@ def of_table(
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
     hidden = hidden_factors(ordered, cells, [*responses, *ignored])
     subject = checks.Subject(cells, level, table=ordered, hidden=hidden, bound=bound, limit=limit)
-    return _examine(subject, responses, by, ignored)
+    return _run_examination(subject, responses, by, ignored)
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ def of_store(measured: MeasuredCells, level: float, content: StoreContent, bound
     subject = checks.Subject(measured.cells, level, content.runs, measured.rows, hidden, bound,
                              observed=content.observed, probes=content.probes, records=records)  # fmt: skip
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
-    return _examine(subject, metrics, measured.by, (), content.problems)
+    return _run_examination(subject, metrics, measured.by, (), content.problems)
 
 
-def _examine(
+def _run_examination(
     subject: checks.Subject, responses: Sequence[str], settings: Sequence[str], ignored: Sequence[str],
     problems: Sequence[Finding] = (),
 ) -> Examination:  # fmt: skip
@@ -118,14 +118,14 @@ def _examine(
 
 
 def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
-    most, found = max(sizes, default=0), []
+    most, gaps = max(sizes, default=0), []
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:
         return [
             Message("no-replication", "one trial a setting: spread, drift, dependence and outliers cannot be seen")
-        ] + _unbounded(subject)
+        ] + _list_unchecked_limits(subject)
     if repeated < autocorrelation.LEAST:
-        found.append(
+        gaps.append(
             Message(
                 "too-few-trials",
                 "drift and dependence need at least {least} repeated trials",
@@ -133,21 +133,21 @@ def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
             )
         )
     if most < outliers.LEAST:
-        found.append(Message("too-few-trials", "outliers need at least {least} trials in a cell", least=outliers.LEAST))
+        gaps.append(Message("too-few-trials", "outliers need at least {least} trials in a cell", least=outliers.LEAST))
     if most < modes.LEAST:
-        found.append(Message("too-few-trials", "two modes need at least {least} trials in a cell", least=modes.LEAST))
-    return found + _unbounded(subject)
+        gaps.append(Message("too-few-trials", "two modes need at least {least} trials in a cell", least=modes.LEAST))
+    return gaps + _list_unchecked_limits(subject)
 
 
-def _unbounded(subject: checks.Subject) -> list[str]:
-    found: list[str] = []
+def _list_unchecked_limits(subject: checks.Subject) -> list[str]:
+    gaps: list[str] = []
     if (subject.bound, subject.limit) == (None, None) and not subject.probes:
-        found.append(Message("missing-bound", "values above what the hardware can carry need {spell.bound}"))
+        gaps.append(Message("missing-bound", "values above what the hardware can carry need {spell.bound}"))
     if not subject.runs:
-        found.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are not known"))
+        gaps.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are not known"))
     if why := wire.unknown(subject.runs):
-        found.append(Message("unknown-traffic", "what came over the network: {reason}", reason=why))
-    return found
+        gaps.append(Message("unknown-traffic", "what came over the network: {reason}", reason=why))
+    return gaps
 
 
 def _in_time(table: Table, names: Sequence[str]) -> Table:

@@ -14,7 +14,7 @@ _HERE = ("localhost", "127.", "::1", "[::1")
 def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
     """``operation, nodes=2`` → that phase of every complete run with so many nodes, of phases that the ranks do at the
     same time; not steps that go from rank to rank, nor what only sets up or tears down."""
-    found: dict[str, list[StoredPhase]] = {}
+    phases_by_setting: dict[str, list[StoredPhase]] = {}
     for run in runs:
         if not run.counts:
             continue
@@ -23,8 +23,8 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
             if phase.in_turn or not phase.is_step:
                 continue
             name = phase.operation
-            found.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
-    return found
+            phases_by_setting.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
+    return phases_by_setting
 
 
 def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:

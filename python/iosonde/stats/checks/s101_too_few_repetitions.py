@@ -39,12 +39,12 @@ def check(subject: Subject) -> list[Finding]:
     every = len(few) == len(subject.cells)
     names = [cell.name for cell in (few[:SHOWN] if every else few)]
     which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
-    named = "" if every else f": {some(list(dict.fromkeys(names)))}"
+    listing = "" if every else f": {some(list(dict.fromkeys(names)))}"
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{which} fewer than {least} trials (the fewest: {fewest}){named}",
+            f"{which} fewer than {least} trials (the fewest: {fewest}){listing}",
             {"needed": least, "fewest": fewest, "cells": names[:SHOWN], "n_cells": len(few)},
             f"measure at least {least} trials of every cell",
         )

@@ -37,21 +37,21 @@ CODE = "S103"
 
 def check(subject: Subject) -> list[Finding]:
     """A common trend of the cells of one operation and metric."""
-    found, by_kind = [], subject.families
-    told: set[tuple[str, int, float]] = set()
+    findings, by_kind = [], subject.families
+    reported: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
-        seen = trend([cell.values for cell in cells])
-        if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
+        drift = trend([cell.values for cell in cells])
+        if drift is None or drift.p >= FAMILY_ALPHA / len(by_kind):
             continue
         # A rate and a bandwidth of one size of operation are one number: what drifts is said once.
-        same = (operation, seen.s, round(seen.relative_change, 6))
-        if operation and same in told:
+        same = (operation, drift.s, round(drift.relative_change, 6))
+        if operation and same in reported:
             continue
-        told.add(same)
-        way = "rises" if seen.s > 0 else "falls"
+        reported.add(same)
+        way = "rises" if drift.s > 0 else "falls"
         name = subject.name(operation, metric)
         unit = "iteration of one run" if all(cell.within_run for cell in cells) else "trial"
-        found.append(
+        findings.append(
             Finding(
                 CODE,
                 Severity.WARNING,
@@ -60,20 +60,20 @@ def check(subject: Subject) -> list[Finding]:
                     "{metric} {direction} by {percent:.3g} % of its mean from the first to the last {unit} (p={p:.2g})",
                     metric=name,
                     direction=way,
-                    percent=100 * abs(seen.relative_change),
+                    percent=100 * abs(drift.relative_change),
                     unit=unit,
-                    p=seen.p,
+                    p=drift.p,
                 ),
                 {
                     "operation": operation,
                     "metric": metric,
-                    "relative_change": seen.relative_change,
-                    "tau": seen.tau,
-                    "p": seen.p,
-                    "n": seen.n,
+                    "relative_change": drift.relative_change,
+                    "tau": drift.tau,
+                    "p": drift.p,
+                    "n": drift.n,
                     "cells": [cell.name for cell in cells][:SHOWN],
                 },
                 "find what changes over time, or measure after it has settled",
             )
         )
-    return found
+    return findings

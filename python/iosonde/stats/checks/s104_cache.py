@@ -46,24 +46,24 @@ def check(subject: Subject) -> list[Finding]:
         for operation, facts in read_facts(run):
             for reason, words in reasons(facts).items():
                 by_reason.setdefault(reason, {}).setdefault(operation, words)
-    found = []
+    findings = []
     for reason, operations in by_reason.items():
-        named = list(operations)
-        found.append(
+        names = list(operations)
+        findings.append(
             Finding(
                 CODE,
                 Severity.WARNING,
                 Message(
                     "cached-reads",
                     "cache may have served {operations}: {reason}",
-                    operations=", ".join(named),
-                    reason=operations[named[0]],
+                    operations=", ".join(names),
+                    reason=operations[names[0]],
                 ),
                 {"reason": reason, "operations": dict(list(operations.items())[:SHOWN])},
                 "drop the caches, or read more than the memory that could hold it",
             )
         )
-    return found
+    return findings
 
 
 def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -75,18 +75,18 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name),
     ``in_memory``.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     resident, size, memory = (facts.get(key) for key in ("resident_bytes", "bytes", "memory_bytes"))
     if facts.get("in_memory"):
         return {"in_memory": Message("in-memory", "the target lies in memory")}
     if resident and size:
-        found["resident"] = Message(
+        texts["resident"] = Message(
             "in-page-cache",
             "{percent:.0f} % of the files was in the page cache when the read began",
             percent=100 * resident / size,
         )
     elif facts.get("state") == "cold-requested" and size and memory and size < memory:
-        found["unverified"] = Message(
+        texts["unverified"] = Message(
             "unverified-cache",
             "the files ({size}) fit the node's memory ({memory}), and that they left the cache could not be verified",
             size=format_size(size),
@@ -95,11 +95,11 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     rate, limit = facts.get("rate_bytes_per_s"), facts.get("limit_bytes_per_s")
     if rate and limit and rate > limit:
         name = facts.get("limit") or "limit"
-        found["too_fast"] = Message(
+        texts["too_fast"] = Message(
             "too-fast",
             "{rate} is above the {limit_of}'s {limit}",
             rate=format_rate(rate, "bytes/s"),
             limit_of=name,
             limit=format_rate(limit, "bytes/s"),
         )
-    return found
+    return texts

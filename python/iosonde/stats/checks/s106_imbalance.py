@@ -51,19 +51,19 @@ EXCESS = 0.10
 def check(subject: Subject) -> list[Finding]:
     """Phases whose slowest rank takes more than 10 % longer than the mean."""
     settings = together_by_setting(subject.runs)
-    found: dict[str, tuple[Estimate, Estimate, str]] = {}
+    uneven: dict[str, tuple[Estimate, Estimate, str]] = {}
     for name, phases in settings.items():
         times = [_times(phase) for phase in phases]
         indices = [max(each.values()) / _mean(each.values()) for each in times if len(each) > 1]
         if indices and _mean(indices) > 1 + EXCESS:
             work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
-            found[name] = (_over_trials(indices, 1.0, subject.level), _over_trials(work, 0.0, subject.level),
+            uneven[name] = (_over_trials(indices, 1.0, subject.level), _over_trials(work, 0.0, subject.level),
                            _always_last(phases, times, FAMILY_ALPHA / len(settings)))  # fmt: skip
-    if not found:
+    if not uneven:
         return []
-    worst = max(found, key=lambda name: found[name][0].value or 0.0)
-    index, work_of_worst, always = found[worst]
-    more = f" ({len(found)} phases in all)" if len(found) > 1 else ""
+    worst = max(uneven, key=lambda name: uneven[name][0].value or 0.0)
+    index, work_of_worst, always = uneven[worst]
+    more = f" ({len(uneven)} phases in all)" if len(uneven) > 1 else ""
     return [
         Finding(
             CODE,
@@ -78,8 +78,8 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {
-                "tasks": [_flat(name, *told[:2]) for name, told in list(found.items())[:SHOWN]],
-                "always_last": {name: who for name, (_, _, who) in found.items() if who},
+                "tasks": [_flatten_row(name, *estimates[:2]) for name, estimates in list(uneven.items())[:SHOWN]],
+                "always_last": {name: who for name, (_, _, who) in uneven.items() if who},
             },
             "look at the timeline: is it always the same rank?",
         )
@@ -104,13 +104,13 @@ def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | No
 
 
 def _over_trials(values: Sequence[float | None], least: float, level: float) -> Estimate:
-    known = [one for one in values if one is not None]
-    return mean(known, level).within(low=least) if known else Estimate(None, None, None, level, 0)
+    present = [value for value in values if value is not None]
+    return mean(present, level).within(low=least) if present else Estimate(None, None, None, level, 0)
 
 
 def _above_even(index: Estimate) -> str:
     """``30.0 (21.2 to 38.8) %``: by how much an index is above 1."""
-    value, low, high = (None if one is None else one - 1 for one in (index.value, index.low, index.high))
+    value, low, high = (None if bound is None else bound - 1 for bound in (index.value, index.low, index.high))
     return percent_interval(replace(index, value=value, low=low, high=high))
 
 
@@ -118,16 +118,16 @@ def _to_do(work: Estimate) -> str:
     """That the slowest had more to do, and how surely."""
     if work.value is None or work.value <= 1 + EXCESS / 2:
         return ""
-    said = f": it has {_above_even(work)} more to do"
+    text = f": it has {_above_even(work)} more to do"
     if work.low is None:
-        return f"{said}, in one trial: cannot tell of others"
-    return said if work.low > 1 else f"{said}: cannot tell whether it is more"
+        return f"{text}, in one trial: cannot tell of others"
+    return text if work.low > 1 else f"{text}: cannot tell whether it is more"
 
 
-def _flat(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
+def _flatten_row(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
     """Keys of a table; ``n`` counts trials, ``confidence`` is the level of both intervals."""
-    told = work.flat("work") | {"work_n": work.n}
-    return {"phase": name, **index.flat("index"), "n": index.n, **told, "confidence": index.level}
+    work_columns = work.flat("work") | {"work_n": work.n}
+    return {"phase": name, **index.flat("index"), "n": index.n, **work_columns, "confidence": index.level}
 
 
 def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:

@@ -49,11 +49,11 @@ def check(subject: Subject) -> list[Finding]:
                     continue
                 loaded.setdefault(key, []).append(run.id)
                 worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
-    found = []
+    findings = []
     for key, ids in loaded.items():
         share, host = worst[key]
         n_runs = len(dict.fromkeys(ids))
-        found.append(
+        findings.append(
             Finding(
                 CODE,
                 Severity.WARNING,
@@ -70,4 +70,4 @@ def check(subject: Subject) -> list[Finding]:
                 "measure on idle nodes, or keep the order random and the repetitions many",
             )
         )
-    return found
+    return findings

@@ -36,25 +36,25 @@ CODE = "S108"
 
 def check(subject: Subject) -> list[Finding]:
     """Trials that lie far from their cell."""
-    named = []
+    outliers = []
     for cell in subject.repeated:
         for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
             value = float(cell.values[position])
-            named.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": value,
+            outliers.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": value,
                           "median": rest[len(rest) // 2]})  # fmt: skip
-    if not named:
+    if not outliers:
         return []
-    first = named[0]
-    more = f", and {len(named) - 1} more" if len(named) > 1 else ""
+    first = outliers[0]
+    more = f", and {len(outliers) - 1} more" if len(outliers) > 1 else ""
     return [
         Finding(
             CODE,
             Severity.WARNING,
             f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
             f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
-            {"trials": named[:SHOWN], "n": len(named)},
+            {"trials": outliers[:SHOWN], "n": len(outliers)},
             "keep it, unless something besides its value shows that the trial was broken",
         )
     ]

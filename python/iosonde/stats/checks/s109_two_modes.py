@@ -56,7 +56,7 @@ class _Groups:
 
 def check(subject: Subject) -> list[Finding]:
     """Cells whose trials fall into groups."""
-    split_cells = [*_two(subject), *_several(subject)]
+    split_cells = [*_find_two_modes(subject), *_find_several_modes(subject)]
     if not split_cells:
         return []
     cell, split = split_cells[0]
@@ -70,40 +70,40 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"the trials of {cell.name} fall into {many} groups around {around}{more}",
-            {"cells": {one.name: _evidence(found) for one, found in split_cells[:SHOWN]}},
+            {"cells": {trial_cell.name: _build_evidence(groups) for trial_cell, groups in split_cells[:SHOWN]}},
             "find what switches and make it a factor, or report both groups",
         )
     ]
 
 
-def _two(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
+def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     """By the best split, of few trials and of values that are not all positive."""
-    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _counted(cell)]
-    seen = [(cell, split) for cell, split in tested if split is not None]
+    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _is_countable(cell)]
+    splits = [(cell, split) for cell, split in tested if split is not None]
     return [(cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
-            for cell, split in seen if split.p < max(FAMILY_ALPHA / len(seen), 1 / 10_000)]  # fmt: skip
+            for cell, split in splits if split.p < max(FAMILY_ALPHA / len(splits), 1 / 10_000)]  # fmt: skip
 
 
-def _several(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
+def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     """By the hills of the density, of many trials."""
-    found = []
+    split_cells = []
     for cell in subject.repeated:
-        made = histogram.of_values(cell.values) if _counted(cell) else None
-        if made is None or made.counts.size < 2:
+        log_histogram = histogram.of_values(cell.values) if _is_countable(cell) else None
+        if log_histogram is None or log_histogram.counts.size < 2:
             continue
-        of = np.searchsorted(hills(made).valleys, cell.values)
+        of = np.searchsorted(hills(log_histogram).valleys, cell.values)
         sizes = np.bincount(of)
         if (sizes >= _LARGE * cell.values.size).sum() > 1:
             groups = [(float(cell.values[of == place].mean()), int(n)) for place, n in enumerate(sizes) if n]
-            found.append((cell, _Groups(tuple(groups))))
-    return found
+            split_cells.append((cell, _Groups(tuple(groups))))
+    return split_cells
 
 
-def _counted(cell: TrialCell) -> bool:
+def _is_countable(cell: TrialCell) -> bool:
     return cell.values.size > MANY and bool((cell.values > 0).all())
 
 
-def _evidence(found: _Groups) -> dict[str, object]:
-    (low, n_low), (high, _) = found.groups[0], found.groups[-1]
-    return {"low_mean": low, "high_mean": high, "n_low": n_low, "p": found.p,
-            "groups": [{"mean": mean, "n": n} for mean, n in found.groups]}  # fmt: skip
+def _build_evidence(split: _Groups) -> dict[str, object]:
+    (low, n_low), (high, _) = split.groups[0], split.groups[-1]
+    return {"low_mean": low, "high_mean": high, "n_low": n_low, "p": split.p,
+            "groups": [{"mean": mean, "n": n} for mean, n in split.groups]}  # fmt: skip

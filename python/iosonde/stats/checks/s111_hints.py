@@ -37,31 +37,31 @@ ORDINARY = ("UFS", "NFS")
 
 def check(subject: Subject) -> list[Finding]:
     """One finding for all hints, with what was asked and what is in force."""
-    found: dict[str, str] = {}
+    ignored: dict[str, str] = {}
     for run in subject.runs:
         for phase in run.phases:
-            found |= dict(_not_taken(phase.hints))
-    if not found:
+            ignored |= dict(_not_taken(phase.hints))
+    if not ignored:
         return []
-    first, why = next(iter(found.items()))
-    more = f" ({len(found)} hints in all)" if len(found) > 1 else ""
+    first, why = next(iter(ignored.items()))
+    more = f" ({len(ignored)} hints in all)" if len(ignored) > 1 else ""
     return [
         Finding(
             CODE,
             Severity.WARNING,
             f"the MPI-IO hint {first} did not take: {why}{more}",
-            {"hints": dict(list(found.items())[:SHOWN])},
+            {"hints": dict(list(ignored.items())[:SHOWN])},
             "look it up in the library's manual; iosonde explain S111",
         )
     ]
 
 
 def _not_taken(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    asked, took = hints.get("asked") or {}, hints.get("took") or {}
+    requested, took = hints.get("asked") or {}, hints.get("took") or {}
     if not took:
         return
     driver = str(took.get("romio_filesystem_type", ""))
-    for name, value in asked.items():
+    for name, value in requested.items():
         if name not in took:
             yield f"{name}={value}", "the library does not know it"
         elif str(took[name]) != str(value):

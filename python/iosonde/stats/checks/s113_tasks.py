@@ -44,9 +44,9 @@ def check(subject: Subject) -> list[Finding]:
     for run in subject.runs:
         for phase in run.phases if run.counts else ():
             trials[phase.operation] = trials.get(phase.operation, 0) + 1
-            if phase.is_step and (said := _wrong(phase, run)):
+            if phase.is_step and (reason := _wrong(phase, run)):
                 wrong[phase.operation] = wrong.get(phase.operation, 0) + 1
-                why.setdefault(phase.operation, said)
+                why.setdefault(phase.operation, reason)
     if not wrong:
         return []
     first = next(iter(wrong))

@@ -58,18 +58,18 @@ Phases = Mapping[str, Sequence[StoredPhase]]
 
 def check(subject: Subject) -> list[Finding]:
     """One finding about reads, one about writes, one about metadata."""
-    cached, held, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
+    cached, buffered, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
     for phase in wire.phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
             cached.setdefault(_name(phase), []).append(phase)
         if phase.network.get("writes") == BUFFERED:
-            held.setdefault(_name(phase), []).append(phase)
+            buffered.setdefault(_name(phase), []).append(phase)
         if _is_quiet(phase):
             quiet.setdefault(_name(phase), []).append(phase)
-    return [*_cached(cached), *_held(held), *_quiet(quiet)]
+    return [*_report_cached(cached), *_held(buffered), *_report_quiet(quiet)]
 
 
-def _cached(of: Phases) -> Iterator[Finding]:
+def _report_cached(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
@@ -79,10 +79,10 @@ def _cached(of: Phases) -> Iterator[Finding]:
                 "cached-reads",
                 "a cache of the client served {operations}: {share} of what was read came over the network{early}",
                 operations=some(list(of)),
-                share=_range(every, "share_received"),
+                share=_format_range(every, "share_received"),
                 early=_early(every),
             ),
-            {"operations": _evidence(of, "share_received")},
+            {"operations": _build_evidence(of, "share_received")},
             "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
         )
 
@@ -98,15 +98,15 @@ def _held(of: Phases) -> Iterator[Finding]:
                 "the client still held data of {operations} when the clock stopped: {share} of what was "
                 "written had been sent{flushed}",
                 operations=some(list(of)),
-                share=_range(every, "share_sent"),
-                flushed=_flushed(every),
+                share=_format_range(every, "share_sent"),
+                flushed=_describe_flushed(every),
             ),
-            {"operations": _evidence(of, "share_sent")},
+            {"operations": _build_evidence(of, "share_sent")},
             "take the numbers with fsync inside for what the servers can do",
         )
 
 
-def _quiet(of: Phases) -> Iterator[Finding]:
+def _report_quiet(of: Phases) -> Iterator[Finding]:
     if of:
         most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
         yield Finding(
@@ -119,20 +119,20 @@ def _quiet(of: Phases) -> Iterator[Finding]:
                 operations=some(list(of)),
                 packets=most,
             ),
-            {"operations": _evidence(of, "packets_per_operation")},
+            {"operations": _build_evidence(of, "packets_per_operation")},
             "take these rates for the client's, and no server's",
         )
 
 
 def _is_quiet(phase: StoredPhase) -> bool:
     """Whether metadata was asked for, and hardly a packet was sent."""
-    packets, moved = phase.network.get("packets_per_operation"), sum(one["bytes"] for one in phase.totals.values())
+    packets, moved = phase.network.get("packets_per_operation"), sum(total["bytes"] for total in phase.totals.values())
     return packets is not None and packets < _QUIET and not moved and not _may_be_on_loopback(phase)
 
 
 def _may_be_on_loopback(phase: StoredPhase) -> bool:
     """Whether so many bytes went over loopback that a server on a node of ours may have had the questions."""
-    operations = max((one["count"] for one in phase.totals.values()), default=0)
+    operations = max((total["count"] for total in phase.totals.values()), default=0)
     return sum(map(_loopback_bytes, phase.network.get("nodes") or ())) >= _QUESTION_BYTES * _QUIET * operations > 0
 
 
@@ -143,7 +143,7 @@ def _loopback_bytes(node: Mapping[str, Any]) -> float:
     return float(timed.get("loopback_bytes", 0)) - rate * float(timed.get("seconds", 0.0))
 
 
-def _range(phases: Sequence[StoredPhase], name: str) -> str:
+def _format_range(phases: Sequence[StoredPhase], name: str) -> str:
     shares = [float(phase.network[name]) for phase in phases]
     low, high = wire.whole_percent(min(shares)), wire.whole_percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
@@ -156,7 +156,7 @@ def _early(phases: Sequence[StoredPhase]) -> str:
     return f" ({format_size(int(came))} before the clock ran)" if came > _EARLY * expected else ""
 
 
-def _flushed(phases: Sequence[StoredPhase]) -> str:
+def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     """A client may keep what it holds even when it is told to write out (syncfs does not reach all of them)."""
     later = sum(_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
     rest = sum(
@@ -178,7 +178,7 @@ def _bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
     return int((network.get(part) or {}).get(direction, 0))
 
 
-def _evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
+def _build_evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
     """Operation → the lowest share and the highest."""
     shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
     return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:SHOWN]}

@@ -38,30 +38,33 @@ _WRONG = re.compile(r"not what was written|\d+ of \d+ bytes \(read")  # other co
 def check(subject: Subject) -> list[Finding]:
     """One finding for lost data, one for failures, one for what did not heal; each with its first trial."""
     hit = [run for run in subject.runs if run.faults]
-    failed = {run.id: why for run in hit if (why := _failure(run))}
+    failed = {run.id: why for run in hit if (why := _find_failure(run))}
     lost = {run: why for run, why in failed.items() if _WRONG.search(why)}
     others = {run: why for run, why in failed.items() if run not in lost}
-    sick = {run.id: one.why for run in hit for one in run.faults if one.in_force_ns is not None and one.why}
-    names = {run.id: ", ".join(dict.fromkeys(one.name for one in run.faults)) for run in hit}
+    sick = {run.id: fault.why for run in hit for fault in run.faults if fault.in_force_ns is not None and fault.why}
+    names = {run.id: ", ".join(dict.fromkeys(fault.name for fault in run.faults)) for run in hit}
     return [
-        *_finding("data was lost", lost, len(hit), names), *_finding("operations failed", others, len(hit), names),
-        *_finding("the file system did not heal", sick, len(hit), names),
-    ]  # fmt: skip
+        *_build_finding("data was lost", lost, len(hit), names),
+        *_build_finding("operations failed", others, len(hit), names),
+        *_build_finding("the file system did not heal", sick, len(hit), names),
+    ]
 
 
-def _failure(run: StoredRun) -> str:
+def _find_failure(run: StoredRun) -> str:
     """What the ranks met, not what the harness says of the fault itself."""
     return next((why for why in run.missing if ": rank " in why), "")
 
 
-def _finding(what: str, runs: dict[str, str], of: int, names: dict[str, str]) -> list[Finding]:
+def _build_finding(what: str, runs: dict[str, str], of: int, names: dict[str, str]) -> list[Finding]:
     if not runs:
         return []
     first, why = next(iter(runs.items()))
     return [
         Finding(
-            CODE, Severity.WARNING,
+            CODE,
+            Severity.WARNING,
             f"{what} in {len(runs)} of {of} trials with faults; first in {first} ({names[first]}): {why}",
-            {"runs": dict(list(runs.items())[:SHOWN])}, "iosonde show STORE RUN has what was done when",
+            {"runs": dict(list(runs.items())[:SHOWN])},
+            "iosonde show STORE RUN has what was done when",
         )
-    ]  # fmt: skip
+    ]

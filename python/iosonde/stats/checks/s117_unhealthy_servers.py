@@ -40,15 +40,15 @@ _MOST_SENTENCES = 3
 def check(subject: Subject) -> list[Finding]:
     """One finding with everything that was wrong, each with its first trial and time."""
     troubled: dict[str, list[StoredRun]] = {}
-    asked = [run for run in subject.runs if HEALTH in run.factors]
-    for run in asked:
+    checked_runs = [run for run in subject.runs if HEALTH in run.factors]
+    for run in checked_runs:
         level = str(run.factors[HEALTH])
         if level != WELL:
             troubled.setdefault(level, []).append(run)
     if not troubled:
         return []
-    said = [_sentence(level, runs) for level, runs in troubled.items()]
-    more = f"; and {len(said) - _MOST_SENTENCES} more" if len(said) > _MOST_SENTENCES else ""
+    sentences = [_format_sentence(level, runs) for level, runs in troubled.items()]
+    more = f"; and {len(sentences) - _MOST_SENTENCES} more" if len(sentences) > _MOST_SENTENCES else ""
     n_runs = sum(map(len, troubled.values()))
     return [
         Finding(
@@ -58,8 +58,8 @@ def check(subject: Subject) -> list[Finding]:
                 "unhealthy",
                 "the file system was not well in {n} of {n_trials} trials: {trials}{more}",
                 n=n_runs,
-                n_trials=len(asked),
-                trials="; ".join(said[:_MOST_SENTENCES]),
+                n_trials=len(checked_runs),
+                trials="; ".join(sentences[:_MOST_SENTENCES]),
                 more=more,
             ),
             {
@@ -71,7 +71,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _sentence(level: str, runs: list[StoredRun]) -> str:
+def _format_sentence(level: str, runs: list[StoredRun]) -> str:
     """``10.0.0.2 down in trial X (2026-11-22T10:03:04Z) and 2 more``."""
     first, more = runs[0], len(runs) - 1
     when = next(iter(_times(first).values()), first.started_at)

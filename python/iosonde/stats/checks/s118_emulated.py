@@ -40,17 +40,17 @@ BUSY = 0.85
 
 def check(subject: Subject) -> list[Finding]:
     """One finding for what was emulated wrongly, one for trials that the machine's CPUs set."""
-    labs = [(run, lab) for run in subject.runs if (lab := _lab(run))]
-    off = {one: None for _, lab in labs for one in off_rates(lab)}
-    found = []
+    labs = [(run, lab) for run in subject.runs if (lab := _get_lab(run))]
+    off = {off_rate: None for _, lab in labs for off_rate in off_rates(lab)}
+    findings = []
     if off:
-        found.append(_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"
+        findings.append(_build_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"
                               + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
                               {"warnings": list(off)[:SHOWN]}))  # fmt: skip
-    busy = {run.id: share for run, _ in labs if (share := _busy(run.facts.get("loads") or ())) > BUSY}
+    busy = {run.id: share for run, _ in labs if (share := _compute_busy_share(run.facts.get("loads") or ())) > BUSY}
     if busy:
-        found.append(
-            _finding(
+        findings.append(
+            _build_finding(
                 Message(
                     "busy-cpus",
                     "up to {share:.0%} of the CPUs that all hosts of the emulated cluster share were busy "
@@ -62,17 +62,17 @@ def check(subject: Subject) -> list[Finding]:
                 {"share": max(busy.values()), "runs": list(busy)[:SHOWN]},
             )
         )
-    return found
+    return findings
 
 
-def _lab(run: StoredRun) -> Mapping[str, Any] | None:
+def _get_lab(run: StoredRun) -> Mapping[str, Any] | None:
     lab = (run.facts.get("machine") or {}).get("lab")
     return lab if isinstance(lab, Mapping) else None
 
 
-def _busy(loads: Sequence[Mapping[str, Any]]) -> float:
+def _compute_busy_share(loads: Sequence[Mapping[str, Any]]) -> float:
     return max((float(load.get("busy_share") or 0.0) for load in loads), default=0.0)
 
 
-def _finding(sentence: str, evidence: dict[str, Any]) -> Finding:
+def _build_finding(sentence: str, evidence: dict[str, Any]) -> Finding:
     return Finding(CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps what limits what")

@@ -51,12 +51,12 @@ def finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
     """One for these levels by factor; none where there are none."""
     if not once:
         return []
-    said = "; ".join(f"{name} {', '.join(levels)}" for name, levels in once.items())
+    listing = "; ".join(f"{name} {', '.join(levels)}" for name, levels in once.items())
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"brought up once: {said}; what it does cannot be told from what differs between bring-ups",
+            f"brought up once: {listing}; what it does cannot be told from what differs between bring-ups",
             {"levels": {name: list(levels) for name, levels in once.items()}},
             "more repetitions: each brings everything up anew; more trials in one bring-up do not help",
         )

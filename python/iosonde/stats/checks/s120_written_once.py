@@ -33,14 +33,14 @@ NEEDS_RUNS = True
 
 def check(subject: Subject) -> list[Finding]:
     """One finding for all phases."""
-    found = {
+    filesystems = {
         phase.operation: run.filesystem
         for run in subject.runs if run.counts and run.filesystem in WRITTEN_ONCE
         for phase in run.phases if phase.is_step and _may_write_inside(phase)
     }  # fmt: skip
-    if not found:
+    if not filesystems:
         return []
-    names = list(found)
+    names = list(filesystems)
     return [
         Finding(
             CODE,
@@ -49,7 +49,7 @@ def check(subject: Subject) -> list[Finding]:
                 "written-once",
                 "{filesystem} takes a file from beginning to end, once: what {operations} wrote inside "
                 "one may have been dropped without a word",
-                filesystem=next(iter(found.values())),
+                filesystem=next(iter(filesystems.values())),
                 operations=some(names),
             ),
             {"operations": names},

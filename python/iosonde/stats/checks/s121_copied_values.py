@@ -50,15 +50,15 @@ _LEAST_SINGLES = 4
 
 def check(subject: Subject) -> list[Finding]:
     """Copied cells and rows of each metric, then columns that repeat another."""
-    found = []
+    findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
         if copies is not None:
             name = f"{operation} {metric}".strip()
-            found += [finding for finding in (_cells(copies, name), _trials(copies, name)) if finding]
+            findings += [finding for finding in (_cells(copies, name), _trials(copies, name)) if finding]
     if subject.table is not None and not subject.runs:
-        found += _columns(subject.table, subject.cells)
-    return found
+        findings += _columns(subject.table, subject.cells)
+    return findings
 
 
 def _cells(copies: Copies, name: str) -> Finding | None:
@@ -125,13 +125,13 @@ def _trials(copies: Copies, name: str) -> Finding | None:
 def _columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
     """Measured columns that are equal in every row."""
     names = list(dict.fromkeys(cell.metric for cell in cells))
-    found = []
+    findings = []
     for place, name in enumerate(names):
         for other in names[:place]:
             a, b = table.numbers(other), table.numbers(name)
             both = ~(np.isnan(a) | np.isnan(b))
             if both.sum() >= _LEAST_ROWS and np.ptp(a[both]) > 0 and np.array_equal(a[both], b[both]):
-                found.append(Finding(
+                findings.append(Finding(
                     CODE, Severity.ERROR, f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
                     {"columns": [other, name], "n_rows": int(both.sum())}, ACTION))  # fmt: skip
-    return found
+    return findings

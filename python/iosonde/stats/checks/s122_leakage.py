@@ -33,7 +33,7 @@ FOLDS = (2, 4, 8)
 
 def check(subject: Subject) -> list[Finding]:
     """For each metric with copies, how many rows would be tested on what was trained."""
-    found = []
+    findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
         if copies is None:
@@ -42,7 +42,7 @@ def check(subject: Subject) -> list[Finding]:
         rows = sum(cell.values.size for cell in cells)
         share = copies.rows_with_twin / rows
         leaked = {str(k): share * (k - 1) / k for k in FOLDS}
-        found.append(Finding(
+        findings.append(Finding(
             CODE,
             Severity.WARNING,
             f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on values that "
@@ -51,4 +51,4 @@ def check(subject: Subject) -> list[Finding]:
              "leaked_share_by_folds": leaked},
             "remove the copies, or keep all rows of one origin in one fold",
         ))  # fmt: skip
-    return found
+    return findings

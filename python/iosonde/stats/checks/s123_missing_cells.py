@@ -52,37 +52,41 @@ ACTION = "measure them, or compare only what both sides have"
 
 def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
-    found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
+    findings = [] if subject.table is None or subject.runs else _report_missing_values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
         levels = None if subject.observed else _levels(cells)
         # Of a million cells not one has to be looked at then.
-        told = levels and (_sparse(len(cells), levels) or len(cells) == math.prod(levels))
-        if levels and told and _balanced([cell.values.size for cell in cells]):
-            found += [_no_grid(name, len(cells), levels)] if _sparse(len(cells), levels) else []
+        decidable = levels and (_is_sparse(len(cells), levels) or len(cells) == math.prod(levels))
+        if levels and decidable and _is_balanced([cell.values.size for cell in cells]):
+            findings += [_no_grid(name, len(cells), levels)] if _is_sparse(len(cells), levels) else []
             continue
         sizes = _sizes(cells, subject.observed)
-        found += _holes(name, sizes, cells[0].units) + _unbalanced(name, sizes, cells[0].units)
-    return _said_once(found)
+        findings += _report_holes(name, sizes, cells[0].units) + _report_unbalanced(name, sizes, cells[0].units)
+    return _merge_duplicates(findings)
 
 
 def _levels(cells: Sequence[TrialCell]) -> list[int] | None:
     """How many levels each setting has in these cells, each of which holds a trial; None where that is not known at
     once."""
-    found = on_one_grid(cells)
-    if found is None or not all(cell.values.size for cell in cells):
+    grid_rows = on_one_grid(cells)
+    if grid_rows is None or not all(cell.values.size for cell in cells):
         return None
-    grid, rows = found
+    grid, rows = grid_rows
     return [int(np.count_nonzero(np.bincount(codes[rows]))) for codes, _ in grid.columns.values()]
 
 
-def _sparse(n_there: int, levels: Sequence[int]) -> bool:
+def _is_sparse(n_there: int, levels: Sequence[int]) -> bool:
     """Whether so few of the combinations were measured that no grid was meant, or so many are that none is listed."""
-    whole = math.prod(levels)
-    return len(levels) > 1 and n_there < whole and (whole > _MOST_CELLS or n_there < _GRID_SHARE * whole)
+    n_combinations = math.prod(levels)
+    return (
+        len(levels) > 1
+        and n_there < n_combinations
+        and (n_combinations > _MOST_CELLS or n_there < _GRID_SHARE * n_combinations)
+    )
 
 
-def _balanced(sizes: Collection[int]) -> bool:
+def _is_balanced(sizes: Collection[int]) -> bool:
     return not sizes or 2 * min(sizes) > max(sizes)
 
 
@@ -95,52 +99,52 @@ def _sizes(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
     return sizes
 
 
-def _values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
-    found = []
+def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
+    findings = []
     for name in dict.fromkeys(cell.metric for cell in cells):
         absent = missing_values(table, name)
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            found.append(Finding(
+            findings.append(Finding(
                 CODE, Severity.WARNING,
                 f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
                 {"column": name, "n_missing": len(absent), "places": absent[:SHOWN]}, ACTION))  # fmt: skip
-    return found
+    return findings
 
 
-def _holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
+def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     levels: dict[str, dict[Any, None]] = {}
     for key in sizes:
         for setting, level in key:
             levels.setdefault(setting, {})[level] = None
-    counts = [len(found) for found in levels.values()]
-    whole = math.prod(counts)
+    counts = [len(values) for values in levels.values()]
+    n_combinations = math.prod(counts)
     there = {tuple(level for _, level in key) for key, size in sizes.items() if size}
-    if len(levels) < 2 or len(there) >= whole:
+    if len(levels) < 2 or len(there) >= n_combinations:
         return []
-    if _sparse(len(there), counts):
+    if _is_sparse(len(there), counts):
         return [_no_grid(name, len(there), counts)]
-    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
+    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": n_combinations}
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:SHOWN]
-    sentence = f"{len(holes)} of {whole} cells of {name} are missing: {some(names)}"
+    sentence = f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}"
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
 
 
 def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
-    whole = math.prod(levels)
-    counted = whole if whole <= _COUNTABLE else None
-    of = whole if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
+    n_combinations = math.prod(levels)
+    counted = n_combinations if n_combinations <= _COUNTABLE else None
+    of = n_combinations if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
     return Finding(
         CODE, Severity.INFO,
         f"the settings of {name} are not a full grid: {n_there} of {of} combinations were measured",
         {"metric": name, "n_cells": n_there, "n_combinations": counted}, "do not average over settings")  # fmt: skip
 
 
-def _unbalanced(name: str, of_keys: Sizes, units: Units) -> list[Finding]:
-    sizes = {key: size for key, size in of_keys.items() if size}
-    if _balanced(sizes.values()):
+def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Finding]:
+    sizes = {key: size for key, size in sizes_by_key.items() if size}
+    if _is_balanced(sizes.values()):
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
     fewest, most = _name(least, units), _name(largest, units)
@@ -155,11 +159,11 @@ def _name(key: Key, units: Units) -> str:
     return setting_text(dict(key), units) or "the only cell"
 
 
-def _said_once(found: Sequence[Finding]) -> list[Finding]:
+def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:
     """A hole that all metrics of a store share is one finding, and says so."""
     first: dict[str, Finding] = {}
     metrics: dict[str, list[str]] = {}
-    for finding in found:
+    for finding in findings:
         name = str(finding.evidence.get("metric", ""))
         key = finding.sentence.replace(name, "…") if name else finding.sentence
         first.setdefault(key, finding)

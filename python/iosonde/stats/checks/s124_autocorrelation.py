@@ -40,20 +40,29 @@ _DRAWN = "let more time pass between trials, or average neighbouring ones (their
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose neighbouring trials resemble each other."""
     by_kind = subject.families
-    found = []
+    findings = []
     for (operation, metric), cells in by_kind.items():
         order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]
-        seen = autocorrelation([cell.values for cell in cells], order)
-        if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
+        dependence = autocorrelation([cell.values for cell in cells], order)
+        if dependence is None or dependence.p >= FAMILY_ALPHA / len(by_kind):
             continue
-        found.append(Finding(
-            CODE,
-            Severity.WARNING,
-            f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
-            f"(correlation {seen.lag1:.2f}, "
-            f"p={seen.p:.2g}): {seen.n} trials are worth about {seen.n * seen.effective_share:.0f}",
-            {"operation": operation, "metric": metric, "lag1": seen.lag1, "p": seen.p, "n": seen.n,
-             "effective_n": seen.n * seen.effective_share},
-            _DRAWN if subject.is_order_drawn else _IN_ORDER,
-        ))  # fmt: skip
-    return found
+        findings.append(
+            Finding(
+                CODE,
+                Severity.WARNING,
+                f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
+                f"(correlation {dependence.lag1:.2f}, "
+                f"p={dependence.p:.2g}): {dependence.n} trials are worth about "
+                f"{dependence.n * dependence.effective_share:.0f}",
+                {
+                    "operation": operation,
+                    "metric": metric,
+                    "lag1": dependence.lag1,
+                    "p": dependence.p,
+                    "n": dependence.n,
+                    "effective_n": dependence.n * dependence.effective_share,
+                },
+                _DRAWN if subject.is_order_drawn else _IN_ORDER,
+            )
+        )
+    return findings

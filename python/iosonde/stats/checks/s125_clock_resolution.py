@@ -42,15 +42,15 @@ _LEAST = 6  # values, to take a common divisor for a step
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics written in steps that hide their value or their spread."""
-    found = []
+    findings = []
     for (operation, metric), cells in subject.families.items():
-        if _constant(cells):
-            found.append(_no_spread(subject.name(operation, metric), cells))
+        if _is_constant(cells):
+            findings.append(_no_spread(subject.name(operation, metric), cells))
             continue
-        seen = _coarse(cells)
-        if seen is None:
+        resolution = _measure_coarseness(cells)
+        if resolution is None:
             continue
-        step, error, flat = seen
+        step, error, flat = resolution
         unit = f" {cells[0].unit}" if cells[0].unit else ""
         name = subject.name(operation, metric)
         sentence = f"{name} is written in steps of {significant(step)}{unit}: "
@@ -58,16 +58,16 @@ def check(subject: Subject) -> list[Finding]:
             sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"
         else:
             sentence += f"{len(flat)} cells show less spread than two steps"
-        found.append(Finding(
+        findings.append(Finding(
             CODE, Severity.WARNING, sentence,
             {"operation": operation, "metric": metric, "step": step, "relative_error": error,
              "cells_within_two_steps": [cell.name for cell in flat[:SHOWN]], "n_cells_within_two_steps": len(flat)},
             "measure longer, or write the values with all their digits",
         ))  # fmt: skip
-    return found
+    return findings
 
 
-def _constant(cells: Sequence[TrialCell]) -> bool:
+def _is_constant(cells: Sequence[TrialCell]) -> bool:
     """Whether all of many values, of trials that were repeated, are the same."""
     values = np.concatenate([cell.values for cell in cells])
     return values.size >= _LEAST and np.ptp(values) == 0 and max(cell.values.size for cell in cells) >= 3
@@ -84,7 +84,7 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
         f"write the values with all their digits, or leave the column out with {spell.response}")  # fmt: skip
 
 
-def _coarse(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:
+def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:
     used = [cell for cell in cells if cell.values.size]
     values = np.concatenate([cell.values for cell in used]) if used else np.empty(0)
     step = tick(values) if values.size >= _LEAST else None

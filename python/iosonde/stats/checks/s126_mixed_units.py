@@ -51,17 +51,17 @@ _SMALL_GAP = 10.0
 
 def check(subject: Subject) -> list[Finding]:
     """Groups of values, levels and columns that are a factor of units apart."""
-    found = []
+    findings = []
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
-        found += [*_in_cells(name, cells), *_between_levels(name, cells)]
+        findings += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
-        found += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
-    return found
+        findings += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
+    return findings
 
 
 def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    hits = [(cell, *seen) for cell in cells for seen in [_groups(cell.values)] if seen]
+    hits = [(cell, *groups) for cell in cells for groups in [_groups(cell.values)] if groups]
     if not hits:
         return
     cell, factor, cut = hits[0]
@@ -101,14 +101,14 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     units = cells[0].units if cells else {}
     for setting in _texts(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
-        for cell in _comparable(cells, setting):
+        for cell in _select_comparable(cells, setting):
             if cell.values.size and (median := median_of(cell.values)) > 0:
                 rest = tuple(level for other, level in cell.by.items() if other != setting)
                 by_rest.setdefault(rest, {})[cell.by[setting]] = median
-        levels = list(dict.fromkeys(level for found in by_rest.values() for level in found))
+        levels = list(dict.fromkeys(level for medians in by_rest.values() for level in medians))
         for a, b in combinations(levels[:50], 2):
             ratios = np.array(
-                [math.log(found[b] / found[a]) for found in by_rest.values() if a in found and b in found]
+                [math.log(medians[b] / medians[a]) for medians in by_rest.values() if a in medians and b in medians]
             )
             middle = abs(float(np.median(ratios))) if ratios.size >= 3 else 0.0
             factor = _nearest(middle, LARGE, _LARGE_TOLERANCE, 0)
@@ -128,18 +128,18 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
 
 def _texts(cells: Sequence[TrialCell]) -> list[str]:
     """The settings some of whose levels are text."""
-    found = on_one_grid(cells)
-    if found is None:
+    grid_rows = on_one_grid(cells)
+    if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
-    return sorted(name for name, (_, levels) in found[0].columns.items() if _any_text(levels))
+    return sorted(name for name, (_, levels) in grid_rows[0].columns.items() if _any_text(levels))
 
 
-def _comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
+def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
     """Those that share all other settings with another one, where that is seen at once: few of a million may."""
-    found = on_one_grid(cells)
-    if found is None:
+    grid_rows = on_one_grid(cells)
+    if grid_rows is None:
         return cells
-    grid, rows = found
+    grid, rows = grid_rows
     others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
     _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
     return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
@@ -159,18 +159,18 @@ def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
             continue
         ratios = y[both] / x[both]
         ratio = float(np.median(ratios))
-        said = [p / q for p in units[0] for q in units[1]]
-        if np.ptp(ratios) < 0.002 * ratio and _belies(ratio, said):
-            expected = " or ".join(dict.fromkeys(significant(each, 4) for each in said))
+        unit_ratios = [p / q for p in units[0] for q in units[1]]
+        if np.ptp(ratios) < 0.002 * ratio and _is_unit_mistake(ratio, unit_ratios):
+            expected = " or ".join(dict.fromkeys(significant(each, 4) for each in unit_ratios))
             yield Finding(
                 CODE, Severity.ERROR,
                 f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
                 f"their names it should be {expected} times",
-                {"columns": [a, b], "ratio": ratio, "expected": said}, ACTION)  # fmt: skip
+                {"columns": [a, b], "ratio": ratio, "expected": unit_ratios}, ACTION)  # fmt: skip
 
 
-def _belies(ratio: float, said: Sequence[float]) -> bool:
+def _is_unit_mistake(ratio: float, unit_ratios: Sequence[float]) -> bool:
     """Whether a ratio is none of those that were said, but a factor of units away from one."""
-    off = [abs(math.log(ratio / each)) for each in said]
+    off = [abs(math.log(ratio / each)) for each in unit_ratios]
     factors = [math.log(factor) for factor in (LARGE | SMALL).values()]
     return min(off) > 0.005 and any(abs(each - factor) < 0.005 for each in off for factor in factors)

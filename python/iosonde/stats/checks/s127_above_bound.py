@@ -45,9 +45,9 @@ CODE = "S127"
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics with values above ``subject.limit``, rates above ``subject.bound`` or far above what was probed."""
-    found = _above_probe(subject) if subject.bound is None else []
+    findings = _above_probe(subject) if subject.bound is None else []
     for (operation, metric), cells in subject.families.items():
-        found += _above_limit(subject.name(operation, metric), cells, subject.limit)
+        findings += _above_limit(subject.name(operation, metric), cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
             continue
@@ -61,7 +61,7 @@ def check(subject: Subject) -> list[Finding]:
         sure = worst * min(readings) > subject.bound
         high, n = worst * (min(readings) if sure else max(readings)), sum(cell.values.size for cell in cells)
         doubt = "" if sure else f" if {cells[0].unit} counts in 1024 and not in 1000"
-        found.append(Finding(
+        findings.append(Finding(
             CODE,
             Severity.ERROR if sure else Severity.WARNING,
             f"{len(places)} of {n} values of {subject.name(operation, metric)} are above the bound of "
@@ -71,7 +71,7 @@ def check(subject: Subject) -> list[Finding]:
              "highest": high, "times": high / subject.bound, "n": len(places), "places": places[:SHOWN]},
             "look at the unit, then at the cache",
         ))  # fmt: skip
-    return found
+    return findings
 
 
 def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
@@ -91,16 +91,16 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
 
 def _above_probe(subject: Subject) -> list[Finding]:
     """One finding for each metric with rates far above what the probe of the same nodes found."""
-    limits, runs, found = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
+    limits, runs, findings = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
     for (operation, metric), cells in subject.families.items():
-        above = [one for cell in cells for one in limits.beyond(cell, runs)]
+        above = [excess for cell in cells for excess in limits.beyond(cell, runs)]
         if above:
-            found.append(_far_above(operation, metric, above, sum(cell.values.size for cell in cells)))
-    return found
+            findings.append(_far_above(operation, metric, above, sum(cell.values.size for cell in cells)))
+    return findings
 
 
 def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int) -> Finding:
-    worst = max(above, key=lambda one: one.bytes_per_s / one.limit.bytes_per_s)
+    worst = max(above, key=lambda excess: excess.bytes_per_s / excess.limit.bytes_per_s)
     value, carried, place = worst.bytes_per_s, worst.limit, worst.place
     times = value / carried.bytes_per_s
     return Finding(
@@ -109,6 +109,6 @@ def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int
         f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
         f"{times:.3g} times as much ({place})",
         {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
-         "times": times, "n": len(above), "places": [one.place for one in above[:SHOWN]]},
+         "times": times, "n": len(above), "places": [excess.place for excess in above[:SHOWN]]},
         "a cache served it: drop it, or use more than the memory; or probe again",
     )  # fmt: skip

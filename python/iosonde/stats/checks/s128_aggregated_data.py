@@ -50,20 +50,20 @@ def check(subject: Subject) -> list[Finding]:
     if subject.table is None or subject.runs:
         return []
     spreads = [name for name, column in subject.table.columns.items() if _words(column.label) & _SPREADS]
-    found = []
+    findings = []
     for (_, metric), cells in subject.families.items():
         single = max(cell.values.size for cell in cells) == 1
-        named = bool(_words(subject.table.column(metric).label) & _CENTERS)
+        has_center_name = bool(_words(subject.table.column(metric).label) & _CENTERS)
         of = _mean_of(cells) if single else None
-        reasons = [f"its name says so ('{metric}')"] if named else []
+        reasons = [f"its name says so ('{metric}')"] if has_center_name else []
         reasons += [f"one row a setting, beside '{spreads[0]}'"] if single and spreads else []
         reasons += [f"every value times {of} needs a decimal less"] if of else []
         if reasons and metric not in spreads:
-            found.append(Finding(
+            findings.append(Finding(
                 CODE, Severity.WARNING, f"{metric} holds means, not measurements: {'; '.join(reasons)}",
                 {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
                 "get the raw values; the number of rows is not a number of trials"))  # fmt: skip
-    return found
+    return findings
 
 
 def _words(label: str) -> frozenset[str]:
@@ -78,8 +78,8 @@ def _mean_of(cells: Sequence[TrialCell]) -> int | None:
     values = np.unique(np.concatenate([cell.values for cell in cells]))
     own = decimals(values)
     longest = next(places for places in range(ENDLESS + 1) if np.mean(own <= places) >= _SHARE)
-    told = values[own == longest]
-    if told.size < _LEAST or longest == 0:
+    informative = values[own == longest]
+    if informative.size < _LEAST or longest == 0:
         return None
     enough = _FEW if longest == ENDLESS else longest - 1
-    return next((k for k in _MEANS_OF if np.mean(decimals(told * k) <= enough) >= _SHARE), None)
+    return next((k for k in _MEANS_OF if np.mean(decimals(informative * k) <= enough) >= _SHARE), None)

@@ -36,7 +36,7 @@ CODE = "S129"
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose first trial is too often an extreme one."""
     by_kind = subject.families
-    found = []
+    findings = []
     for (operation, metric), cells in by_kind.items():
         used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]
         chances = [1 / cell.values.size for cell in used]
@@ -46,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
             if p >= FAMILY_ALPHA / 2 / len(by_kind):
                 continue
             change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
-            found.append(Finding(
+            findings.append(Finding(
                 CODE,
                 Severity.WARNING,
                 f"the first trial of {subject.name(operation, metric)} is the {way} in "
@@ -55,7 +55,7 @@ def check(subject: Subject) -> list[Finding]:
                  "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:SHOWN]]},
                 "make every trial cold, or discard the first one of every cell on purpose",
             ))  # fmt: skip
-    return found
+    return findings
 
 
 def at_least(count: int, chances: Sequence[float]) -> float:

@@ -44,8 +44,8 @@ def check(subject: Subject) -> list[Finding]:
                 both.setdefault(f"{name} ({server})" if name != server else name, []).append(run.id)
     if not both:
         return []
-    named = ", ".join(list(both)[:SHOWN])
-    runs = {one for several in both.values() for one in several}
+    names = ", ".join(list(both)[:SHOWN])
+    runs = {run_id for several in both.values() for run_id in several}
     return [
         Finding(
             CODE,
@@ -56,7 +56,7 @@ def check(subject: Subject) -> list[Finding]:
                 "need not have gone over the network",
                 n=len(both),
                 clients=counted(len(nodes), "client node"),
-                nodes=named,
+                nodes=names,
             ),
             {"nodes": {name: several[:SHOWN] for name, several in both.items()}, "n_runs": len(runs)},
             f"run the ranks on nodes that serve nothing ({spell.hosts}), or make it a factor and compare",
@@ -67,10 +67,10 @@ def check(subject: Subject) -> list[Finding]:
 def _nodes(run: StoredRun) -> set[tuple[str, str]]:
     """(Name of a node, its address as a server; '' where it is none), of the nodes whose network was counted."""
     hosts = run.facts.get("hosts") or []
-    found = set()
+    nodes = set()
     for phase in run.phases:
-        for one in (phase.network or {}).get("nodes") or []:
-            rank, node = one.get("rank"), one.get("node")
+        for entry in (phase.network or {}).get("nodes") or []:
+            rank, node = entry.get("rank"), entry.get("node")
             name = hosts[rank] if isinstance(rank, int) and rank < len(hosts) else f"node {node}"
-            found.add((str(name), str(one.get("own_server") or "")))
-    return found
+            nodes.add((str(name), str(entry.get("own_server") or "")))
+    return nodes

@@ -38,17 +38,17 @@ def check(subject: Subject) -> list[Finding]:
     experiments: dict[str, list[StoredRun]] = {}
     for run in subject.runs if any(map(cluster_of, subject.runs)) else ():
         experiments.setdefault(run.experiment, []).append(run)
-    found = []
+    findings = []
     for name, runs in experiments.items():
         cluster = cluster_of(runs[0])
         if cluster is None:
             continue
         wrong, absent = list(unlike(cluster, runs)), without_ranks(cluster, runs)
-        if said := [*wrong, *absent]:
-            found.append(Finding(
-                CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(said),
-                {"experiment": name, "runs": [run.id for run in runs[:SHOWN]], "said": said,
+        if texts := [*wrong, *absent]:
+            findings.append(Finding(
+                CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(texts),
+                {"experiment": name, "runs": [run.id for run in runs[:SHOWN]], "said": texts,
                  "roles": cluster.by_role()},
                 f"mend the cluster file, or choose other nodes with {spell.hosts}",
             ))  # fmt: skip
-    return found
+    return findings

@@ -37,14 +37,14 @@ LEAST = 1.1
 
 def check(subject: Subject) -> list[Finding]:
     """One finding about the most uneven setting, with all others in the evidence."""
-    found = [one for one in balances(subject.runs, subject.level) if _is_uneven(one)]
-    if not found:
+    uneven = [balance for balance in balances(subject.runs, subject.level) if _is_uneven(balance)]
+    if not uneven:
         return []
-    worst = max(found, key=lambda one: one.index.value or 0.0)
+    worst = max(uneven, key=lambda balance: balance.index.value or 0.0)
     name, times = worst.busiest.most_common(1)[0]
     n = sum(worst.busiest.values())
     who = f", {name} in {times} of {n} trials" if n > 1 else f", {name}"
-    more = f" ({len(found)} settings in all)" if len(found) > 1 else ""
+    more = f" ({len(uneven)} settings in all)" if len(uneven) > 1 else ""
     at = f" at {worst.setting}" if worst.setting else ""
     return [
         Finding(
@@ -65,14 +65,14 @@ def check(subject: Subject) -> list[Finding]:
             {
                 "balance": [
                     {
-                        "what": one.what,
-                        "setting": one.setting,
-                        "servers": one.n_servers,
-                        **one.index.flat("index"),
-                        **one.lost.flat("lost"),
-                        "busiest": dict(one.busiest),
+                        "what": balance.what,
+                        "setting": balance.setting,
+                        "servers": balance.n_servers,
+                        **balance.index.flat("index"),
+                        **balance.lost.flat("lost"),
+                        "busiest": dict(balance.busiest),
                     }
-                    for one in found[:SHOWN]
+                    for balance in uneven[:SHOWN]
                 ],
             },
             "more files, stripes or pieces than servers; another placement",
@@ -80,6 +80,6 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _is_uneven(one: ServerBalance) -> bool:
-    index = one.index
-    return (index.value or 0.0) >= LEAST and (one.least >= LEAST or (index.low or 0.0) > 1.0)
+def _is_uneven(balance: ServerBalance) -> bool:
+    index = balance.index
+    return (index.value or 0.0) >= LEAST and (balance.least >= LEAST or (index.low or 0.0) > 1.0)

@@ -35,25 +35,25 @@ CODE = "S301"
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Lack of fit against pure error."""
-    found = subject.assumptions.lack_of_fit if subject.assumptions else None
+    lack_of_fit = subject.assumptions.lack_of_fit if subject.assumptions else None
     if subject.assumptions and not subject.assumptions.repeats:
-        return _curved(subject.assumptions.curvature_p)
-    if found is None or (found.p is not None and found.p >= FAMILY_ALPHA):
+        return _report_curvature(subject.assumptions.curvature_p)
+    if lack_of_fit is None or (lack_of_fit.p is not None and lack_of_fit.p >= FAMILY_ALPHA):
         return []
-    against = ("the repeats are all the same, and a line misses them" if found.f is None or found.p is None
-               else f"lack of fit against the repeats F={found.f:.3g}, p={found.p:.2g}")  # fmt: skip
+    against = ("the repeats are all the same, and a line misses them" if lack_of_fit.f is None or lack_of_fit.p is None
+               else f"lack of fit against the repeats F={lack_of_fit.f:.3g}, p={lack_of_fit.p:.2g}")  # fmt: skip
     return [
         Finding(
             CODE,
             Severity.WARNING,
             f"the relation is not straight: {against}",
-            vars(found),
+            vars(lack_of_fit),
             "transform a predictor, add an interaction, or take a predictor by its levels with C(…)",
         )
     ]
 
 
-def _curved(p_by_predictor: Mapping[str, float]) -> list[Finding]:
+def _report_curvature(p_by_predictor: Mapping[str, float]) -> list[Finding]:
     """A bend where nothing was measured twice; the family is all predictors."""
     curved = {name: p for name, p in p_by_predictor.items() if p * len(p_by_predictor) < FAMILY_ALPHA}
     if not curved:

@@ -33,19 +33,27 @@ LEAST_CORRELATION = 0.99
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Normality of the residuals."""
-    seen = subject.assumptions
-    if seen is None:
+    assumptions = subject.assumptions
+    if assumptions is None:
         return []
-    large = seen.shapiro_p is None and seen.qq_correlation < LEAST_CORRELATION and subject.fit.n > MOST
-    if not large and (seen.shapiro_p is None or seen.shapiro_p >= FAMILY_ALPHA):
+    large = assumptions.shapiro_p is None and assumptions.qq_correlation < LEAST_CORRELATION and subject.fit.n > MOST
+    if not large and (assumptions.shapiro_p is None or assumptions.shapiro_p >= FAMILY_ALPHA):
         return []
-    said = f"W={seen.shapiro_w:.3f}, p={seen.shapiro_p:.2g}" if seen.shapiro_p is not None else "Q-Q plot not straight"
+    test_text = (
+        f"W={assumptions.shapiro_w:.3f}, p={assumptions.shapiro_p:.2g}"
+        if assumptions.shapiro_p is not None
+        else "Q-Q plot not straight"
+    )
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"the residuals are not normal ({said}): the interval of a single observation is only rough",
-            {"shapiro_w": seen.shapiro_w, "shapiro_p": seen.shapiro_p, "qq_correlation": seen.qq_correlation},
+            f"the residuals are not normal ({test_text}): the interval of a single observation is only rough",
+            {
+                "shapiro_w": assumptions.shapiro_w,
+                "shapiro_p": assumptions.shapiro_p,
+                "qq_correlation": assumptions.qq_correlation,
+            },
             "look at the Q-Q plot; try the log of the response, look for a missing factor",
         )
     ]

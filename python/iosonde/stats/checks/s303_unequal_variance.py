@@ -31,11 +31,11 @@ CODE = "S303"
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Equal variance, unless robust errors are used already."""
-    seen = subject.assumptions
-    if seen is None or subject.fit.robust:
+    assumptions = subject.assumptions
+    if assumptions is None or subject.fit.robust:
         return []
-    known = [p for p in (seen.breusch_pagan_p, seen.brown_forsythe_p) if p is not None]
-    p = min(1.0, len(known) * min(known))
+    p_values = [p for p in (assumptions.breusch_pagan_p, assumptions.brown_forsythe_p) if p is not None]
+    p = min(1.0, len(p_values) * min(p_values))
     if p >= FAMILY_ALPHA:
         return []
     return [
@@ -43,7 +43,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"the residuals' spread is not the same everywhere (p={p:.2g}): standard errors are not right",
-            {"breusch_pagan_p": seen.breusch_pagan_p, "brown_forsythe_p": seen.brown_forsythe_p},
+            {"breusch_pagan_p": assumptions.breusch_pagan_p, "brown_forsythe_p": assumptions.brown_forsythe_p},
             f"use {spell.robust}, or the log of the response",
         )
     ]

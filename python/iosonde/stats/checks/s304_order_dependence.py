@@ -32,13 +32,13 @@ CODE = "S304"
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Autocorrelation and trend of the residuals."""
-    seen = subject.assumptions
-    if seen is None:
+    assumptions = subject.assumptions
+    if assumptions is None:
         return []
-    drifts = seen.trend_p is not None and seen.trend_p < seen.autocorrelation_p
-    alike = "are alike in" if seen.autocorrelation > 0 else "alternate between"
+    drifts = assumptions.trend_p is not None and assumptions.trend_p < assumptions.autocorrelation_p
+    alike = "are alike in" if assumptions.autocorrelation > 0 else "alternate between"
     how = "drift over the rows" if drifts else f"{alike} neighbouring rows"
-    p = min(1.0, 2 * min(seen.autocorrelation_p, 1.0 if seen.trend_p is None else seen.trend_p))
+    p = min(1.0, 2 * min(assumptions.autocorrelation_p, 1.0 if assumptions.trend_p is None else assumptions.trend_p))
     if p >= FAMILY_ALPHA:
         return []
     return [
@@ -46,12 +46,12 @@ def check_fit(subject: FitSubject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"the residuals depend on the order: they {how} "
-            f"(neighbours correlate {seen.autocorrelation:+.2f}, p={p:.2g})",
+            f"(neighbours correlate {assumptions.autocorrelation:+.2f}, p={p:.2g})",
             {
-                "autocorrelation": seen.autocorrelation,
-                "autocorrelation_p": seen.autocorrelation_p,
-                "trend_tau": seen.trend_tau,
-                "trend_p": seen.trend_p,
+                "autocorrelation": assumptions.autocorrelation,
+                "autocorrelation_p": assumptions.autocorrelation_p,
+                "trend_tau": assumptions.trend_tau,
+                "trend_p": assumptions.trend_p,
             },
             "randomise the order of trials, or add time or block to the model",
         )  # fmt: skip

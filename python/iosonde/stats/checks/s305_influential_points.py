@@ -30,30 +30,30 @@ CODE = "S305"
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Leverage, Cook's distance and the studentised residual."""
-    seen = subject.assumptions
-    found = _deciding(subject)
-    if seen is None or not seen.influential_rows:
-        return found
-    places = list(subject.influential) or [f"row {row + 1}" for row in seen.influential_rows]
+    assumptions = subject.assumptions
+    findings = _report_deciding(subject)
+    if assumptions is None or not assumptions.influential_rows:
+        return findings
+    places = list(subject.influential) or [f"row {row + 1}" for row in assumptions.influential_rows]
     return [
-        *found,
+        *findings,
         Finding(
             CODE,
             Severity.WARNING,
             f"single rows decide the line or do not belong to it: {some(places)}",
             {
                 "rows": places,
-                "largest_cook": seen.largest_cook,
-                "cook_limit": seen.cook_limit,
-                "largest_studentized": seen.largest_studentized,
-                "studentized_p": seen.studentized_p,
+                "largest_cook": assumptions.largest_cook,
+                "cook_limit": assumptions.cook_limit,
+                "largest_studentized": assumptions.largest_studentized,
+                "studentized_p": assumptions.studentized_p,
             },
             "look at these trials; fit with and without them and show both",
         ),
     ]
 
 
-def _deciding(subject: FitSubject) -> list[Finding]:
+def _report_deciding(subject: FitSubject) -> list[Finding]:
     """Coefficients that a single row decides."""
     if not subject.deciding:
         return []

@@ -35,12 +35,14 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     high = {name: v for name, v in subject.assumptions.vif.items() if v > LIMIT and ":" not in name and "[" not in name}
     if len(high) < 2:
         return []
-    named = ", ".join(f"{name} ({factor:.3g})" for name, factor in sorted(high.items(), key=lambda item: -item[1])[:4])
+    listing = ", ".join(
+        f"{name} ({factor:.3g})" for name, factor in sorted(high.items(), key=lambda item: -item[1])[:4]
+    )
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"predictors vary together and can hardly be told apart (variance inflation): {named}",
+            f"predictors vary together and can hardly be told apart (variance inflation): {listing}",
             {"vif": high, "condition_number": subject.assumptions.condition_number},
             "leave one out, or measure settings where they differ",
         )

@@ -31,10 +31,17 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     """R² and the F test."""
     fit = subject.fit
     if fit.f_p is not None and fit.f_p > 1 - subject.level:
-        said = f"no effect can be told from chance (F={fit.f:.3g}, p={fit.f_p:.2g}); R²={fit.r2:.2f}"
+        sentence = f"no effect can be told from chance (F={fit.f:.3g}, p={fit.f_p:.2g}); R²={fit.r2:.2f}"
     elif fit.r2 < LEAST:
-        said = f"the predictors explain only {100 * fit.r2:.0f} % of the variation"
+        sentence = f"the predictors explain only {100 * fit.r2:.0f} % of the variation"
     else:
         return []
-    return [Finding(CODE, Severity.WARNING, said, {"r2": fit.r2, "adj_r2": fit.adjusted_r2, "f": fit.f, "f_p": fit.f_p},
-                    "look for the factor that is missing before quoting the line")]  # fmt: skip
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            sentence,
+            {"r2": fit.r2, "adj_r2": fit.adjusted_r2, "f": fit.f, "f_p": fit.f_p},
+            "look for the factor that is missing before quoting the line",
+        )
+    ]

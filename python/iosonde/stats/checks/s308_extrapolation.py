@@ -31,13 +31,13 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     outside = [point.at for point in subject.points if point.extrapolated]
     if not outside:
         return []
-    named = "; ".join(", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+    listing = "; ".join(", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                                 for name, value in at.items()) for at in outside)  # fmt: skip
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{named} lies outside the data: nothing here shows that the line goes on",
+            f"{listing} lies outside the data: nothing here shows that the line goes on",
             {"at": outside},
             "measure there, or say that it is an extrapolation",
         )

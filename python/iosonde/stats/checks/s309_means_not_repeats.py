@@ -28,8 +28,8 @@ CODE = "S309"
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """No setting occurs twice on a grid."""
-    seen = subject.assumptions
-    if seen is None or not seen.design_like:
+    assumptions = subject.assumptions
+    if assumptions is None or not assumptions.design_like:
         return []
     return [
         Finding(

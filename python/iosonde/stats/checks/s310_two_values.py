@@ -31,20 +31,20 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     fit = subject.fit
     if fit.x is None:
         return []
-    named = []
+    predictors = []
     for place, name in enumerate(fit.names[1:], 1):
         column = fit.x[:, place]
         low, high = column.min(), column.max()
         if (low, high) != (0.0, 1.0) and ":" not in name and np.all((column == low) | (column == high)):
-            named.append(name)
-    if not named:
+            predictors.append(name)
+    if not predictors:
         return []
     return [
         Finding(
             CODE,
             Severity.INFO,
-            f"{', '.join(named)} has only two values: that the relation is straight was not seen",
-            {"predictors": named},
+            f"{', '.join(predictors)} has only two values: that the relation is straight was not seen",
+            {"predictors": predictors},
             "measure a value between them",
         )
     ]

@@ -44,8 +44,8 @@ def check_fit(subject: FitSubject) -> list[Finding]:
 def held_in(table: Table, names: Sequence[str]) -> HeldFactors | None:
     """Of these columns those that are set once for several rows; None where none is."""
     units = strata.units_of(table)
-    held = tuple(name for name in names if name in table.columns and _is_held(table, name, units))
-    return HeldFactors(held, int(units[0].max()) + 1, len(table)) if held else None
+    shared = tuple(name for name in names if name in table.columns and _is_shared(table, name, units))
+    return HeldFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
 def finding(held: HeldFactors, where: str = "here: too sure of that") -> Finding:
@@ -60,6 +60,6 @@ def finding(held: HeldFactors, where: str = "here: too sure of that") -> Finding
     )
 
 
-def _is_held(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
+def _is_shared(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
     codes, levels = table.column(name).codes()
     return len(levels) > 1 and strata.depth_of(codes[:, None].astype(float), units) < len(units)

@@ -168,13 +168,13 @@ def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) 
     outside = work.is_kind(*(name for part in PARTS if part not in inside for name in KINDS[part]))
     spent = np.where(outside, work.end - work.start, 0)
     before = np.cumsum(spent) - spent
-    kept = np.flatnonzero(~outside)
-    of = work.of[kept]
+    retained = np.flatnonzero(~outside)
+    of = work.of[retained]
     first = np.searchsorted(of, np.arange(work.ranks))
     # Only what was cut out after a rank's own first operation moves it forward.
-    cut = before[kept] - before[kept][first][of]
-    start, end = work.start[kept] - cut, work.end[kept] - cut
-    return RecordedTimeline(of, start, end, done[kept], start[first], np.maximum.reduceat(end, first))
+    cut = before[retained] - before[retained][first][of]
+    start, end = work.start[retained] - cut, work.end[retained] - cut
+    return RecordedTimeline(of, start, end, done[retained], start[first], np.maximum.reduceat(end, first))
 
 
 def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
@@ -188,11 +188,11 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
     line = timeline(work, clock.inside, done)
     own = np.bincount(line.of, line.done, work.ranks).astype(np.float64, copy=False)
     if clock.stops == SUM_OF_RANKS:
-        return _sum(own, line.ended - line.began, clock)
+        return _sum_rates(own, line.ended - line.began, clock)
     if clock.stops == LONGEST_RANK:
         return _over(float(own.sum()), int((line.ended - line.began).max()), clock)
     if clock.stops == SLOWEST_RANK:
-        return _slowest(own, line, clock)
+        return _compute_slowest_rate(own, line, clock)
     span = int(line.ended.max() - line.began.min())
     if clock.stops == LAST_DONE:
         return _over(float(own.sum()), span, clock)
@@ -213,17 +213,17 @@ def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock)
     ended = np.full(ranks, np.iinfo(np.int64).min)
     np.maximum.at(ended, line.of[early | flying], line.end[early | flying])
     working = own > 0
-    return _sum(own[working], (ended - line.began)[working], clock)
+    return _sum_rates(own[working], (ended - line.began)[working], clock)
 
 
-def _slowest(own: npt.NDArray[np.float64], line: RecordedTimeline, clock: Clock) -> float | None:
+def _compute_slowest_rate(own: npt.NDArray[np.float64], line: RecordedTimeline, clock: Clock) -> float | None:
     spans = line.ended.max() - line.began
     if (spans <= 0).any():
         return None
     return float(own.size * (own / _seconds(spans, clock)).min())
 
 
-def _sum(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:
+def _sum_rates(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:
     return float((own / _seconds(spans, clock)).sum()) if own.size and (spans > 0).all() else None
 
 

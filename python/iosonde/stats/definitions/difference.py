@@ -96,14 +96,16 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
             back.insert(0, DifferencePart((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
     # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
-    if (near := _nearer(a, here, there, unknown)) and (told := a.at(near)) is not None:
-        front.append(DifferencePart(_changed(here, near), low * scale, told * scale, "a", near))
-        here, low = near, told
-    if (near := _nearer(b, there, here, unknown)) and (told := b.at(near)) is not None:
-        back.insert(0, DifferencePart(_changed(there, near), told * scale, high * scale, "b", there))
-        there, high = near, told
-    left = tuple(name for name in ORDER[1:] if name not in unknown and _get(here, name) != _get(there, name))
-    same = a.work is not None and a.work == b.work and not left and not unknown
+    if (near := _find_nearer(a, here, there, unknown)) and (number := a.at(near)) is not None:
+        front.append(DifferencePart(_list_changes(here, near), low * scale, number * scale, "a", near))
+        here, low = near, number
+    if (near := _find_nearer(b, there, here, unknown)) and (number := b.at(near)) is not None:
+        back.insert(0, DifferencePart(_list_changes(there, near), number * scale, high * scale, "b", there))
+        there, high = near, number
+    unresolved = tuple(
+        name for name in ORDER[1:] if name not in unknown and _get_attribute(here, name) != _get_attribute(there, name)
+    )
+    same = a.work is not None and a.work == b.work and not unresolved and not unknown
     between_them = () if same else (DifferencePart((REST,), low * scale, high * scale, "both", there),)
     differ = {
         name: (a.settings[name], b.settings[name])
@@ -114,37 +116,37 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
         label: tuple(sorted(side.unknown)) + tuple(name for name in wanted if name not in side.settings)
         for label, side in (("a", a), ("b", b))
     }
-    return Split(a, b, (*front, *between_them, *back), left, (here, there), differ, unsaid)
+    return Split(a, b, (*front, *between_them, *back), unresolved, (here, there), differ, unsaid)
 
 
-def _nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
+def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
     """Of the clocks that a text has numbers of, the one nearest to ``like``; None if ``clock`` is as near."""
-    best = min(side.known, key=lambda one: _distance(one, like, unknown), default=clock)
+    best = min(side.known, key=lambda candidate: _distance(candidate, like, unknown), default=clock)
     return best if _distance(best, like, unknown) < _distance(clock, like, unknown) else None
 
 
-def _distance(one: Clock, other: Clock, unknown: frozenset[str]) -> int:
+def _distance(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
     """How many single changes lead from one clock to the other."""
-    names = [name for name in _changed(one, other) if name not in unknown]
-    return len(names) + (len(between(one.stops, other.stops)) - 1 if STOPS in names else 0)
+    names = [name for name in _list_changes(clock, other) if name not in unknown]
+    return len(names) + (len(between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
 
 
-def _changed(one: Clock, other: Clock) -> tuple[str, ...]:
-    return tuple(name for name in (*PARTS, STOPS, STEP) if _get(one, name) != _get(other, name))
+def _list_changes(clock: Clock, other: Clock) -> tuple[str, ...]:
+    return tuple(name for name in (*PARTS, STOPS, STEP) if _get_attribute(clock, name) != _get_attribute(other, name))
 
 
 def _steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[Clock, float]]:
     """From ``clock`` as near to ``like`` in this attribute as this side can tell, by single changes where it can."""
     if name != STOPS:
-        wanted = _set(clock, like, name)
-        value = None if wanted == clock else side.at(wanted)
-        return [] if value is None else [(wanted, value)]
+        target = _set(clock, like, name)
+        value = None if target == clock else side.at(target)
+        return [] if value is None else [(target, value)]
     way = [replace(clock, stops=stops) for stops in between(clock.stops, like.stops)]
-    told = [(step, value) for step in way if (value := side.at(step)) is not None]
-    return told if len(told) == len(way) else told[-1:]
+    steps = [(step, value) for step in way if (value := side.at(step)) is not None]
+    return steps if len(steps) == len(way) else steps[-1:]
 
 
-def _get(clock: Clock, name: str) -> Any:
+def _get_attribute(clock: Clock, name: str) -> Any:
     if name in PARTS:
         return name in clock.inside
     return clock.stops if name == STOPS else clock.step_ns
@@ -154,5 +156,5 @@ def _set(clock: Clock, like: Clock, name: str) -> Clock:
     """``clock`` with this attribute as in ``like``; not for STOPS, which has steps between."""
     if name == STEP:
         return replace(clock, step_ns=like.step_ns)
-    one = frozenset({name})
-    return replace(clock, inside=clock.inside | one if name in like.inside else clock.inside - one)
+    part = frozenset({name})
+    return replace(clock, inside=clock.inside | part if name in like.inside else clock.inside - part)

@@ -68,16 +68,16 @@ def _column(
     until = int(line.ended.min() if stops == FIRST_DONE else line.ended.max())
     seconds = (until - int(line.began.min())) / 1e9
 
-    def total(each: np.ndarray) -> float:
+    def sum_done(each: np.ndarray) -> float:
         part = timeline(work, inside, each)
         return float(part.done[part.end <= until].sum())
 
-    number = None if entries is None else total(entries)
+    number = None if entries is None else sum_done(entries)
     return ElbenchoColumn(
         seconds=seconds,
         entries_per_s=None if number is None else number / seconds,
-        iops=total((moved > 0).astype(float)) / seconds,
-        bandwidth=total(moved) / seconds,
-        bytes=int(total(moved)),
+        iops=sum_done((moved > 0).astype(float)) / seconds,
+        bandwidth=sum_done(moved) / seconds,
+        bytes=int(sum_done(moved)),
         entries=None if number is None else int(number),
     )

@@ -44,18 +44,18 @@ def _row(work: Work, direction: str) -> IorRow:
     moved = work.bytes_of(direction)
     transfers = moved > 0
     transfer = int(work.size[transfers].max())
-    one_file = work.most_files() == 1 and work.comparable
+    is_single_file = work.most_files() == 1 and work.comparable
     accesses = work.is_kind(*DATA[direction], *KINDS[FSYNC])
     return IorRow(
         access=direction,
         bandwidth=rate(work, moved, CLOCK),
-        iops=_over(float(moved.sum()) / transfer, _span(work, accesses)) if one_file else None,
-        latency=_latency(work, transfers, accesses) if one_file else None,
+        iops=_over(float(moved.sum()) / transfer, _span(work, accesses)) if is_single_file else None,
+        latency=_compute_latency(work, transfers, accesses) if is_single_file else None,
         block_size=int(moved.sum()) // work.ranks,
         transfer_size=transfer,
-        open_time=_span(work, work.is_kind(*KINDS[OPEN])) if one_file else None,
-        access_time=_span(work, accesses) if one_file else None,
-        close_time=_span(work, work.is_kind(*KINDS[CLOSE])) if one_file else None,
+        open_time=_span(work, work.is_kind(*KINDS[OPEN])) if is_single_file else None,
+        access_time=_span(work, accesses) if is_single_file else None,
+        close_time=_span(work, work.is_kind(*KINDS[CLOSE])) if is_single_file else None,
         total_time=_span(work, np.ones(work.of.size, bool)) if work.comparable else None,
         tasks=work.ranks,
     )
@@ -69,7 +69,7 @@ def _over(number: float, seconds: float | None) -> float | None:
     return number / seconds if seconds else None
 
 
-def _latency(work: Work, transfers: np.ndarray, accesses: np.ndarray) -> float | None:
+def _compute_latency(work: Work, transfers: np.ndarray, accesses: np.ndarray) -> float | None:
     best = None
     for place in range(work.ranks):
         mine = work.of == place

@@ -24,10 +24,10 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
         by_run.setdefault(row["run"], []).append(row)
     names = set(iozone)
     entries: dict[int, dict[str, list[dict[str, Any]]]] = {}
-    for run, of_run in by_run.items():
-        first = of_run[0]
+    for run, run_rows in by_run.items():
+        first = run_rows[0]
         apart = "".join(f" {name}={first[name]}" for name in varying if first.get(name) is not None)
-        entry = _entry(of_run, IOZONE_NAMES if run in names else {}, apart)
+        entry = _entry(run_rows, IOZONE_NAMES if run in names else {}, apart)
         if entry["total"]:
             entries.setdefault(int(first["nodes"]), {}).setdefault(apart, []).append(entry)
     return {str(nodes): _merged(list(entries[nodes].values())) for nodes in sorted(entries)}
@@ -35,7 +35,7 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
 
 def _entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
     """One trial: totals, and one dict for each rank that has numbers of its own."""
-    chosen = _chosen(rows)
+    chosen = _select_rates(rows)
     kinds: dict[str, set[str]] = {}
     for operation, kind, _, _, _ in chosen:
         kinds.setdefault(operation, set()).add(kind)
@@ -52,28 +52,28 @@ def _entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: s
     return {"total": total, "individual": [own[rank] for rank in sorted(own)], "units": units}
 
 
-def _chosen(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
+def _select_rates(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
     """(operation, kind, rank, value, unit) of sums and of ranks' own rates; where an operation has none, of its one
     number."""
     rates = [row for row in rows if row["unit"].endswith("/s")]
-    of_ranks = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
-    found = []
+    rank_operations = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
+    selected = []
     for row in rates:
-        suffixes = (_TOTAL, _OWN) if row["operation"] in of_ranks else _SINGLE
-        suffix = next((one for one in suffixes if row["metric"].endswith(one)), None)
+        suffixes = (_TOTAL, _OWN) if row["operation"] in rank_operations else _SINGLE
+        suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
         if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
             kind = row["metric"].removesuffix(suffix)
-            found.append((row["operation"], kind, row["rank"], row["value"], row["unit"]))
-    return found
+            selected.append((row["operation"], kind, row["rank"], row["value"], row["unit"]))
+    return selected
 
 
 def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
     if unit != "bytes/s":
-        return _plain(value), unit
-    return _plain(value / 1024), KB_PER_S
+        return _shorten_number(value), unit
+    return _shorten_number(value / 1024), KB_PER_S
 
 
-def _plain(value: float) -> float:
+def _shorten_number(value: float) -> float:
     """A whole number as one: 1433371, not 1433371.0."""
     return int(value) if float(value).is_integer() else value
 
@@ -84,32 +84,35 @@ def _merged(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
     repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
     if most == 1:
         return repetitions[0]
-    whole = _side_by_side([_mean(cell) for cell in cells])
-    return {**whole, "repetitions": [{key: one[key] for key in ("total", "individual")} for one in repetitions]}
+    means = _side_by_side([_mean(cell) for cell in cells])
+    return {
+        **means,
+        "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
+    }
 
 
 def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
-    found: dict[str, Any] = {"total": {}, "individual": [{} for _ in range(ranks)], "units": {}}
+    merged: dict[str, Any] = {"total": {}, "individual": [{} for _ in range(ranks)], "units": {}}
     for entry in entries:
-        found["total"] |= entry["total"]
-        found["units"] |= entry["units"]
+        merged["total"] |= entry["total"]
+        merged["units"] |= entry["units"]
         for rank, values in enumerate(entry["individual"]):
-            found["individual"][rank] |= values
-    return found
+            merged["individual"][rank] |= values
+    return merged
 
 
 def _mean(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
     individual = [
-        _means([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
+        _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
         for rank in range(ranks)
     ]
     units = {name: unit for entry in entries for name, unit in entry["units"].items()}
-    return {"total": _means([entry["total"] for entry in entries]), "individual": individual, "units": units}
+    return {"total": _average_values([entry["total"] for entry in entries]), "individual": individual, "units": units}
 
 
-def _means(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    names = dict.fromkeys(name for one in several for name in one)
-    values = {name: [one[name] for one in several if name in one] for name in names}
-    return {name: _plain(sum(found) / len(found)) for name, found in values.items()}
+def _average_values(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for numbers in several for name in numbers)
+    values = {name: [numbers[name] for numbers in several if name in numbers] for name in names}
+    return {name: _shorten_number(sum(samples) / len(samples)) for name, samples in values.items()}

@@ -53,8 +53,8 @@ def operation_of(name: str, work: Work) -> tuple[str, str] | None:
     if any(work.bytes_of(way).astype(bool).sum() > work.count_of("create", "open").sum() for way in work.directions()):
         return None
     directories = "director" in name
-    for title, kind, of_directories in OPERATIONS:
-        if work.has(kind) and (kind in _ALWAYS or of_directories == directories):
+    for title, kind, is_directory in OPERATIONS:
+        if work.has(kind) and (kind in _ALWAYS or is_directory == directories):
             return title, kind
     return None
 

@@ -68,7 +68,7 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
     tried = np.geomspace(FINEST, widest, _BANDWIDTHS)
     padded = histogram.padded(_SIDES * max(widest, bandwidth if isinstance(bandwidth, float) else 0.0))
     curves = kernel.densities(padded.counts, tried.tolist())
-    many = [len(_hills(curve, one)[0]) for curve, one in zip(curves, tried, strict=True)]
+    many = [len(_locate_hills(curve, candidate)[0]) for curve, candidate in zip(curves, tried, strict=True)]
     if bandwidth == kernel.STABLE:
         first, last = _longest(many)
         chosen = math.sqrt(float(tried[first] * tried[last]))
@@ -77,18 +77,18 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
         at = int(np.abs(np.log(tried / chosen)).argmin())
         first, last = _part_of(many, at)
     curve = kernel.densities(padded.counts, [chosen])[0]
-    tops, valleys = _hills(curve, chosen)
+    tops, valleys = _locate_hills(curve, chosen)
     return Hills(
         tuple(padded.value(np.array(tops) + 0.5).tolist()), tuple(padded.value(np.array(valleys) + 0.5).tolist()),
         tuple(curve[tops].tolist()), chosen, tuple(zip(tried.tolist(), many, strict=True)),
-        sum(one == len(tops) for one in many) / len(many), float(tried[first]), float(tried[last]),
+        sum(count == len(tops) for count in many) / len(many), float(tried[first]), float(tried[last]),
         padded.value(np.arange(curve.size) + 0.5), curve,
     )  # fmt: skip
 
 
 def hills_of(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
     """(bins of the tops, bins of the valleys between them) of a density of counts per natural logarithm."""
-    return _hills(curve, bandwidth)
+    return _locate_hills(curve, bandwidth)
 
 
 def gathered(curve: Array, bandwidth: float) -> Array:
@@ -96,22 +96,22 @@ def gathered(curve: Array, bandwidth: float) -> Array:
     return curve * (bandwidth * 2 * math.sqrt(math.pi))
 
 
-def _hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
+def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
     roots = np.sqrt(gathered(curve, bandwidth))
     places = max(2.0, curve.size * WIDTH / bandwidth)
     deep = normal_quantile(1 - _ALPHA / places) / math.sqrt(2)
     rises = np.diff(curve, prepend=0.0, append=0.0)
     turns = np.flatnonzero((rises[:-1] > 0) & (rises[1:] <= 0))
-    tops = [int(one) for one in turns if roots[one] >= deep] or [int(curve.argmax())]
-    valleys = [left + int(curve[left : right + 1].argmin()) for left, right in zip(tops, tops[1:], strict=False)]
+    tops = [int(turn) for turn in turns if roots[turn] >= deep] or [int(curve.argmax())]
+    valleys = [start + int(curve[start : right + 1].argmin()) for start, right in zip(tops, tops[1:], strict=False)]
     return _merged(tops, valleys, roots, deep)
 
 
 def _merged(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:
     """Without the hills whose valley is no deeper than chance, the shallowest first."""
     while valleys:
-        depth = [min(roots[left], roots[right]) - roots[valley]
-                 for left, right, valley in zip(tops, tops[1:], valleys, strict=False)]  # fmt: skip
+        depth = [min(roots[start], roots[right]) - roots[valley]
+                 for start, right, valley in zip(tops, tops[1:], valleys, strict=False)]  # fmt: skip
         least = int(np.argmin(depth))
         if depth[least] >= deep:
             break

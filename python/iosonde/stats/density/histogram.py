@@ -46,8 +46,8 @@ class LogHistogram:
 
     def value(self, place: float | npt.NDArray[Any]) -> Array:
         """The value at a place: 0 is the lower edge of the first bin, 0.5 its middle."""
-        found: Array = np.exp2((self.first + np.asarray(place, np.float64)) / PER_OCTAVE)
-        return found
+        values: Array = np.exp2((self.first + np.asarray(place, np.float64)) / PER_OCTAVE)
+        return values
 
     def below(self, value: float) -> int:
         """The number of bins that lie below a value."""
@@ -95,7 +95,7 @@ def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
         return None
     least = low if low > 0 else step / 2 or high * 1e-9
     spread = step if step > 2 * WIDTH * max(low, step) else 0.0
-    first, last = (math.floor(math.log2(one) * PER_OCTAVE) for one in (min(least, max(least - spread, spread / 4)),
+    first, last = (math.floor(math.log2(edge) * PER_OCTAVE) for edge in (min(least, max(least - spread, spread / 4)),
                                                                        high + spread))  # fmt: skip
     counts = np.zeros(last - first + 2, np.int64)
     unspread = np.zeros_like(counts) if spread else None
@@ -104,14 +104,16 @@ def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
         part = np.maximum(values[at : at + _BLOCK].astype(np.float32), np.float32(least))
         if unspread is not None:
             unspread += _counts_by_bin(part.copy(), first, counts.size)
-            part = _spread(part, np.float32(spread), rng)
+            part = _spread_over_tick(part, np.float32(spread), rng)
         counts += _counts_by_bin(part, first, counts.size)
     filled = np.flatnonzero(counts if unspread is None else counts + unspread)
-    kept = slice(int(filled[0]), int(filled[-1]) + 1)
-    return LogHistogram(first + kept.start, counts[kept], None if unspread is None else unspread[kept])
+    span = slice(int(filled[0]), int(filled[-1]) + 1)
+    return LogHistogram(first + span.start, counts[span], None if unspread is None else unspread[span])
 
 
-def _spread(values: npt.NDArray[np.float32], step: np.float32, rng: np.random.Generator) -> npt.NDArray[np.float32]:
+def _spread_over_tick(
+    values: npt.NDArray[np.float32], step: np.float32, rng: np.random.Generator
+) -> npt.NDArray[np.float32]:
     """Each value evenly over its tick, none below a quarter of one."""
     lows = np.maximum(values - step / 2, step / 4)
     spread: npt.NDArray[np.float32] = lows + (values + step / 2 - lows) * rng.random(values.size, np.float32)
@@ -147,13 +149,13 @@ def of_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHi
 def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
     """All of them as one; at least one."""
     several = list(parts)
-    first = min(one.first for one in several)
-    counts = np.zeros(max(one.first + one.counts.size for one in several) - first, np.int64)
+    first = min(part.first for part in several)
+    counts = np.zeros(max(part.first + part.counts.size for part in several) - first, np.int64)
     recorded = np.zeros_like(counts)
-    for one in several:
-        place = slice(one.first - first, one.first - first + one.counts.size)
-        counts[place] += one.counts
-        recorded[place] += one.recorded
+    for part in several:
+        place = slice(part.first - first, part.first - first + part.counts.size)
+        counts[place] += part.counts
+        recorded[place] += part.recorded
     return LogHistogram(first, counts, recorded)
 
 

@@ -31,11 +31,11 @@ def densities(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], widt
     length = 1 << (2 * counts.size - 1).bit_length()
     transformed = np.fft.rfft(counts.astype(float), length)
     frequency = 2 * math.pi * np.fft.rfftfreq(length, width)
-    found = []
+    curves = []
     for bandwidth in bandwidths:
-        made = np.fft.irfft(transformed * np.exp(-0.5 * (bandwidth * frequency) ** 2), length)[: counts.size] / width
-        found.append(np.where(made > _NOISE * made.max(), made, 0.0))
-    return found
+        curve = np.fft.irfft(transformed * np.exp(-0.5 * (bandwidth * frequency) ** 2), length)[: counts.size] / width
+        curves.append(np.where(curve > _NOISE * curve.max(), curve, 0.0))
+    return curves
 
 
 def rule(histogram: LogHistogram, name: str) -> float:
@@ -65,18 +65,18 @@ def improved_sheather_jones(histogram: LogHistogram) -> float:
     from scipy.optimize import brentq
 
     padded = histogram.padded(0.1 * histogram.counts.size * WIDTH)
-    whole = padded.counts.size * WIDTH
+    log_range = padded.counts.size * WIDTH
     share = padded.counts / padded.n
     squares = (dct(share, type=2)[1:] / 2) ** 2
     order = np.arange(1, share.size, dtype=float) ** 2
-    found = np.geomspace(1e-12, 0.1, 120)
-    residuals = np.array([_fixed_point(one, histogram.n, order, squares) for one in found])
+    grid = np.geomspace(1e-12, 0.1, 120)
+    residuals = np.array([_fixed_point(candidate, histogram.n, order, squares) for candidate in grid])
     crossing = np.flatnonzero((residuals[:-1] < 0) & (residuals[1:] >= 0) & np.isfinite(residuals[1:]))
     if not crossing.size:
         return rule(histogram, SILVERMAN)
     first = int(crossing[0])
-    t = brentq(_fixed_point, found[first], found[first + 1], args=(histogram.n, order, squares))
-    return max(math.sqrt(t) * whole, WIDTH)
+    t = brentq(_fixed_point, grid[first], grid[first + 1], args=(histogram.n, order, squares))
+    return max(math.sqrt(t) * log_range, WIDTH)
 
 
 def _fixed_point(t: float, n: int, order: Array, squares: Array) -> float:

@@ -44,29 +44,29 @@ def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
     filled = np.flatnonzero(counts)
     x = (filled.astype(np.float64) + 0.5) * (step * WIDTH)
     weight = counts[filled].astype(float)
-    best, found = math.inf, (np.ones(1), np.zeros(1), np.ones(1))
+    best, components = math.inf, (np.ones(1), np.zeros(1), np.ones(1))
     for k in range(1, min(MOST, filled.size) + 1):
-        made, likelihood = max((_fitted(x, weight, at, step * WIDTH) for at in _begins(x, weight, k)),
-                               key=lambda one: one[1])  # fmt: skip
+        candidate, likelihood = max((_fit_components(x, weight, at, step * WIDTH) for at in _guess_means(x, weight, k)),
+                               key=lambda fit: fit[1])  # fmt: skip
         bic = (3 * k - 1) * math.log(histogram.n) - 2 * likelihood
         if bic < best:
-            best, found = bic, made
-    return _named(histogram, found, bandwidth, best)
+            best, components = bic, candidate
+    return _build_normals(histogram, components, bandwidth, best)
 
 
-def _begins(x: Array, weight: Array, k: int) -> list[Array]:
+def _guess_means(x: Array, weight: Array, k: int) -> list[Array]:
     """Where k components begin: each with as many values; and, for small hills far off, each as far from the next."""
     upto = (np.cumsum(weight) - weight / 2) / weight.sum()
     places = (np.arange(k) + 0.5) / k
     return [np.interp(places, upto, x), x[0] + places * (x[-1] - x[0])]
 
 
-def _fitted(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
+def _fit_components(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
     """The components and the log-likelihood, from these means on."""
     n, k = weight.sum(), mean.size
-    whole = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
+    total_sd = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
     least = max(_NARROWEST, width / 2)
-    sd, share, before = np.full(k, max(whole / k, least)), np.full(k, 1 / k), -math.inf
+    sd, share, before = np.full(k, max(total_sd / k, least)), np.full(k, 1 / k), -math.inf
     likelihood = -math.inf
     for _ in range(_ROUNDS):  # a row a component
         height = np.log(share / (sd * math.sqrt(2 * math.pi)))
@@ -86,14 +86,16 @@ def _fitted(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[A
     return (share, mean, sd), likelihood
 
 
-def _named(histogram: LogHistogram, made: tuple[Array, Array, Array], bandwidth: float, bic: float) -> Normals:
-    share, mean, sd = (one[np.argsort(made[1])] for one in made)
+def _build_normals(
+    histogram: LogHistogram, components: tuple[Array, Array, Array], bandwidth: float, bic: float
+) -> Normals:
+    share, mean, sd = (values[np.argsort(components[1])] for values in components)
     padded = histogram.padded(4 * float(sd.max()))
     at = (np.arange(padded.counts.size) + padded.first - histogram.first + 0.5) * WIDTH
     wide = np.sqrt(sd**2 + bandwidth**2)
     curve = np.zeros(at.size)
-    for one, middle, width in zip(share, mean, wide, strict=True):
-        curve += histogram.n * one * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
+    for weight, middle, width in zip(share, mean, wide, strict=True):
+        curve += histogram.n * weight * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
     tops, _ = hills_of(curve, bandwidth)
     return Normals(
         tuple(share.tolist()), tuple(histogram.value(mean / WIDTH).tolist()), tuple(sd.tolist()), len(tops), bic

@@ -43,17 +43,17 @@ def silverman(histogram: LogHistogram) -> Multimodality | None:
     n, (sd, _) = histogram.n, histogram.spread()
     if n < LEAST or sd == 0:
         return None
-    counts, width, inside = _coarse(histogram, sd)
+    counts, width, inside = _coarsen_histogram(histogram, sd)
     low, high = width, 8 * sd
-    if _modes(counts, low, width, inside) == 1:
+    if _count_modes(counts, low, width, inside) == 1:
         return Multimodality(low, 1.0)
     for _ in range(_STEPS):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _modes(counts, middle, width, inside) == 1 else (middle, high)
-    return Multimodality(high, _p(counts, high, width, inside, sd))
+        low, high = (low, middle) if _count_modes(counts, middle, width, inside) == 1 else (middle, high)
+    return Multimodality(high, _simulate_p(counts, high, width, inside, sd))
 
 
-def _coarse(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[np.int64], float, slice]:
+def _coarsen_histogram(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[np.int64], float, slice]:
     """(counts in some 1024 wider bins with room beside, their width, the bins of the middle values)."""
     lows = np.cumsum(histogram.counts) / histogram.n
     outer = (1 - _MIDDLE) / 2
@@ -61,11 +61,11 @@ def _coarse(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[np.int64], 
     step = max(1, math.ceil(histogram.counts.size / _BINS))
     width = step * math.log(2) / 1024
     sides = math.ceil(3 * sd / width)
-    whole = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
-    return np.pad(whole, sides), width, slice(sides + begin // step, sides + end // step + 1)
+    counts = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
+    return np.pad(counts, sides), width, slice(sides + begin // step, sides + end // step + 1)
 
 
-def _modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
+def _count_modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
     return _modes_of(kernel.densities(counts, [bandwidth], width)[0], inside)
 
 
@@ -75,7 +75,7 @@ def _modes_of(curve: Array, inside: slice) -> int:
     return int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) + int(turns.size == 0)
 
 
-def _p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: slice, sd: float) -> float:
+def _simulate_p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: slice, sd: float) -> float:
     """The share of samples of the smoothed estimate, scaled to the variance of the data, with more than one mode."""
     curve = kernel.densities(counts, [critical], width)[0]
     at = np.arange(curve.size, dtype=float)
@@ -84,5 +84,5 @@ def _p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: sli
     scaled = np.interp(middle + (at - middle) * wider, at, curve, 0.0, 0.0)
     rng = np.random.default_rng(_SEED)
     drawn = rng.multinomial(int(counts.sum()), scaled / scaled.sum(), _DRAWS)
-    several = sum(_modes(one, _CALIBRATION * critical, width, inside) > 1 for one in drawn)
+    several = sum(_count_modes(sample, _CALIBRATION * critical, width, inside) > 1 for sample in drawn)
     return (several + 1) / (_DRAWS + 1)

@@ -45,13 +45,13 @@ class Clustered:
     def weights(self) -> Array:
         """Of each value, together 1."""
         _, places, sizes = np.unique(self.clusters, return_inverse=True, return_counts=True)
-        found: Array = 1.0 / (sizes[places] * max(1, len(sizes)))
-        return found
+        value_weights: Array = 1.0 / (sizes[places] * max(1, len(sizes)))
+        return value_weights
 
     @cached_property
     def log_means(self) -> Array:
         """The mean of the logs of each cluster, by its number. Values are above 0."""
-        return _means(np.log(self.values), self.clusters)
+        return _average_by_group(np.log(self.values), self.clusters)
 
     def geometric_mean(self, level: float) -> Estimate:
         """Of the clusters' geometric means, with Student's t interval on logs."""
@@ -63,7 +63,7 @@ class Clustered:
         Wilson's interval with Student's t for the number of clusters, and an effective number of them: p(1 - p) over
         the variance of the estimate (Korn & Graubard, Survey Methodology 24, 1998, 193-201).
         """
-        below = _means((self.values < limit) + 0.5 * (self.values == limit), self.clusters)
+        below = _average_by_group((self.values < limit) + 0.5 * (self.values == limit), self.clusters)
         if self.n < 2:
             return Estimate(float(below.mean()) if self.n else None, None, None, level, self.n, (_FEW,))
         share = float(below.mean())
@@ -76,15 +76,15 @@ class Clustered:
         value = self._at(p)
         needed = summarise.least_n_for_quantile(p, level)
         if self.n < needed:
-            said = Message(
+            warning = Message(
                 "too-few-clusters",
                 "needs at least {needed} clusters for a {level:g} % interval, has {n}",
                 needed=needed,
                 level=100 * level,
                 n=self.n,
             )
-            return Estimate(value, None, None, level, self.n, (said,))
-        below = _means((self.values < value) + 0.5 * (self.values == value), self.clusters)
+            return Estimate(value, None, None, level, self.n, (warning,))
+        below = _average_by_group((self.values < value) + 0.5 * (self.values == value), self.clusters)
         low, high = self._wilson(p, float(below.var(ddof=1)) / self.n, level)
         return Estimate(value, min(self._at(low), value), max(self._at(high), value), level, self.n)
 
@@ -97,8 +97,8 @@ class Clustered:
 
     def _wilson(self, share: float, variance: float, level: float) -> tuple[float, float]:
         # Clusters whose values are all alike have n - 1 here.
-        effective = max(self.n, _effective(share, variance, self.n, self.values.size))
-        return _wilson(share, effective, self.n - 1, level)
+        effective = max(self.n, _count_effective(share, variance, self.n, self.values.size))
+        return _compute_wilson(share, effective, self.n - 1, level)
 
 
 def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
@@ -114,11 +114,11 @@ def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) 
         return Estimate(share, None, None, level, n, (_FEW,) if n else ())
     sums = np.bincount(index, hits - share)
     variance = float(sums @ sums) * n / (n - 1) / hits.size**2
-    low, high = _wilson(share, _effective(share, variance, n, hits.size), n - 1, level)
+    low, high = _compute_wilson(share, _count_effective(share, variance, n, hits.size), n - 1, level)
     return Estimate(share, min(low, share), max(high, share), level, n)
 
 
-def _effective(share: float, variance: float, clusters: int, values: int) -> float:
+def _count_effective(share: float, variance: float, clusters: int, values: int) -> float:
     """Return how many independent values say as much: no more than there are, and where all clusters are alike, but for
     rounding, the number of clusters."""
     if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2:
@@ -126,7 +126,7 @@ def _effective(share: float, variance: float, clusters: int, values: int) -> flo
     return min(float(values), share * (1 - share) / variance)
 
 
-def _wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
+def _compute_wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
     t2 = t_critical(level, df) ** 2 / effective
     middle, half = share + t2 / 2, math.sqrt(t2 * (share * (1 - share) + t2 / 4))
     return max(0.0, (middle - half) / (1 + t2)), min(1.0, (middle + half) / (1 + t2))
@@ -149,14 +149,14 @@ class Explained:
 def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
     """By a line over a number: one point a cluster, the means of its logs and of its ``x``. A cluster whose leverage is
     above a half decides the line alone (Huber, Robust Statistics, 1981, section 7.2): the share without it is said."""
-    xs, ys = _means(x, values.clusters), values.log_means
-    found = _line(xs, ys, level)
-    if found.slope is None:
-        return found
+    xs, ys = _average_by_group(x, values.clusters), values.log_means
+    explained = _line(xs, ys, level)
+    if explained.slope is None:
+        return explained
     leverage = 1 / len(xs) + (xs - xs.mean()) ** 2 / np.sum((xs - xs.mean()) ** 2)
     far = int(np.argmax(leverage))
     rest = None if leverage[far] <= _DECIDES else _line(np.delete(xs, far), np.delete(ys, far), level).share
-    return replace(found, leverage=float(leverage[far]), without=rest)
+    return replace(explained, leverage=float(leverage[far]), without=rest)
 
 
 def _line(xs: Array, ys: Array, level: float) -> Explained:
@@ -180,17 +180,17 @@ def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: 
     count; degrees of freedom are those of the clusters, also where one has points at several levels."""
     _, points = np.unique(np.column_stack([levels, values.clusters]), axis=0, return_inverse=True)
     points = points.reshape(-1)
-    y = _means(np.log(values.values), points)
+    y = _average_by_group(np.log(values.values), points)
     first = np.unique(points, return_index=True)[1]
     of, cluster = levels[first], values.clusters[first]
     names, place, sizes = np.unique(of, return_inverse=True, return_counts=True)
-    kept = sizes[place] >= least
-    n, k = len(np.unique(cluster[kept])), int(np.sum(sizes >= least))
+    selected = sizes[place] >= least
+    n, k = len(np.unique(cluster[selected])), int(np.sum(sizes >= least))
     df = n - k
     if k < 2 or df < LEAST_DF:
-        said = Message("too-few-clusters", "needs two levels of {least} clusters each", least=least)
-        return Explained(Estimate(None, None, None, level, n, (said,)), None, k)
-    y, place = y[kept], place[kept]
+        warning = Message("too-few-clusters", "needs two levels of {least} clusters each", least=least)
+        return Explained(Estimate(None, None, None, level, n, (warning,)), None, k)
+    y, place = y[selected], place[selected]
     total = float(np.sum((y - y.mean()) ** 2))
     if not total > 0:
         return Explained(
@@ -201,8 +201,8 @@ def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: 
     return Explained(share, None, k)
 
 
-def _means(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
+def _average_by_group(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
     x = np.asarray(values, dtype=float)
     _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    found: Array = np.bincount(places, weights=x, minlength=len(sizes)) / sizes
-    return found
+    means: Array = np.bincount(places, weights=x, minlength=len(sizes)) / sizes
+    return means

@@ -135,18 +135,31 @@ class Comparison:
         """The stable JSON form of one comparison."""
         rank, more = self.rank_test, self.n_more or (None, None)
         return {
-            "a": _side_json(self.a, self.mean_a, more[0]), "b": _side_json(self.b, self.mean_b, more[1]),
-            "paired": self.paired, "cells": self.cells, "cells_differ": self.cells_differ, "overlap": self.overlap,
+            "a": _side_json(self.a, self.mean_a, more[0]),
+            "b": _side_json(self.b, self.mean_b, more[1]),
+            "paired": self.paired,
+            "cells": self.cells,
+            "cells_differ": self.cells_differ,
+            "overlap": self.overlap,
             "mean_inside": self.mean_inside,
-            "t": self.t, "df": self.df, "p": self.p, "p_holm": self.p_holm, "decides": self.decides,
-            "method": self.method, "ratio": None if self.ratio is None else self.ratio.to_json(),
+            "t": self.t,
+            "df": self.df,
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "decides": self.decides,
+            "method": self.method,
+            "ratio": None if self.ratio is None else self.ratio.to_json(),
             "ratio_of_geometric_means": None if self.typical is None else self.typical.to_json(),
-            "difference": self.difference.to_json(), "effect_size": self.effect_size,
-            "rank_test": None if rank is None else {"name": rank.name, "p": rank.p, "shift": rank.shift.to_json(),
-                                                    "superiority": rank.superiority},
-            "margin": self.margin, "verdict": self.verdict,
-            "n_needed": self.n_needed, "warnings": list(self.warnings),
-        }  # fmt: skip
+            "difference": self.difference.to_json(),
+            "effect_size": self.effect_size,
+            "rank_test": None
+            if rank is None
+            else {"name": rank.name, "p": rank.p, "shift": rank.shift.to_json(), "superiority": rank.superiority},
+            "margin": self.margin,
+            "verdict": self.verdict,
+            "n_needed": self.n_needed,
+            "warnings": list(self.warnings),
+        }
 
 
 def group(name: str, values: npt.ArrayLike) -> Group:
@@ -165,40 +178,68 @@ def group(name: str, values: npt.ArrayLike) -> Group:
 
 
 def compare(
-    a: Group, b: Group, level: float, margin: float, *, pairs: bool = False, base: float | None = None,
+    a: Group,
+    b: Group,
+    level: float,
+    margin: float,
+    *,
+    pairs: bool = False,
+    base: float | None = None,
     sealed: Estimate | None = None,
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """A against B. With ``pairs`` the i-th trial of A belongs to the i-th of B. ``margin`` is a share such as 0.02.
     ``base``: the values are logarithms to it, and have no ratio. ``sealed``: the interval of the ratio that a campaign
     of A against B made while it stopped by it; it decides in the place of ours."""
     check_margin(level, margin)
     a, b = (a, b) if base is not None else _with_ticks(a, b)
-    ratio, method = _ratio(a, b, level, pairs=pairs, base=base)
+    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base)
     if sealed is not None:
         ratio, method = sealed, SEALED
     as_pairs = pairs and (ratio is None or method == PAIRS)
-    t, df = _paired_t(a, b) if as_pairs else _welch(a.side, b.side)
+    t, df = _paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
     assert mean_a.low is not None and mean_a.high is not None and mean_b.low is not None and mean_b.high is not None
-    difference = _difference(a, b, level, as_pairs)
+    difference = _estimate_difference(a, b, level, as_pairs)
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
-    said = _decided(ratio, difference, margin, wide)
+    outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
-    made = Comparison(
-        a, b, mean_a, mean_b,
+    comparison = Comparison(
+        a,
+        b,
+        mean_a,
+        mean_b,
         overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
         mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high,
-        t=t, df=df, p=None if t is None else t_two_sided_p(t, df), ratio=ratio,
-        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level), difference=difference,
-        method=method, rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side),
-        margin=margin, difference_margin=wide, verdict=said, paired=as_pairs, n_needed=None, warnings=(),
-        by_level=() if sealed is not None else at_levels(
-            lambda other: _decided(_ratio(a, b, other, pairs=pairs, base=base)[0], _difference(a, b, other, as_pairs),
-                                   margin, wide)
+        t=t,
+        df=df,
+        p=None if t is None else t_two_sided_p(t, df),
+        ratio=ratio,
+        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level),
+        difference=difference,
+        method=method,
+        rank_test=_rank_test(a, b, level, as_pairs),
+        effect_size=_hedges_g(a.side, b.side),
+        margin=margin,
+        difference_margin=wide,
+        verdict=outcome,
+        paired=as_pairs,
+        n_needed=None,
+        warnings=(),
+        by_level=()
+        if sealed is not None
+        else at_levels(
+            lambda other: _decide_verdict(
+                _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
+                _estimate_difference(a, b, other, as_pairs),
+                margin,
+                wide,
+            )
         ),
-        at=None if sealed is not None else lambda other: _ratio(a, b, other, pairs=pairs, base=base)[0],
-    )  # fmt: skip
-    return replace(made, n_needed=_needed(made), warnings=_warnings(made), doubts=_doubts(made))
+        at=None if sealed is not None else lambda other: _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
+    )
+    return replace(
+        comparison, n_needed=_needed(comparison), warnings=_list_warnings(comparison), doubts=_list_doubts(comparison)
+    )
 
 
 def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
@@ -206,7 +247,7 @@ def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ..
     return tuple((level, verdict_at(level)) for level in LEVELS)
 
 
-def _decided(ratio: Estimate | None, difference: Estimate, margin: float, wide: float) -> str:
+def _decide_verdict(ratio: Estimate | None, difference: Estimate, margin: float, wide: float) -> str:
     return verdict_of_difference(difference, wide) if ratio is None else verdict(ratio, margin)
 
 
@@ -217,31 +258,33 @@ def check_margin(level: float, margin: float) -> None:
         raise InputError("out-of-range", "the margin of practical equality is below 0", "write it like 2%")
 
 
-def _ratio(a: Group, b: Group, level: float, *, pairs: bool, base: float | None) -> tuple[Estimate | None, str]:
+def _estimate_ratio(
+    a: Group, b: Group, level: float, *, pairs: bool, base: float | None
+) -> tuple[Estimate | None, str]:
     """The ratio of B to A, and what made it; None where the values have none."""
     if pairs and (a.values is None or b.values is None or a.values.size != b.values.size):
         raise InputError(
             "unpaired-trials", "only trials can be paired, and as many on either side", "leave {spell.pair} out"
         )
-    if base is not None or not (_positive(a) and _positive(b)):
+    if base is not None or not (_is_positive(a) and _is_positive(b)):
         return None, "paired t" if pairs else WELCH
-    found, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)
-    return wider_ratio(found, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
+    estimate, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)
+    return wider_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
 
 
 def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
     """With half a tick of the clock, where it is as large as the spread."""
     if a.values is None or b.values is None or a.exact or b.exact:
         return a, b
-    found = rounding(a.values, b.values, a.side.sd, b.side.sd)
-    return replace(a, half_tick=found.a), replace(b, half_tick=found.b)
+    ticks = rounding(a.values, b.values, a.side.sd, b.side.sd)
+    return replace(a, half_tick=ticks.a), replace(b, half_tick=ticks.b)
 
 
-def _positive(one: Group) -> bool:
-    return one.side.mean > 0 if one.values is None else bool(np.all(one.values > 0))
+def _is_positive(group: Group) -> bool:
+    return group.side.mean > 0 if group.values is None else bool(np.all(group.values > 0))
 
 
-def _difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
+def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
     """B - A with its t interval."""
     slack = a.half_tick + b.half_tick
     if pairs:
@@ -318,11 +361,11 @@ def enough(variance: float, half: float, level: float) -> int | None:
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with ``p_holm`` over all of them, and a warning where it takes a difference away."""
     adjusted = []
-    for one, p in zip(comparisons, holm([c.p for c in comparisons]), strict=True):
-        said = one.warnings
-        lost = p is not None and one.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - one.decided.level
+    for comparison, p in zip(comparisons, holm([c.p for c in comparisons]), strict=True):
+        warnings = comparison.warnings
+        lost = p is not None and comparison.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - comparison.decided.level
         if lost and len(comparisons) > 1:
-            said += (
+            warnings += (
                 Message(
                     "not-significant",
                     "among {n_comparisons} comparisons {reason} (Holm's p = {p:.2g})",
@@ -331,11 +374,11 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
                     p=p,
                 ),
             )
-        adjusted.append(replace(one, p_holm=p, by_chance=lost and len(comparisons) > 1, warnings=said))
+        adjusted.append(replace(comparison, p_holm=p, by_chance=lost and len(comparisons) > 1, warnings=warnings))
     return adjusted
 
 
-def _welch(a: Moments, b: Moments) -> tuple[float | None, float]:
+def _compute_welch_t(a: Moments, b: Moments) -> tuple[float | None, float]:
     error = math.sqrt(a.sd**2 / a.n + b.sd**2 / b.n)
     return None if error == 0 else (a.mean - b.mean) / error, welch_df(a.sd**2, a.n, b.sd**2, b.n)
 
@@ -366,31 +409,37 @@ def _hedges_g(a: Moments, b: Moments) -> float | None:
     return None if pooled == 0 else (b.mean - a.mean) / pooled * (1 - 3 / (4 * df - 1))
 
 
-def _warnings(made: Comparison) -> tuple[str, ...]:
-    said = list(made.decided.warnings)
-    if step := 2 * _half_tick(made):
-        said.append(coarse_text(step))
-    elif made.t is None:
-        said.append(NO_SPREAD)
-    if few_trials(made.a.side.n, made.b.side.n):
-        said.append(few_trials_text(made.a.side.n, made.b.side.n))
-    return (*said, *_disagreeing(made)) if made.decided.low is not None and not step else tuple(said)
+def _list_warnings(comparison: Comparison) -> tuple[str, ...]:
+    warnings = list(comparison.decided.warnings)
+    if step := 2 * _half_tick(comparison):
+        warnings.append(coarse_text(step))
+    elif comparison.t is None:
+        warnings.append(NO_SPREAD)
+    if few_trials(comparison.a.side.n, comparison.b.side.n):
+        warnings.append(few_trials_text(comparison.a.side.n, comparison.b.side.n))
+    return (
+        (*warnings, *_list_disagreements(comparison))
+        if comparison.decided.low is not None and not step
+        else tuple(warnings)
+    )
 
 
-def _disagreeing(made: Comparison) -> Iterator[str]:
+def _list_disagreements(comparison: Comparison) -> Iterator[str]:
     """Tests that say another thing than the interval."""
-    alpha = 1 - made.decided.level
-    decided = made.verdict in (DIFFERENT, NEGLIGIBLE)
-    nothing = 0 if made.ratio is None else 1
-    at_the_edge = nothing in (made.decided.low, made.decided.high)
-    few = few_trials(made.a.side.n, made.b.side.n)
-    if made.p is not None and (made.p < alpha) != decided and not at_the_edge:
+    alpha = 1 - comparison.decided.level
+    decided = comparison.verdict in (DIFFERENT, NEGLIGIBLE)
+    nothing = 0 if comparison.ratio is None else 1
+    at_the_edge = nothing in (comparison.decided.low, comparison.decided.high)
+    few = few_trials(comparison.a.side.n, comparison.b.side.n)
+    if comparison.p is not None and (comparison.p < alpha) != decided and not at_the_edge:
         yield Message(
-            "tests-disagree", "{test} t test disagrees (p = {p:.2g})", test="the paired" if made.paired else "Welch",
-            p=made.p,
-        )  # fmt: skip
-    rank = made.rank_test
-    if rank is not None and (rank.p < alpha) != decided and _can_reject(made, alpha) and not few:
+            "tests-disagree",
+            "{test} t test disagrees (p = {p:.2g})",
+            test="the paired" if comparison.paired else "Welch",
+            p=comparison.p,
+        )
+    rank = comparison.rank_test
+    if rank is not None and (rank.p < alpha) != decided and _can_reject(comparison, alpha) and not few:
         yield Message(
             "tests-disagree",
             "the {test} test disagrees (p = {p:.2g}): look at the shape of the trials",
@@ -399,16 +448,16 @@ def _disagreeing(made: Comparison) -> Iterator[str]:
         )
 
 
-def _doubts(made: Comparison) -> tuple[str, ...]:
-    found = {
-        "coarse-clock": _half_tick(made) > 0 or made.t is None,
-        "few-trials": few_trials(made.a.side.n, made.b.side.n),
+def _list_doubts(comparison: Comparison) -> tuple[str, ...]:
+    doubts = {
+        "coarse-clock": _half_tick(comparison) > 0 or comparison.t is None,
+        "few-trials": few_trials(comparison.a.side.n, comparison.b.side.n),
     }
-    return tuple(code for code, there in found.items() if there)
+    return tuple(code for code, there in doubts.items() if there)
 
 
-def _half_tick(made: Comparison) -> float:
-    return max(made.a.half_tick, made.b.half_tick)
+def _half_tick(comparison: Comparison) -> float:
+    return max(comparison.a.half_tick, comparison.b.half_tick)
 
 
 def few_trials_text(n_a: int, n_b: int) -> str:
@@ -422,13 +471,20 @@ def few_trials_text(n_a: int, n_b: int) -> str:
     )
 
 
-def _can_reject(made: Comparison, alpha: float) -> bool:
+def _can_reject(comparison: Comparison, alpha: float) -> bool:
     """Whether the rank test of so few trials can reach alpha at all: 3 against 3 never comes below 0.1."""
-    n, m = made.a.side.n, made.b.side.n
-    least = 2 / 2**n if made.paired else 2 / math.comb(n + m, n)
+    n, m = comparison.a.side.n, comparison.b.side.n
+    least = 2 / 2**n if comparison.paired else 2 / math.comb(n + m, n)
     return least < alpha
 
 
-def _side_json(one: Group, interval: Estimate, more: int | None) -> dict[str, Any]:
-    return {"name": one.name, "n": one.side.n, "n_more": more, "sd": one.side.sd, **interval.flat("mean"),
-            "published": one.values is None, "warnings": list(interval.warnings)}  # fmt: skip
+def _side_json(group: Group, interval: Estimate, more: int | None) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "n": group.side.n,
+        "n_more": more,
+        "sd": group.side.sd,
+        **interval.flat("mean"),
+        "published": group.values is None,
+        "warnings": list(interval.warnings),
+    }

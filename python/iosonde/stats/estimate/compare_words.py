@@ -35,17 +35,17 @@ class Wording:
         """A side as people say it."""
         return called(name, self.factor, self.level_unit)
 
-    def way(self, one: Comparison) -> str:
+    def way(self, comparison: Comparison) -> str:
         """``faster``, ``slower``, ``more`` or ``less``: where B lies."""
-        return changed(self.metric, one.above)
+        return changed(self.metric, comparison.above)
 
-    def said(self, one: Comparison) -> str:
+    def said(self, comparison: Comparison) -> str:
         """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``; one that
         Holm's correction takes away is ``slower (not significant)``."""
-        if one.verdict in (EQUAL, CANNOT_TELL):
-            return one.verdict
-        way = self.way(one) + (" by less than the margin" if one.verdict == NEGLIGIBLE else "")
-        return way + (f" ({NOT_SIGNIFICANT})" if one.by_chance else "")
+        if comparison.verdict in (EQUAL, CANNOT_TELL):
+            return comparison.verdict
+        way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
+        return way + (f" ({NOT_SIGNIFICANT})" if comparison.by_chance else "")
 
 
 def called(name: str, factor: str | None, unit: str = "") -> str:
@@ -56,35 +56,39 @@ def called(name: str, factor: str | None, unit: str = "") -> str:
     return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else show(name)
 
 
-def sentence(one: Comparison, words: Wording | None = None) -> str:
+def sentence(comparison: Comparison, words: Wording | None = None) -> str:
     """What the interval that decides says, with the base, the numbers and the trials."""
     words = words or Wording()
-    a, b = words.called(one.a.name), words.called(one.b.name)
-    margin = f"± {_margin(one, words)}"
-    if one.decided.low is None or one.decided.high is None or one.decided.value is None:
-        why = one.decided.warnings[0] if one.decided.warnings else "there is no interval"
-        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_trials(one, words)}."
-    amount, trials = _amount(one, words), _trials(one, words)
-    if one.verdict == CANNOT_TELL:
+    a, b = words.called(comparison.a.name), words.called(comparison.b.name)
+    margin = f"± {_format_margin(comparison, words)}"
+    if comparison.decided.low is None or comparison.decided.high is None or comparison.decided.value is None:
+        why = comparison.decided.warnings[0] if comparison.decided.warnings else "there is no interval"
+        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_trials(comparison, words)}."
+    amount, trials = _format_amount(comparison, words), _trials(comparison, words)
+    if comparison.verdict == CANNOT_TELL:
         either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
-        nothing = 0 if one.ratio is None else 1
-        return (f"Cannot tell whether {b} is {either} than {a} (the base): {amount}, which holds {nothing} and reaches "
-                f"beyond {margin}; {trials}.{_cure(one)}")  # fmt: skip
-    if one.verdict == EQUAL:
+        nothing = 0 if comparison.ratio is None else 1
+        return (
+            f"Cannot tell whether {b} is {either} than {a} (the base): {amount}, which holds {nothing} and reaches "
+            f"beyond {margin}; {trials}.{_cure(comparison)}"
+        )
+    if comparison.verdict == EQUAL:
         return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
-    but = "" if one.verdict == DIFFERENT else f", but by less than the margin of {margin}"
-    if one.by_chance:
-        return (f"{b} is not significantly {words.way(one)} than {a} (the base){but}: {amount}; {trials}, p = "
-                f"{one.p_holm:.2g} after Holm's correction.")  # fmt: skip
-    return f"{b} is {words.way(one)} than {a} (the base){but}: {amount}; {trials}."
+    but = "" if comparison.verdict == DIFFERENT else f", but by less than the margin of {margin}"
+    if comparison.by_chance:
+        return (
+            f"{b} is not significantly {words.way(comparison)} than {a} (the base){but}: {amount}; {trials}, p = "
+            f"{comparison.p_holm:.2g} after Holm's correction."
+        )
+    return f"{b} is {words.way(comparison)} than {a} (the base){but}: {amount}; {trials}."
 
 
-def overridden_sentence(one: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
+def overridden_sentence(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
     """What is said where an interval excludes 1, and the claim does not follow from it all the same: of ``why``."""
-    a, b = words.called(one.a.name), words.called(one.b.name)
-    numbers = f"{_amount(one, words)}; {_trials(one, words)}"
+    a, b = words.called(comparison.a.name), words.called(comparison.b.name)
+    numbers = f"{_format_amount(comparison, words)}; {_trials(comparison, words)}"
     if state is VerdictState.NOT_SEPARABLE:
-        return f"{inseparable(words.factor, why, words.way(one), f'{a} (the base)', b)}: {numbers}."
+        return f"{inseparable(words.factor, why, words.way(comparison), f'{a} (the base)', b)}: {numbers}."
     either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
     return f"Cannot tell whether {b} is {either} than {a} (the base): {why}; {numbers}."
 
@@ -94,15 +98,15 @@ def inseparable(factor: str | None, other: str, way: str, a: str, b: str) -> str
     return f"{factor or 'the sides'} and {other} cannot be separated, of which one or both make {b} {way} than {a}"
 
 
-def _amount(one: Comparison, words: Wording) -> str:
-    if one.ratio is not None:
-        of = _of_what(words.metric)
-        return f"{_between(one.ratio)} times{of}"
-    divisor, unit = _scale(one, words)
-    return f"by {_between(one.difference, divisor)} {unit}".rstrip()
+def _format_amount(comparison: Comparison, words: Wording) -> str:
+    if comparison.ratio is not None:
+        of = _describe_reference(words.metric)
+        return f"{_between(comparison.ratio)} times{of}"
+    divisor, unit = _choose_scale(comparison, words)
+    return f"by {_between(comparison.difference, divisor)} {unit}".rstrip()
 
 
-def _of_what(metric: Metric) -> str:
+def _describe_reference(metric: Metric) -> str:
     if not is_speed(metric):
         return " as much"
     return " the rate" if changed(metric, True) == "faster" else " the time"
@@ -116,39 +120,42 @@ def _between(estimate: Estimate, divisor: float = 0.0) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _trials(one: Comparison, words: Wording) -> str:
+def _trials(comparison: Comparison, words: Wording) -> str:
     """``199 → 211 s, n = 8 and 8``; of cells, whose means are of different settings, only the trials."""
-    if one.cells > 1 or words.adjusted:
-        within = f"within {counted(one.cells, 'cell')}" + (f" of {listed(words.adjusted)}" if words.adjusted else "")
-        return f"{within}, n = {one.a.side.n} and {one.b.side.n}"
-    if one.paired:
-        return f"{_means(one, words)}, n = {counted(one.a.side.n, 'pair')}"
-    return f"{_means(one, words)}, n = {one.a.side.n} and {one.b.side.n}"
+    if comparison.cells > 1 or words.adjusted:
+        within = f"within {counted(comparison.cells, 'cell')}" + (
+            f" of {listed(words.adjusted)}" if words.adjusted else ""
+        )
+        return f"{within}, n = {comparison.a.side.n} and {comparison.b.side.n}"
+    if comparison.paired:
+        return f"{_format_means(comparison, words)}, n = {counted(comparison.a.side.n, 'pair')}"
+    return f"{_format_means(comparison, words)}, n = {comparison.a.side.n} and {comparison.b.side.n}"
 
 
-def _means(one: Comparison, words: Wording) -> str:
-    divisor, unit = _scale(one, words)
-    return f"{significant(one.a.side.mean / divisor)} → {significant(one.b.side.mean / divisor)} {unit}".rstrip()
+def _format_means(comparison: Comparison, words: Wording) -> str:
+    divisor, unit = _choose_scale(comparison, words)
+    a, b = comparison.a.side.mean / divisor, comparison.b.side.mean / divisor
+    return f"{significant(a)} → {significant(b)} {unit}".rstrip()
 
 
-def _scale(one: Comparison, words: Wording) -> tuple[float, str]:
-    return human_scale(max(abs(one.a.side.mean), abs(one.b.side.mean)), words.unit)
+def _choose_scale(comparison: Comparison, words: Wording) -> tuple[float, str]:
+    return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), words.unit)
 
 
-def _margin(one: Comparison, words: Wording) -> str:
-    if one.ratio is not None:
-        return percent(one.margin)
-    divisor, unit = _scale(one, words)
-    return f"{significant(one.difference_margin / divisor)} {unit}".rstrip()
+def _format_margin(comparison: Comparison, words: Wording) -> str:
+    if comparison.ratio is not None:
+        return percent(comparison.margin)
+    divisor, unit = _choose_scale(comparison, words)
+    return f"{significant(comparison.difference_margin / divisor)} {unit}".rstrip()
 
 
-def _cure(one: Comparison) -> str:
-    if one.cells_differ:
+def _cure(comparison: Comparison) -> str:
+    if comparison.cells_differ:
         return f" Its cells disagree beyond chance, which more trials would not change: compare each with {spell.by}."
-    if one.n_needed is None:
+    if comparison.n_needed is None:
         return ""
-    if one.n_more is None:
+    if comparison.n_more is None:
         return " More trials would tell."
-    a, b = one.n_more
+    a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
-    return f" About {one.n_needed} trials a side would tell: {more}."
+    return f" About {comparison.n_needed} trials a side would tell: {more}."

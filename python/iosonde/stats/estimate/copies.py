@@ -57,17 +57,17 @@ class Copies:
     @property
     def rows_with_twin(self) -> int:
         """Trials that have an equal in another place."""
-        whole = {id(cell): cell.values.size for pair in self.cells for cell in pair}
-        return sum(whole.values()) + len({place for pair in self.trials for place in pair})
+        sizes = {id(cell): cell.values.size for pair in self.cells for cell in pair}
+        return sum(sizes.values()) + len({place for pair in self.trials for place in pair})
 
 
 def records_of(rows: Table) -> Records:
     """All numbers of each run and operation, of the results of a store."""
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "iteration", "value")]
-    found: dict[tuple[str, str], set[Hashable]] = {}
+    numbers_by_place: dict[tuple[str, str], set[Hashable]] = {}
     for run, operation, *number in zip(*(column.tolist() for column in columns), strict=True):
-        found.setdefault((f"run {run}", str(operation)), set()).add(tuple(number))
-    return {place: hash(frozenset(numbers)) for place, numbers in found.items()}
+        numbers_by_place.setdefault((f"run {run}", str(operation)), set()).add(tuple(number))
+    return {place: hash(frozenset(numbers)) for place, numbers in numbers_by_place.items()}
 
 
 def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
@@ -80,22 +80,24 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
         return None
     values = np.concatenate([cell.values for cell in used])
     limits = _limits(values)
-    said = [one for cell in used for one in _said(cell, records or {}) if one[0] not in limits]
-    repeats = len(said) - len(set(said))
+    observations = [
+        observation for cell in used for observation in _said(cell, records or {}) if observation[0] not in limits
+    ]
+    repeats = len(observations) - len(set(observations))
     if not repeats:
         return None
     # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
     ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
     free = ~np.isin(values, limits)
     of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])
-    by_digits = _chance(values[free], of[free], max(ticks, default=0.0))
+    by_digits = _expect_ties(values[free], of[free], max(ticks, default=0.0))
     expected = max(by_digits, _by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
-    whole = _whole_cells(used, limits, records or {})
-    inside = {id(cell) for pair in whole for cell in pair}
+    cell_pairs = _find_equal_cells(used, limits, records or {})
+    inside = {id(cell) for pair in cell_pairs for cell in pair}
     trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
-    return Copies(tuple(whole), tuple(trials), repeats, expected, _pattern(whole, used))
+    return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _pattern(cell_pairs, used))
 
 
 def _said(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
@@ -103,11 +105,11 @@ def _said(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
     values = cell.values.tolist()
     if not records:
         return [(value, None) for value in values]
-    known = [records.get((place, cell.operation)) for place in cell.places[: len(values)]]
-    known += [None] * (len(values) - len(known))
+    trial_records = [records.get((place, cell.operation)) for place in cell.places[: len(values)]]
+    trial_records += [None] * (len(values) - len(trial_records))
     if cell.within_run:
-        return [(value, (one, at)) for at, (value, one) in enumerate(zip(values, known, strict=True))]
-    return list(zip(values, known, strict=True))
+        return [(value, (record, at)) for at, (value, record) in enumerate(zip(values, trial_records, strict=True))]
+    return list(zip(values, trial_records, strict=True))
 
 
 def _limits(values: np.ndarray) -> np.ndarray:
@@ -115,12 +117,12 @@ def _limits(values: np.ndarray) -> np.ndarray:
     return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
 
 
-def _chance(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
+def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
     """How many equal pairs chance would give, over all cells or inside each: those may lie far apart. ``of`` numbers
     the cell of each value."""
     sizes = np.bincount(of, minlength=1)
     parts = np.split(values, np.cumsum(sizes)[:-1])
-    inside = [chance_of_ties(one, max(coarsest, tick(values) or 0.0)) for one in parts if np.unique(one).size >= 3]
+    inside = [chance_of_ties(part, max(coarsest, tick(values) or 0.0)) for part in parts if np.unique(part).size >= 3]
     return max(chance_of_ties(values, coarsest), sum(inside))
 
 
@@ -132,88 +134,88 @@ def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarra
     elsewhere, as a timeout does.
     """
     works = [np.array([_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
-    works = [one for one in works if np.all(one > 0) and np.ptp(one) > 0]
-    works += [one * other for one, other in combinations(works, 2)]
-    found = [0.0]
-    for seen in (free, np.ones(values.size, bool)):
-        x = values[seen]
+    works = [work for work in works if np.all(work > 0) and np.ptp(work) > 0]
+    works += [first * other for first, other in combinations(works, 2)]
+    chances = [0.0]
+    for mask in (free, np.ones(values.size, bool)):
+        x = values[mask]
         if np.all(x > 0):
-            grids = [_grid(view) for view in (x, 1 / x, *(work[seen] / x for work in works))]
-            found += [_chance(grid[free[seen]], of[free]) for grid in grids if grid is not None]
-    return max(found)
+            grids = [_place_on_grid(view) for view in (x, 1 / x, *(work[mask] / x for work in works))]
+            chances += [_expect_ties(grid[free[mask]], of[free]) for grid in grids if grid is not None]
+    return max(chances)
 
 
 def _number(level: Level) -> float:
     return float(level) if isinstance(level, (int, float)) else 0.0
 
 
-def _grid(x: np.ndarray) -> np.ndarray | None:
+def _place_on_grid(x: np.ndarray) -> np.ndarray | None:
     """Values as numbers of steps where they are whole multiples of one, from the least on; else None.
 
     Continuous values are by a chance of a fifth for each of them from the third on. The step is the smallest gap, or a
     half or third of it, refined over more and more of the others. A few values must lie nearer to it, and no more than
     a few steps apart; not quite so near where each comes three times or more, as no copy of a row does.
     """
-    known = np.unique(x)
-    if known.size < 3:
+    levels = np.unique(x)
+    if levels.size < 3:
         return None
-    known = known[np.concatenate([[True], np.diff(known) > _SAME * known[-1]])]
-    gaps = np.diff(known)
-    if gaps.size < 2 or gaps.min() < 1e-7 * known[-1]:
+    levels = levels[np.concatenate([[True], np.diff(levels) > _SAME * levels[-1]])]
+    gaps = np.diff(levels)
+    if gaps.size < 2 or gaps.min() < 1e-7 * levels[-1]:
         return None
-    few = known.size < _FEW
-    near_enough = 0.1 if not few else 0.03 if x.size >= 3 * known.size else 0.005 * (known.size - 2)
+    few = levels.size < _FEW
+    near_enough = 0.1 if not few else 0.03 if x.size >= 3 * levels.size else 0.005 * (levels.size - 2)
     for part in (1, 2, 3):
         step = gaps.min() / part
         for most in (4,) if few else (4, 32, 256, np.inf):
             counts = np.round(gaps / step)
             near = counts <= most
             step = gaps[near].sum() / counts[near].sum()
-        steps = (known - known[0]) / step
+        steps = (levels - levels[0]) / step
         far = few and steps[-1] > _FEW_STEPS
         if not far and np.abs(steps - np.round(steps)).max() <= near_enough:
-            return np.asarray(np.round((x - known[0]) / step))
+            return np.asarray(np.round((x - levels[0]) / step))
     return None
 
 
-def _whole_cells(
+def _find_equal_cells(
     cells: Sequence[TrialCell], limits: np.ndarray, records: Records
 ) -> list[tuple[TrialCell, TrialCell]]:  # fmt: skip
     first: dict[Hashable, TrialCell] = {}
-    found = []
+    pairs = []
     for cell in cells:
         if np.isin(cell.values, limits).all():
             continue
-        key = tuple(sorted(_said(cell, records), key=lambda one: (one[0], str(one[1]))))
+        key = tuple(sorted(_said(cell, records), key=lambda observation: (observation[0], str(observation[1]))))
         if key in first:
-            found.append((first[key], cell))
+            pairs.append((first[key], cell))
         else:
             first[key] = cell
-    return found
+    return pairs
 
 
 def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> list[tuple[str, str]]:
     first: dict[tuple[float, Hashable], str] = {}
-    found = []
+    pairs = []
     for cell in cells:
-        for number, one in enumerate(_said(cell, records)):
-            if one[0] in limits:
+        for number, observation in enumerate(_said(cell, records)):
+            if observation[0] in limits:
                 continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
-            if one in first:
-                found.append((first[one], place))
-            first.setdefault(one, place)
-    return found
+            if observation in first:
+                pairs.append((first[observation], place))
+            first.setdefault(observation, place)
+    return pairs
 
 
 def _pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
     """The commonest difference between copy and original, and how much of the cells there it covers."""
     if not pairs:
         return None
-    changed, n = Counter(_difference(a, b) for a, b in pairs).most_common(1)[0]
+    changed, n = Counter(_compare_settings(a, b) for a, b in pairs).most_common(1)[0]
     if not changed or n < 2:
         return None
-    copied = [b for a, b in pairs if _difference(a, b) == changed]
+    copied = [b for a, b in pairs if _compare_settings(a, b) == changed]
     moved = {name: level for name, _, level in changed}
     fixed = {}
     for name in copied[0].by:
@@ -225,5 +227,5 @@ def _pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[Trial
     return Pattern(changed, fixed, n, of)
 
 
-def _difference(original: TrialCell, copy: TrialCell) -> Difference:
+def _compare_settings(original: TrialCell, copy: TrialCell) -> Difference:
     return tuple((name, original.by[name], level) for name, level in copy.by.items() if original.by[name] != level)

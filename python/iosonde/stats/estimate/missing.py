@@ -34,8 +34,8 @@ def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
 
     missing = missing_a + missing_b
     first = max(0, missing - n_b)
-    of_a = np.arange(first, min(n_a, missing) + 1, dtype=float)
-    logs = log_ways(n_a, of_a) + log_ways(n_b, missing - of_a)
+    counts_a = np.arange(first, min(n_a, missing) + 1, dtype=float)
+    logs = log_ways(n_a, counts_a) + log_ways(n_b, missing - counts_a)
     ways = np.exp(logs - logs.max())
     return float(ways[logs <= logs[missing_a - first] + _ALIKE].sum() / ways.sum())
 
@@ -55,14 +55,16 @@ def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) 
     """With ``above`` missing values are larger than all others, else smaller. None where a side has none at all."""
     if not a.size or not b.size:
         return None
-    seen = np.concatenate([a, b])
-    edge = float(seen.max() if above else seen.min())
-    beyond = edge + (1 if above else -1) * (float(np.ptp(seen)) or 1.0)
+    observed = np.concatenate([a, b])
+    edge = float(observed.max() if above else observed.min())
+    beyond = edge + (1 if above else -1) * (float(np.ptp(observed)) or 1.0)
     test = unpaired(_filled(a, missing_a, beyond), _filled(b, missing_b, beyond), 0.95)
     # The edge bounds what B's missing values do to the ratio, and nothing what A's do.
     base = float(np.median(_filled(a, missing_a, edge)))
-    known = missing_a < a.size and base > 0
-    return WorstCase(test.p, test.superiority, float(np.median(_filled(b, missing_b, edge))) / base if known else None)
+    is_bounded = missing_a < a.size and base > 0
+    return WorstCase(
+        test.p, test.superiority, float(np.median(_filled(b, missing_b, edge))) / base if is_bounded else None
+    )
 
 
 def _filled(seen: Array, missing: int, value: float) -> Array:

@@ -45,7 +45,7 @@ def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
     share = float(ratio[0])
     if x[0] > 0:
         share = min(share, float(_best_split(np.log(x)[None, :])[0][0]))
-    p = _p(share, x.size)
+    p = _compute_p(share, x.size)
     at = int(cut[0])
     return TwoModes(float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), p)
 
@@ -69,7 +69,7 @@ def _null(n: int) -> npt.NDArray[np.float64]:
     return np.sort(_best_split(draws)[0])
 
 
-def _p(share: float, n: int) -> float:
+def _compute_p(share: float, n: int) -> float:
     if share <= ONE_MODE:
         return 1.0
     null = _null(n)

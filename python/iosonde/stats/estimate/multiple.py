@@ -8,11 +8,11 @@ from collections.abc import Sequence
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's adjusted p values (Scandinavian Journal of Statistics 6, 1979, 65-70); None stays None and does
     not count."""
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     running = 0.0
-    for done, (p, place) in enumerate(known):
-        running = max(running, min(1.0, (len(known) - done) * p))
+    for done, (p, place) in enumerate(ranked):
+        running = max(running, min(1.0, (len(ranked) - done) * p))
         adjusted[place] = running
     return adjusted
 
@@ -26,5 +26,5 @@ def discovered_up_to(p_values: Sequence[float], rate: float) -> float:
     discovery at all is at most ``rate``.
     """
     ordered = sorted(p_values)
-    found = max((k for k, p in enumerate(ordered, 1) if p <= rate * k / len(ordered)), default=1)
-    return rate * found / max(1, len(ordered))
+    n_discoveries = max((k for k, p in enumerate(ordered, 1) if p <= rate * k / len(ordered)), default=1)
+    return rate * n_discoveries / max(1, len(ordered))

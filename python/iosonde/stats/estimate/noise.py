@@ -61,15 +61,15 @@ class MetricNoise:
     def flat(self) -> dict[str, Any]:
         """The form in tables: ``difference_6`` is the smallest one that 6 trials a side see."""
         parts = self.components
-        made: dict[str, Any] = {
+        row: dict[str, Any] = {
             "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
             "n_trials": self.n_trials, "sd_log": self.sd_log,
         }  # fmt: skip
         for name in ("between", "within", "share"):
-            made |= {} if parts is None else getattr(parts, name).flat(name)
+            row |= {} if parts is None else getattr(parts, name).flat(name)
         for n, estimate in self.smallest.items():
-            made |= estimate.flat(f"difference_{n}")
-        return made
+            row |= estimate.flat(f"difference_{n}")
+        return row
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,15 @@ def passport(
     families: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in positive:
         families.setdefault((cell.operation, cell.metric), []).append(cell)
-    metrics = tuple(_metric(name, found, level, inside) for name, found in families.items())
+    metrics = tuple(_measure_metric(name, family, level, inside) for name, family in families.items())
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
-    halves = [_differs(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
-    alternating = [_differs(x[::2], x[1::2], level) for x in enough]
+    halves = [_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
+    alternating = [_is_different(x[::2], x[1::2], level) for x in enough]
     return Passport(level, _random_splits(enough, level), _share(alternating, level),
                     _share(halves, level), metrics)  # fmt: skip
 
 
-def _differs(a: Array, b: Array, level: float) -> bool:
+def _is_different(a: Array, b: Array, level: float) -> bool:
     """Whether the interval that decides in ``compare`` excludes 1."""
     ratio = ratio_of_means(side(b), side(a), level)
     return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
@@ -139,7 +139,7 @@ def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
     shares = []
     for x in samples:
         mixed = [rng.permutation(x) for _ in range(splits)]
-        shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
+        shares.append(float(np.mean([_is_different(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
     if not shares:
         return _share([], level)
     low, high = binomial_interval(sum(shares), len(shares), level)
@@ -160,7 +160,7 @@ def _share(hits: Sequence[bool], level: float) -> Estimate:
     return Estimate(sum(hits) / len(hits), low, high, level, len(hits))
 
 
-def _metric(
+def _measure_metric(
     name: tuple[str, str], cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
 ) -> MetricNoise:
     logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
@@ -177,15 +177,15 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
     if "rank" not in results.columns:
         return {}
     metric, values = results.columns["metric"].values, results.numbers("value")
-    found: dict[tuple[str, str, str], list[float]] = {}
+    rates: dict[tuple[str, str, str], list[float]] = {}
     runs, operations = results.columns["run"].values, results.columns["operation"].values
     for row in np.flatnonzero(~results.columns["rank"].missing):
         if str(metric[row]).endswith(_OWN) and values[row] > 0:
             key = (str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN))
-            found.setdefault(key, []).append(float(values[row]))
+            rates.setdefault(key, []).append(float(values[row]))
     run_of = rows.columns["run"].values if "run" in rows.columns else ()
     return {
-        id(cell): [np.array(found.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
+        id(cell): [np.array(rates.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
                    for row in (cell.rows if cell.rows is not None else ())]
         for cell in cells
     }  # fmt: skip

@@ -42,19 +42,23 @@ def shapiro_wilk(values: Array) -> tuple[float, float]:
     ordered /= ordered[-1] - ordered[0]
     weights = _weights(n)
     centred = ordered - ordered.mean()
-    whole = math.sqrt(float(centred @ centred))
+    norm = math.sqrt(float(centred @ centred))
     shared = float(weights @ ordered)
-    missing = (whole - shared) * (whole + shared) / whole**2  # 1 - W, which keeps its digits where W is nearly 1
+    missing = (norm - shared) * (norm + shared) / norm**2  # 1 - W, which keeps its digits where W is nearly 1
     if n == 3:
         return 1 - missing, max(0.0, 6 / math.pi * (math.asin(math.sqrt(1 - missing)) - math.asin(math.sqrt(0.75))))
     score, of = math.log(max(missing, 1e-300)), math.log(n)
     if n <= _FEW:
-        end = _polynomial(_FEW_END, n)
+        end = _evaluate_polynomial(_FEW_END, n)
         if score >= end:
             return 1 - missing, 0.0
-        score, mean, log_sd = -math.log(end - score), _polynomial(_FEW_MEAN, n), _polynomial(_FEW_SD, n)
+        score, mean, log_sd = (
+            -math.log(end - score),
+            _evaluate_polynomial(_FEW_MEAN, n),
+            _evaluate_polynomial(_FEW_SD, n),
+        )
     else:
-        mean, log_sd = _polynomial(_MANY_MEAN, of), _polynomial(_MANY_SD, of)
+        mean, log_sd = _evaluate_polynomial(_MANY_MEAN, of), _evaluate_polynomial(_MANY_SD, of)
     z = (score - mean) / math.exp(log_sd)
     tail = normal_two_sided_p(z) / 2
     return 1 - missing, tail if z > 0 else 1 - tail
@@ -66,7 +70,7 @@ def _weights(n: int) -> Array:
         return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])
     expected = normal_scores((np.arange(1, n + 1, dtype=float) - 0.375) / (n + 0.25))
     length, own = math.sqrt(float(expected @ expected)), 1 if n <= 5 else 2
-    ends = [_polynomial(of, 1 / math.sqrt(n)) + expected[-1 - at] / length
+    ends = [_evaluate_polynomial(of, 1 / math.sqrt(n)) + expected[-1 - at] / length
             for at, of in enumerate((_LARGEST, _SECOND)[:own])]  # fmt: skip
     inner = expected[own : n - own]
     weights = np.empty(n)
@@ -76,5 +80,5 @@ def _weights(n: int) -> Array:
     return weights
 
 
-def _polynomial(highest_first: tuple[float, ...], x: float) -> float:
+def _evaluate_polynomial(highest_first: tuple[float, ...], x: float) -> float:
     return float(np.polyval(highest_first, x))

@@ -58,9 +58,13 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
     at = [np.flatnonzero((trials.of_b == side) & (trials.cells == cell)) for side, cell in keys]
     series = {key: trials.values[rows] for key, rows in zip(keys, at, strict=True) if rows.size}
-    seen = [(trend([x for key, x in series.items() if key[0] in sides]), share)
+    trends = [(trend([x for key, x in series.items() if key[0] in sides]), share)
             for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))]  # fmt: skip
-    best = min(((one.p * share, one) for one, share in seen if one is not None), key=lambda each: each[0], default=None)
+    best = min(
+        ((drift.p * share, drift) for drift, share in trends if drift is not None),
+        key=lambda each: each[0],
+        default=None,
+    )
     related = autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
     worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
     if best is None or best[0] >= ALPHA:
@@ -106,9 +110,9 @@ def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
     return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
 
 
-def ordered(values: Array, of_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
+def ordered(values: Array, is_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
     """The trials by ``order``; those of one place as they come."""
     places = np.argsort(order, kind="stable")
     codes: dict[object, int] = {}
     numbers = np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=np.intp)
-    return OrderedTrials(values[places], np.asarray(of_b, dtype=bool)[places], numbers[places])
+    return OrderedTrials(values[places], np.asarray(is_b, dtype=bool)[places], numbers[places])

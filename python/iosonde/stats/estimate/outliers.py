@@ -23,18 +23,18 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     x, n = np.asarray(values, dtype=float), len(values)
     if n < LEAST:
         return []
-    left, removed, found = np.arange(n), [], 0
+    remaining, removed, n_outliers = np.arange(n), [], 0
     for i in range(1, min(MOST, max(1, n // 5)) + 1):
-        spread = standard_deviation(x[left])
+        spread = standard_deviation(x[remaining])
         if not spread > 0:
             break
-        deviations = np.abs(x[left] - np.mean(x[left])) / spread
+        deviations = np.abs(x[remaining] - np.mean(x[remaining])) / spread
         worst = int(np.argmax(deviations))
-        removed.append(int(left[worst]))
-        if deviations[worst] > _critical(n, i, alpha):
-            found = i
-        left = np.delete(left, worst)
-    return removed[:found]
+        removed.append(int(remaining[worst]))
+        if deviations[worst] > _compute_critical(n, i, alpha):
+            n_outliers = i
+        remaining = np.delete(remaining, worst)
+    return removed[:n_outliers]
 
 
 def far_off(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
@@ -42,14 +42,14 @@ def far_off(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
 
     A right-skewed population has outliers on the first scale and none on the second: these are its tail.
     """
-    named = outliers(values, alpha)
-    if named and np.all(np.asarray(values) > 0):
+    positions = outliers(values, alpha)
+    if positions and np.all(np.asarray(values) > 0):
         also = outliers(np.log(values), alpha)
-        return [position for position in named if position in also]
-    return named
+        return [position for position in positions if position in also]
+    return positions
 
 
-def _critical(n: int, i: int, alpha: float) -> float:
+def _compute_critical(n: int, i: int, alpha: float) -> float:
     df = n - i - 1
     t = t_quantile(1 - alpha / (2 * (n - i + 1)), df)
     return (n - i) * t / math.sqrt((df + t * t) * (n - i + 1))

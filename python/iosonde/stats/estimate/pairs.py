@@ -100,12 +100,12 @@ class PairVerdict:
         """The rule's conditions that can be of this metric."""
         gate = gate_of(self.rule.fail_if, False)
         metric = metric_of(*self.name[1:])
-        return tuple(one for one in gate.conditions if one.concerns(metric)) if gate else ()
+        return tuple(condition for condition in gate.conditions if condition.concerns(metric)) if gate else ()
 
     @property
     def untold(self) -> tuple[Threshold, ...]:
         """Those of them whose limit the interval holds."""
-        return tuple(one for one in self.limits if one.holds(self.ratio, metric_of(*self.name[1:])) is None)
+        return tuple(limit for limit in self.limits if limit.holds(self.ratio, metric_of(*self.name[1:])) is None)
 
     @property
     def told(self) -> bool:
@@ -118,7 +118,7 @@ class PairVerdict:
         a limit, should the ratio stay what it is. None where that cannot be said."""
         if self.ratio.low is None or self.n < sequential.LEAST:
             return None
-        apart = min((self._distance(one) for one in self.untold), default=math.log1p(self.rule.margin) / 2)
+        apart = min((self._distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
         if not apart:
             return None
         spread = standard_deviation(np.log(self.b) - np.log(self.a))
@@ -186,11 +186,11 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
     for run in runs:
         cells.setdefault(run.cell, {}).setdefault(run.block, {})[run.side] = run
     both = {cell: [pair for _, pair in sorted(blocks.items()) if len(pair) == 2] for cell, blocks in cells.items()}
-    primary = _primary([pair for pairs in both.values() for pair in pairs[:1]], rule)
+    primary = _choose_primary([pair for pairs in both.values() for pair in pairs[:1]], rule)
     others = [name for name in others if name != primary]
     names = [(primary, 1), *((name, len(others)) for name in others)] if primary else []
     return [
-        _verdict(cell, name, pairs, rule, rule.share(metrics), name == primary, _alone(cells[cell]))
+        _judge_cell(cell, name, pairs, rule, rule.share(metrics), name == primary, _alone(cells[cell]))
         for name, metrics in names
         for cell, pairs in sorted(both.items(), key=lambda item: [_place(level) for _, level in item[0]])
     ]
@@ -202,7 +202,7 @@ def _place(level: FactorValue) -> tuple[bool, float, str]:
     return text, 0.0 if text else float(level or 0), str(level)
 
 
-def _primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) -> Name | None:
+def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) -> Name | None:
     """By the names that both sides of the first pair have."""
     if not pairs:
         return None
@@ -214,11 +214,11 @@ def _alone(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
     return sum(len(pair) == 1 for pair in blocks.values())
 
 
-def _verdict(
+def _judge_cell(
     cell: Cell, name: Name, pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule, level: float, primary: bool,
     alone: int,
 ) -> PairVerdict:  # fmt: skip
-    values = list(_values(name, pairs, rule))
+    values = list(_pair_values(name, pairs, rule))
     a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
     if a.size and min(a.min(), b.min()) <= 0:
         ratio = Estimate(
@@ -229,7 +229,7 @@ def _verdict(
     return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)
 
 
-def _values(name: Name, pairs: Iterable[Mapping[str, PairedRun]], rule: PairRule) -> Iterator[tuple[float, float]]:
+def _pair_values(name: Name, pairs: Iterable[Mapping[str, PairedRun]], rule: PairRule) -> Iterator[tuple[float, float]]:
     for pair in pairs:
         a, b = pair[rule.a].values, pair[rule.b].values
         if name in a and name in b:

@@ -40,13 +40,13 @@ def of_durations(durations_ns: npt.ArrayLike, percentiles: Sequence[float], leve
     None where fewer operations than :func:`least_n_for_quantile` were made: the tail was then not seen.
     """
     x = np.asarray(durations_ns)
-    wanted = [p for p in percentiles if x.size >= least_n_for_quantile(p, level)]
-    found: dict[float, float | None] = dict.fromkeys(percentiles)
-    if wanted:
-        ranks = [max(0, int(np.ceil(p * x.size - 1e-9)) - 1) for p in wanted]
+    supported = [p for p in percentiles if x.size >= least_n_for_quantile(p, level)]
+    values: dict[float, float | None] = dict.fromkeys(percentiles)
+    if supported:
+        ranks = [max(0, int(np.ceil(p * x.size - 1e-9)) - 1) for p in supported]
         partitioned = np.partition(x, ranks)
-        found.update({p: float(partitioned[rank]) for p, rank in zip(wanted, ranks, strict=True)})
-    return found
+        values.update({p: float(partitioned[rank]) for p, rank in zip(supported, ranks, strict=True)})
+    return values
 
 
 def of_histogram(
@@ -58,14 +58,14 @@ def of_histogram(
     """
     bounds, cumulated = np.asarray(edges, dtype=float), np.cumsum(np.asarray(counts, dtype=np.int64))
     total = int(cumulated[-1]) if cumulated.size else 0
-    found: dict[float, float | None] = dict.fromkeys(percentiles)
+    values: dict[float, float | None] = dict.fromkeys(percentiles)
     for p in percentiles:
         if total and total >= least_n_for_quantile(p, level):
             bucket = int(np.searchsorted(cumulated, max(1.0, p * total)))
             before = int(cumulated[bucket - 1]) if bucket else 0
             share = (p * total - before) / (int(cumulated[bucket]) - before)
-            found[p] = float(bounds[bucket] + min(1.0, max(0.0, share)) * (bounds[bucket + 1] - bounds[bucket]))
-    return found
+            values[p] = float(bounds[bucket] + min(1.0, max(0.0, share)) * (bounds[bucket + 1] - bounds[bucket]))
+    return values
 
 
 def of_trial(
@@ -77,15 +77,15 @@ def of_trial(
     ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are
     failed operations (their status is not 0). All ranks are pooled.
     """
-    found = []
+    summaries = []
     good = operations[operations["status"] == 0]
     for phase, name in phase_names.items():
         here = good[good["phase"] == phase]
         for kind in np.flatnonzero(np.bincount(here["kind"])).tolist():
             durations = here["duration_ns"][here["kind"] == kind]
             values = of_durations(durations, percentiles, level)
-            found.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
-    return found
+            summaries.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
+    return summaries
 
 
 def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
@@ -93,8 +93,8 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
     too short."""
     members = list(trials)
     values = [trial.duration_ns[percentile] for trial in members]
-    seen = [value * 1e-9 for value in values if value is not None]
-    if len(seen) < len(values) or not values:
+    seconds = [value * 1e-9 for value in values if value is not None]
+    if len(seconds) < len(values) or not values:
         least = least_n_for_quantile(percentile, level)
         fewest = min((trial.n_operations for trial in members), default=0)
         warning = Message(
@@ -106,7 +106,7 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
         )
         return Estimate(None, None, None, level, len(members), (warning,))
     # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.
-    return geometric_mean([max(value, 0.5e-9) for value in seen], level)
+    return geometric_mean([max(value, 0.5e-9) for value in seconds], level)
 
 
 def of_buckets(

@@ -36,12 +36,12 @@ def detectable_effect(n: int, level: float, power: float) -> float:
         )
     df, critical = 2 * n - 2, t_critical(level, 2 * n - 2)
 
-    def missed(noncentrality: float) -> float:
+    def compute_shortfall(noncentrality: float) -> float:
         # Far out in a tail nctdtr gives NaN for what is 0.
         inside = [float(nctdtr(df, noncentrality, t)) for t in (critical, -critical)]
         return sum(s * (0.0 if math.isnan(p) else p) for s, p in zip((1, -1), inside, strict=True)) - (1 - power)
 
-    return float(brentq(missed, 0.0, 8 * critical + 10, xtol=1e-10)) / math.sqrt(n / 2)
+    return float(brentq(compute_shortfall, 0.0, 8 * critical + 10, xtol=1e-10)) / math.sqrt(n / 2)
 
 
 def smallest_difference(sd_log: float, df: int, n: int, level: float, power: float) -> Estimate:

@@ -41,7 +41,7 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10; the Mann-Whitney null
     is exact for any few trials, with ties or without.
     """
-    superiority = _superiority(a, b)
+    superiority = _compute_superiority(a, b)
     name, p = "Brunner-Munzel", nan
     if min(a.size, b.size) >= BRUNNER_MUNZEL_FROM and 0 < superiority < 1:
         p = _brunner_munzel_p(a, b, superiority)
@@ -49,10 +49,10 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
         name, p = "Mann-Whitney", _mann_whitney_p(a, b, superiority)
     rank = _rank_of_pairs(a.size, b.size, level)
     if a.size * b.size <= _MOST_PAIRS:
-        pick = _of_all(np.subtract.outer(b, a).ravel())
+        pick = _build_picker(np.subtract.outer(b, a).ravel())
     else:
-        pick = _of_sums(np.sort(-a), np.sort(b))
-    return RankTest(name, p, _shift(pick, a.size * b.size, rank, level, min(a.size, b.size)), superiority)
+        pick = _build_sum_picker(np.sort(-a), np.sort(b))
+    return RankTest(name, p, _estimate_shift(pick, a.size * b.size, rank, level, min(a.size, b.size)), superiority)
 
 
 def paired(a: Array, b: Array, level: float) -> RankTest:
@@ -63,11 +63,13 @@ def paired(a: Array, b: Array, level: float) -> RankTest:
     count = d.size * (d.size + 1) // 2
     if count <= _MOST_PAIRS:
         rows, columns = np.triu_indices(d.size)
-        pick = _of_all((d[rows] + d[columns]) / 2)
+        pick = _build_picker((d[rows] + d[columns]) / 2)
     else:
         halves = np.sort(d / 2)
-        pick = _of_sums(halves, halves, folded=True)
-    return RankTest("Wilcoxon", p, _shift(pick, count, _rank_of_averages(d.size, level), level, d.size), superiority)
+        pick = _build_sum_picker(halves, halves, folded=True)
+    return RankTest(
+        "Wilcoxon", p, _estimate_shift(pick, count, _rank_of_averages(d.size, level), level, d.size), superiority
+    )
 
 
 def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
@@ -109,7 +111,7 @@ def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
     pairs = a.size * b.size
     larger = round(2 * pairs * max(superiority, 1 - superiority)) / 2  # the larger of both U
     both = np.concatenate([a, b] if a.size <= b.size else [b, a])
-    ties = _ties(both)
+    ties = _count_ties(both)
     if pairs <= _EXACT_PAIRS and (not ties or both.size <= _EXACT_TIED):
         if ties:
             return _permutation_p(_twice_ranks(both), min(a.size, b.size))
@@ -132,8 +134,8 @@ def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
     for rank in twice_ranks.tolist():
         ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
     null = ways[n_a] / ways[n_a].sum()
-    seen = int(twice_ranks[:n_a].sum())
-    return min(1.0, 2 * float(min(null[: seen + 1].sum(), null[seen:].sum())))
+    observed = int(twice_ranks[:n_a].sum())
+    return min(1.0, 2 * float(min(null[: observed + 1].sum(), null[observed:].sum())))
 
 
 def _wilcoxon_p(d: Array) -> float:
@@ -145,7 +147,7 @@ def _wilcoxon_p(d: Array) -> float:
         null = _signed_rank_null(twice_ranks.tolist())
         return min(1.0, 2 * float(min(null[: plus + 1].sum(), null[plus:].sum())))
     off = plus / 2 - n * (n + 1) / 4
-    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - _ties(sizes) / 2) / 24))
+    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - _count_ties(sizes) / 2) / 24))
 
 
 def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
@@ -153,13 +155,13 @@ def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
     return np.rint(2 * _below(values, values) + 1).astype(int)
 
 
-def _ties(values: Array) -> int:
+def _count_ties(values: Array) -> int:
     """The sum of t³ - t over groups of t equal values; 0: none are equal."""
     sizes = np.unique(values, return_counts=True)[1]
     return int((sizes**3 - sizes).sum())
 
 
-def _shift(pick: Callable[[int], float], count: int, rank: int, level: float, n: int) -> Estimate:
+def _estimate_shift(pick: Callable[[int], float], count: int, rank: int, level: float, n: int) -> Estimate:
     """The median of ``count`` values, of which ``pick(k)`` gives the k-th smallest (from 1), with its interval."""
     center = (pick((count + 1) // 2) + pick(count // 2 + 1)) / 2
     if rank < 1:
@@ -169,19 +171,19 @@ def _shift(pick: Callable[[int], float], count: int, rank: int, level: float, n:
     return Estimate(center, pick(rank), pick(count + 1 - rank), level, n)
 
 
-def _superiority(a: Array, b: Array) -> float:
+def _compute_superiority(a: Array, b: Array) -> float:
     """P(B > A) + P(B = A) / 2 over all pairs."""
     ordered = np.sort(b)
     up_to, below = (np.searchsorted(ordered, a, side) for side in ("right", "left"))
     return float((2 * b.size - up_to - below).mean() / 2 / b.size)
 
 
-def _of_all(values: Array) -> Callable[[int], float]:
+def _build_picker(values: Array) -> Callable[[int], float]:
     ordered = np.sort(values)
     return lambda k: float(ordered[k - 1])
 
 
-def _of_sums(x: Array, y: Array, folded: bool = False) -> Callable[[int], float]:
+def _build_sum_picker(x: Array, y: Array, folded: bool = False) -> Callable[[int], float]:
     """The k-th smallest of all xᵢ + yⱼ (``folded``: i <= j of equal x and y) of ordered x and y, without making them.
 
     By bisection on the number of sums up to a value (Johnson & Mizoguchi, SIAM J. Computing 7, 1978), to 2⁻⁴⁰ of
@@ -189,17 +191,17 @@ def _of_sums(x: Array, y: Array, folded: bool = False) -> Callable[[int], float]
     """
 
     def up_to(value: float) -> int:
-        found = int(np.searchsorted(y, value - x, "right").sum())
-        return (found + int(np.searchsorted(2 * x, value, "right"))) // 2 if folded else found
+        count = int(np.searchsorted(y, value - x, "right").sum())
+        return (count + int(np.searchsorted(2 * x, value, "right"))) // 2 if folded else count
 
-    def pick(k: int) -> float:
+    def pick_smallest(k: int) -> float:
         low, high = float(x[0] + y[0]), float(x[-1] + y[-1])
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             low, high = (low, middle) if up_to(middle) >= k else (middle, high)
         return high
 
-    return pick
+    return pick_smallest
 
 
 @cache

@@ -77,10 +77,10 @@ def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> 
     positive = numerator.log_sd is not None and denominator.log_sd is not None
     if n < FIELLER_FROM and positive:
         return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
-    made = _fieller(numerator, denominator, value, level, n)
-    if positive and (made.low is None or made.low <= 0):
+    estimate = _estimate_fieller(numerator, denominator, value, level, n)
+    if positive and (estimate.low is None or estimate.low <= 0):
         return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
-    return made, FIELLER
+    return estimate, FIELLER
 
 
 def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
@@ -134,7 +134,7 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
     if half > LARGEST_LOG or typical.low is None or typical.high is None:
         return Estimate(value, None, None, level, n, (TOO_FAR,))
     outside = value < typical.low * (1 - 1e-12) or value > typical.high * (1 + 1e-12)
-    said = (
+    warnings = (
         Message(
             "skewed-trials",
             "the trials are so skewed that their means and their typical values (geometric means) "
@@ -142,7 +142,7 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
         ),
     )
     low, high = min(value * math.exp(-half), typical.low), max(value * math.exp(half), typical.high)
-    return Estimate(value, low, high, level, n, said if outside else ())
+    return Estimate(value, low, high, level, n, warnings if outside else ())
 
 
 def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
@@ -151,7 +151,7 @@ def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
     return t_critical(level, df) * math.hypot(a.log_sd / a.n**0.5, b.log_sd / b.n**0.5)
 
 
-def _fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
+def _estimate_fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
     variance_a, variance_b = a.sd**2 / a.n, b.sd**2 / b.n
     # The pivot a.mean - ratio·b.mean has this variance at the observed ratio: its degrees of freedom follow Welch.
     t = t_critical(level, welch_df(a.sd**2, a.n, value**2 * b.sd**2, b.n))

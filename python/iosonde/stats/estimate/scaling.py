@@ -23,11 +23,11 @@ def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) 
     if len(sizes) < 2 or not sizes[0] > 0:
         return {}
     base = side(trials_by_size[sizes[0]])
-    found = {}
+    by_size = {}
     for size in sizes[1:]:
         ratio = ratio_of_means(side(trials_by_size[size]), base, level)
-        found[size] = _scaled(ratio, sizes[0] / size)
-    return found
+        by_size[size] = _scale_estimate(ratio, sizes[0] / size)
+    return by_size
 
 
 SOME = ("linear", "more than linear", "less than linear")  # more nodes were seen to be faster
@@ -51,6 +51,6 @@ def verdict(efficiency: Estimate, size: float, base: float = 1) -> str:
     return "linear" if efficiency.high >= 1 else "less than linear"
 
 
-def _scaled(estimate: Estimate, by: float) -> Estimate:
+def _scale_estimate(estimate: Estimate, by: float) -> Estimate:
     value, low, high = (None if x is None else x * by for x in (estimate.value, estimate.low, estimate.high))
     return Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)

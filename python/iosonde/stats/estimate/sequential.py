@@ -115,11 +115,11 @@ def crossing(most: int, log_factor: float) -> float:
     their length. So the probability of no crossing from here on is a function of u, found from the last look backwards.
     """
     bound, next_bound = _boundary(most, log_factor), math.inf
-    after = _fitted(bound, next_bound, np.ones_like)
+    after = _fit_curve(bound, next_bound, np.ones_like)
     for n in range(most - 1, LEAST - 1, -1):
         bound, next_bound = _boundary(n, log_factor), bound
-        after = _fitted(bound, next_bound, _StepBack(n, next_bound, after))
-    return 1 - 2 * after.integral(lambda u: _density(u, LEAST))
+        after = _fit_curve(bound, next_bound, _StepBack(n, next_bound, after))
+    return 1 - 2 * after.integral(lambda u: _compute_density(u, LEAST))
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,11 @@ class _Curve:
 
     def __call__(self, u: Array) -> Array:
         u = np.abs(u)
-        below = _chebyshev(np.minimum(u, self.knee) ** 2 / self.knee**2, self.inner)
+        below = _evaluate_chebyshev(np.minimum(u, self.knee) ** 2 / self.knee**2, self.inner)
         if self.knee >= self.bound:
             return below
         root = np.sqrt(np.maximum(u - self.knee, 0) / (self.bound - self.knee))
-        return np.where(u <= self.knee, below, _chebyshev(root, self.outer))
+        return np.where(u <= self.knee, below, _evaluate_chebyshev(root, self.outer))
 
     def integral(self, density: Callable[[Array], Array]) -> float:
         """Of the function times a density, from 0 to the bound."""
@@ -151,7 +151,7 @@ class _Curve:
         return float(np.sum(_WEIGHTS / 2 * parts))
 
 
-def _fitted(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
+def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
     """The curve that has the values of the function at Chebyshev's nodes."""
     knee = min(bound, math.sqrt(next_bound**2 - 1))
     inner = _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES))
@@ -180,7 +180,7 @@ class _StepBack:
             angle = start[:, None] + half * (_ABSCISSAE + 1)
             reached = radius[:, None] * np.sin(angle + turn[:, None])
             total += np.sum(half * _WEIGHTS * np.cos(angle) ** (self.n - 1) * self.after(reached), axis=1)
-        return total * _sphere(self.n)
+        return total * _compute_sphere_factor(self.n)
 
 
 def _boundary(n: int, log_factor: float) -> float:
@@ -188,16 +188,16 @@ def _boundary(n: int, log_factor: float) -> float:
     return math.sqrt(min(float(n), (n + 1) * -math.expm1(-(2 * log_factor + math.log(n + 1)) / n)))
 
 
-def _density(u: Array, n: int) -> Array:
+def _compute_density(u: Array, n: int) -> Array:
     """Of u = Σx ÷ √Σx² of ``n`` normal pairs without a difference."""
-    return _sphere(n - 1) / math.sqrt(n) * np.maximum(1 - u**2 / n, 0) ** ((n - 3) / 2)
+    return _compute_sphere_factor(n - 1) / math.sqrt(n) * np.maximum(1 - u**2 / n, 0) ** ((n - 3) / 2)
 
 
-def _sphere(n: int) -> float:
+def _compute_sphere_factor(n: int) -> float:
     """1 ÷ ∫cos(φ)^(n-1) over half a turn."""
     return math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi)
 
 
-def _chebyshev(x: Array, coefficients: Array) -> Array:
+def _evaluate_chebyshev(x: Array, coefficients: Array) -> Array:
     """A polynomial at x in [0, 1], by its Chebyshev coefficients."""
     return np.asarray(np.polynomial.chebyshev.chebval(2 * x - 1, coefficients), dtype=float)

@@ -45,7 +45,7 @@ class Shape:
 def of_durations(durations_ns: npt.ArrayLike) -> Shape:
     """From each operation's duration. 0 ns (below the clock's resolution) counts as 1 ns."""
     x = np.asarray(durations_ns, dtype=float)
-    return Shape(_counted(x, None), float(x.sum()))
+    return Shape(_count_buckets(x, None), float(x.sum()))
 
 
 def of_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Iterable[Sequence[int]]) -> Shape:
@@ -53,10 +53,10 @@ def of_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Itera
     edges = np.asarray(edges_ns, dtype=float)
     table = np.array([tuple(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)
     middle = np.sqrt(np.maximum(edges[table[:, 0]], 1.0) * np.maximum(edges[table[:, 0] + 1], 1.0))
-    return Shape(_counted(middle, table[:, 1]), float((middle * table[:, 1]).sum()))
+    return Shape(_count_buckets(middle, table[:, 1]), float((middle * table[:, 1]).sum()))
 
 
-def _counted(x: npt.NDArray[np.float64], weights: Counts | None) -> Counts:
+def _count_buckets(x: npt.NDArray[np.float64], weights: Counts | None) -> Counts:
     buckets = np.floor(np.log10(np.maximum(x, 1.0)) * PER_DECADE).astype(np.int64)
     buckets = np.clip(buckets, 0, _DECADES * PER_DECADE - 1)
     return np.bincount(buckets, weights, minlength=_DECADES * PER_DECADE).astype(np.int64)

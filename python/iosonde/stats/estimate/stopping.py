@@ -44,17 +44,17 @@ def stein(pilot: Values, relative_half_width: float, level: float) -> int:
         )
     if not relative_half_width > 0:
         raise InputError("out-of-range", "the half-width must be above 0", "write it as ci<5%")
-    wanted = relative_half_width * abs(float(np.mean(x)))
+    half_width = relative_half_width * abs(float(np.mean(x)))
     s = standard_deviation(x)
     if s == 0:
         return int(x.size)
-    if wanted == 0:
+    if half_width == 0:
         raise InputError(
             "zero-mean",
             "the pilot's mean is 0: a half-width relative to it cannot be reached",
             "fix the number of trials",
         )
-    return max(int(x.size), math.ceil((t_critical(level, x.size - 1) * s / wanted) ** 2 - 1e-9))
+    return max(int(x.size), math.ceil((t_critical(level, x.size - 1) * s / half_width) ** 2 - 1e-9))
 
 
 def stein_interval(values: Values, n_pilot: int, level: float) -> Estimate:

@@ -32,7 +32,7 @@ def mean(values: Values, level: float) -> Estimate:
     The t quantile, not the normal one: with 6 trials z makes the interval 24 % too short. With one trial there
     is no interval, and the warning says so. Raises DataError for values that are not finite.
     """
-    x = _finite(values, level)
+    x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, float(x[0]) if x.size else None)
     center, half = _mean(x), t_critical(level, x.size - 1) * standard_deviation(x) / math.sqrt(x.size)
@@ -65,7 +65,7 @@ def median(values: Values, level: float) -> Estimate:
     continuous distribution (David & Nagaraja 2003, §7.1; Le Boudec 2010, §2.2). Below
     :func:`least_trials_for_median` there is none.
     """
-    x = np.sort(_finite(values, level))
+    x = np.sort(_check_finite(values, level))
     if x.size == 0:
         return _without_interval(x, level, None)
     center, least = middle(x), least_trials_for_median(level)
@@ -90,7 +90,7 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
     Nagaraja 2003, §7.1): both tails alike where there are values enough, else the nearer end is the outermost value.
     Nothing is said, not even the value, of fewer than :func:`least_n_for_quantile`: its tail was not seen.
     """
-    x = np.sort(_finite(values, level))
+    x = np.sort(_check_finite(values, level))
     least = least_n_for_quantile(p, level)
     if x.size < least:
         warning = Message(
@@ -113,7 +113,7 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
 def geometric_mean(values: Values, level: float) -> Estimate:
     """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""
-    x = _finite(values, level)
+    x = _check_finite(values, level)
     if x.size and np.any(x <= 0):
         return _not_positive(x, level, "geometric")
     return exp_of(mean(np.log(x), level))
@@ -128,7 +128,7 @@ def harmonic_mean(values: Values, level: float) -> Estimate:
     rarely show their slow ones. The interval of the mean reciprocal, turned over, has no upper end where that reaches
     0: given only where the slow trials happen to lack, it misses.
     """
-    x = _finite(values, level)
+    x = _check_finite(values, level)
     if x.size and np.any(x <= 0):
         return _not_positive(x, level, "harmonic")
     inverse = 1 / x
@@ -150,7 +150,7 @@ def standard_deviation(values: Values) -> float:
 
 def sd(values: Values, level: float) -> Estimate:
     """The sample standard deviation with the chi-square interval, which holds for near-normal trials only."""
-    x = _finite(values, level)
+    x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, None)
     s, df = standard_deviation(x), x.size - 1
@@ -163,7 +163,7 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
 
     The interval is made for near-normal trials and coefficients below 1/3; beyond, only the value is given.
     """
-    x = _finite(values, level)
+    x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, None)
     center, n, df = abs(_mean(x)), x.size, x.size - 1
@@ -197,7 +197,7 @@ def _mean(x: npt.NDArray[np.float64]) -> float:
     return float(x[0]) if np.ptp(x) == 0 else float(np.mean(x))
 
 
-def _finite(values: Values, level: float) -> npt.NDArray[np.float64]:
+def _check_finite(values: Values, level: float) -> npt.NDArray[np.float64]:
     check_level(level)
     x = np.asarray(values, dtype=float).ravel()
     if not np.all(np.isfinite(x)):

@@ -13,13 +13,13 @@ ENDLESS = _MOST_DECIMALS + 1
 
 def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in all."""
-    found = np.full(values.size, ENDLESS)
+    counts = np.full(values.size, ENDLESS)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for places in range(_MOST_DECIMALS, -1, -1):
-            found[np.abs(np.round(values, places) - values) <= _ROUNDING * np.abs(values)] = places
-        whole = np.floor(np.log10(np.abs(values))) + 1
-    found[found + whole > _MOST_DIGITS] = ENDLESS
-    return found
+            counts[np.abs(np.round(values, places) - values) <= _ROUNDING * np.abs(values)] = places
+        integer_digits = np.floor(np.log10(np.abs(values))) + 1
+    counts[counts + integer_digits > _MOST_DIGITS] = ENDLESS
+    return counts
 
 
 def tick(values: npt.NDArray[np.float64]) -> float | None:

@@ -44,10 +44,10 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     over its series' mean, times the length of the longest series.
     """
     most = int(np.clip(math.sqrt(2 * _MOST_PAIRS / max(1, len(series))), _SHORTEST, _LONGEST))
-    used = [thinned for x in series if x.size >= 3 and np.ptp(thinned := _thinned(x, most)) > 0]
+    used = [thinned for x in series if x.size >= 3 and np.ptp(thinned := _thin_series(x, most)) > 0]
     if not used:
         return None
-    s = sum(_score(x) for x in used)
+    s = sum(_compute_score(x) for x in used)
     pairs = sum(x.size * (x.size - 1) // 2 for x in used)
     tied = any(n_distinct(x) < x.size for x in used)
     p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
@@ -56,7 +56,7 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     return Trend(s, s / pairs, p, middle(slopes) * (longest - 1), sum(x.size for x in used))
 
 
-def _thinned(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:
+def _thin_series(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:
     """A long series as means of neighbours: pairs grow with the square, a drift shows in the means as well."""
     if x.size <= longest:
         return x
@@ -65,18 +65,18 @@ def _thinned(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64
 
 
 @lru_cache(maxsize=8)  # cells mostly have the same number of trials
-def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _index_pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     rows, columns = np.triu_indices(n, 1)
     return rows, columns
 
 
-def _score(x: npt.NDArray[np.float64]) -> int:
-    rows, columns = _pairs(x.size)
+def _compute_score(x: npt.NDArray[np.float64]) -> int:
+    rows, columns = _index_pairs(x.size)
     return int(np.sign(x[columns] - x[rows]).sum())
 
 
 def _slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    rows, columns = _pairs(x.size)
+    rows, columns = _index_pairs(x.size)
     slopes: npt.NDArray[np.float64] = (x[columns] - x[rows]) / (columns - rows)
     return slopes
 

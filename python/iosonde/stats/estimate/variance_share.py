@@ -78,11 +78,11 @@ def share_limits(
         return 0.0, 0.0
     variance = noise.ss / noise.df
     if variance <= 1e-24 * (effect.ss + others.ss):
-        whole = effect.ss + others.ss
-        value = effect.ss / whole if whole > 0 else 0.0
+        explained = effect.ss + others.ss
+        value = effect.ss / explained if explained > 0 else 0.0
         return value, value
-    known, exact = _Known.of(noise, level), _exact(effect, noise, level)
-    mine, rest = known.limits(effect, exact), known.limits(others)
+    fixed, exact = _FixedNoise.of(noise, level), _compute_exact(effect, noise, level)
+    mine, rest = fixed.limits(effect, exact), fixed.limits(others)
     below = _Limits(n + rest.value, n + rest.low, n + rest.high)
     weight = (effect.df + mine.value * max(0.0, n - others.df) / below.value) / (effect.df + mine.value)
     low, high = _lowest_ratio(mine, exact, below, weight), _highest_ratio(mine, exact, below, weight)
@@ -90,7 +90,7 @@ def share_limits(
 
 
 @dataclass(frozen=True)
-class _Known:
+class _FixedNoise:
     """λ if σ² were what was found; its limits are wider as Student's t is, for its own error is in them."""
 
     variance: float
@@ -98,7 +98,7 @@ class _Known:
     wider: float
 
     @classmethod
-    def of(cls, noise: SumOfSquares, level: float) -> _Known:
+    def of(cls, noise: SumOfSquares, level: float) -> _FixedNoise:
         tail = (1 - level) / 2
         return cls(noise.ss / noise.df, tail, t_critical(level, noise.df) / normal_quantile(1 - tail))
 
@@ -108,19 +108,19 @@ class _Known:
             return _Limits(0.0, 0.0, 0.0)
         x = max(effect.ss, 0.0) / self.variance
         value = max(0.0, x - effect.df)
-        low = max(0.0, value - self.wider * max(0.0, value - _solve(x, effect.df, 1 - self.tail)))
-        high = value + self.wider * max(0.0, _solve(x, effect.df, self.tail) - value)
+        low = max(0.0, value - self.wider * max(0.0, value - _solve_noncentrality(x, effect.df, 1 - self.tail)))
+        high = value + self.wider * max(0.0, _solve_noncentrality(x, effect.df, self.tail) - value)
         if within is not None:
             low, high = max(low, min(within.low, value)), min(high, max(within.high, value))
         return _Limits(value, low, high)
 
 
-def _exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _Limits:
+def _compute_exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _Limits:
     """λ with the limits of the noncentral F, whatever σ² is."""
     x, tail = max(effect.ss, 0.0) / (noise.ss / noise.df), (1 - level) / 2
     value = max(0.0, x - effect.df)
     if x > _LARGE_F:  # the errors of both sums of squares are apart then
-        near, df = _Known(noise.ss / noise.df, tail, 1.0).limits(effect), effect.df
+        near, df = _FixedNoise(noise.ss / noise.df, tail, 1.0).limits(effect), effect.df
         down = math.hypot(math.log(x / (near.low + df)), math.log(chi2_quantile(tail, noise.df) / noise.df))
         up = math.hypot(math.log((near.high + df) / x), math.log(chi2_quantile(1 - tail, noise.df) / noise.df))
         return _Limits(value, max(0.0, x * math.exp(-down) - df), x * math.exp(up) - df)
@@ -131,22 +131,24 @@ def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -
     """On the scale of logarithms: the high limit of the noise may be many times its estimate (few repeats)."""
     if exact.low <= 0 or top.value <= 0:
         return 0.0
-    of_effect, of_all = math.log(top.value / top.low), max(0.0, math.log(top.value / exact.low))
-    of_noise = weight * math.sqrt(max(0.0, of_all**2 - of_effect**2))
-    return top.value / below.value * math.exp(-math.hypot(of_effect, of_noise, math.log(below.high / below.value)))
+    effect_error, total_error = math.log(top.value / top.low), max(0.0, math.log(top.value / exact.low))
+    noise_error = weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))
+    return (
+        top.value / below.value * math.exp(-math.hypot(effect_error, noise_error, math.log(below.high / below.value)))
+    )
 
 
 def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """As Donner & Zou have it, which allows a top of 0."""
-    of_effect, of_all = top.high - top.value, max(0.0, exact.high - top.value)
-    of_noise = weight * math.sqrt(max(0.0, of_all**2 - of_effect**2))
-    a, b, end_a = top.value, below.value, top.value + math.hypot(of_effect, of_noise)
+    effect_error, total_error = top.high - top.value, max(0.0, exact.high - top.value)
+    noise_error = weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))
+    a, b, end_a = top.value, below.value, top.value + math.hypot(effect_error, noise_error)
     end_b = max(below.low, 0.01 * b)
     down = end_b * (2 * b - end_b)
     return (a * b + math.sqrt(max((a * b) ** 2 - end_a * (2 * a - end_a) * down, 0.0))) / down
 
 
-def _solve(x: float, df: int, p: float) -> float:
+def _solve_noncentrality(x: float, df: int, p: float) -> float:
     """λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 where it is less likely already without."""
     from scipy.special import chndtr
 

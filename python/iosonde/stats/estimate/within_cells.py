@@ -37,7 +37,7 @@ from .ratio import few_trials, side
 
 METHOD = "differences within cells"
 _OWN_SPREAD = 3  # trials that a side needs in a cell for a variance of its own
-_KNOWN_FROM = 6  # degrees of freedom with which the spread of two or three trials a cell is known
+_MIN_SPREAD_DF = 6  # degrees of freedom with which the spread of two or three trials a cell is known
 _STILL = 1e-12  # relative: a smaller standard error is what sums of equal values leave
 _DIFFERS = 0.01  # p of the cells' ratios being one: below it they are said to differ
 
@@ -94,8 +94,8 @@ class _SideOfCells:
         it."""
         repeated = self.n > 1
         df = self.n[repeated] - 1
-        of_single = float((share[~repeated] ** 2).sum())
-        return self.squares[repeated] * (share[repeated] ** 2 / self.n[repeated] / df + of_single / self.df), df
+        single_share = float((share[~repeated] ** 2).sum())
+        return self.squares[repeated] * (share[repeated] ** 2 / self.n[repeated] / df + single_share / self.df), df
 
 
 def within(cells: Cells) -> CellEffect:
@@ -112,23 +112,23 @@ def within(cells: Cells) -> CellEffect:
     value = float(weights @ each / weights.sum())
     spread = (float(each.min()), float(each.max()))
     if min(a.df, b.df) < max(1, len(cells) - 1):
-        variance = _jackknife(each, weights)
+        variance = _jackknife_variance(each, weights)
         return CellEffect(value, math.sqrt(variance), len(cells) - 1, 2 * variance * float(weights.sum()), spread, None)
     share = weights / weights.sum()
     parts, dfs = (np.concatenate(both) for both in zip(a.parts(share), b.parts(share), strict=True))
-    error, variance, few = math.sqrt(float(parts.sum())), a.variance + b.variance, _few(a, b)
+    error, variance, few = math.sqrt(float(parts.sum())), a.variance + b.variance, _has_few_trials(a, b)
     df = satterthwaite(parts, dfs)
     df = min(df, a.df, b.df) if few else df
     return CellEffect(value, error, df, variance, spread, _p_same(each, a, b), few=few)
 
 
-def _few(a: _SideOfCells, b: _SideOfCells) -> bool:
+def _has_few_trials(a: _SideOfCells, b: _SideOfCells) -> bool:
     """Whether the degrees of freedom are those of the few (as ``welch_df``'s): where so few trials are repeated in all
     cells together, or two or three stand against many in each cell, and the cells are few."""
     if few_trials(a.df + 1, b.df + 1):
         return True
     few, many = (a, b) if a.df < b.df else (b, a)
-    return few.df < _KNOWN_FROM and all(n < m and few_trials(n, m) for n, m in zip(few.n, many.n, strict=True))
+    return few.df < _MIN_SPREAD_DF and all(n < m and few_trials(n, m) for n, m in zip(few.n, many.n, strict=True))
 
 
 def satterthwaite(parts: Array, df: Array) -> float:
@@ -150,7 +150,7 @@ def _side_of(cells: Sequence[Array]) -> _SideOfCells:
     return _SideOfCells(np.array([float(x.size) for x in cells]), means, squares)
 
 
-def _jackknife(each: Array, weights: Array) -> float:
+def _jackknife_variance(each: Array, weights: Array) -> float:
     """The variance of the weighted mean, from what it is without each of the cells (Efron 1982, chapter 3)."""
     k = each.size
     if k < 2:
@@ -174,11 +174,11 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
     p = _p_of(each, a.variance / a.n + b.variance / b.n, satterthwaite(*pooled))
     if min(a.n.min(), b.n.min()) < _OWN_SPREAD:
         return p
-    of_a, of_b = (one.squares / (one.n - 1) / one.n for one in (a, b))
-    variances = of_a + of_b
+    variance_a, variance_b = (group.squares / (group.n - 1) / group.n for group in (a, b))
+    variances = variance_a + variance_b
     if not np.all(variances > 0):
         return p
-    own = variances**2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1))
+    own = variances**2 / (variance_a**2 / (a.n - 1) + variance_b**2 / (b.n - 1))
     return max(p, _p_of(each, variances, own))
 
 
@@ -209,43 +209,43 @@ def compare_within(
     shown = cells if shown is None else shown
     sides = [np.concatenate([cell[place] for cell in shown]) for place in (0, 1)]
     logs = base is None and all(np.all(x > 0) for cell in cells for x in cell)
-    made = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
-    ticks = Rounding() if exact or base is not None else _rounding(shown)
-    made = replace(made, slack=_slack(cells, ticks) if logs else ticks.a + ticks.b)
+    effect = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
+    ticks = Rounding() if exact or base is not None else _measure_rounding(shown)
+    effect = replace(effect, slack=_compute_slack(cells, ticks) if logs else ticks.a + ticks.b)
     n = min(x.size for x in sides)
-    estimate = made.interval(level, n)
+    estimate = effect.interval(level, n)
     plain = replace(within(shown), slack=ticks.a + ticks.b).interval(level, n) if logs else estimate
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
     ratio = exp_of(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
 
     def verdict_at(other: float) -> str:
-        found = made.interval(other, n)
-        return verdict(exp_of(found), margin) if logs else verdict_of(found, wide)
+        interval = effect.interval(other, n)
+        return verdict(exp_of(interval), margin) if logs else verdict_of(interval, wide)
 
-    said = verdict_at(level)
-    still = made.df >= 1 and made.error <= _STILL * (1 if logs else max(float(np.abs(x).max()) for x in sides))
-    t = None if still or made.df < 1 else -made.value / made.error
+    outcome = verdict_at(level)
+    still = effect.df >= 1 and effect.error <= _STILL * (1 if logs else max(float(np.abs(x).max()) for x in sides))
+    t = None if still or effect.df < 1 else -effect.value / effect.error
     half = math.log1p(margin) / 2 if logs else wide / 2
-    unlike = _unlike(made, logs)
+    unlike = _describe_disagreement(effect, logs)
     coarse = (coarse_text(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
-    few = (few_trials_text(a.side.n, b.side.n),) if made.few else ()
+    few = (few_trials_text(a.side.n, b.side.n),) if effect.few else ()
     doubts = tuple(
         code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
     )
-    open_to_trials = said == CANNOT_TELL and not unlike and not ticks
+    open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
-        t=t, df=made.df, p=None if t is None else t_two_sided_p(t, made.df), ratio=ratio, typical=None,
+        t=t, df=effect.df, p=None if t is None else t_two_sided_p(t, effect.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
-        verdict=said, paired=False, n_needed=enough(made.variance, half, level) if open_to_trials else None,
+        verdict=outcome, paired=False, n_needed=enough(effect.variance, half, level) if open_to_trials else None,
         warnings=(*estimate.warnings, *unlike, *coarse, *few), cells=len(cells), cells_differ=bool(unlike),
         by_level=at_levels(verdict_at), doubts=doubts,
-        at=(lambda other: exp_of(made.interval(other, n))) if logs else None,
+        at=(lambda other: exp_of(effect.interval(other, n))) if logs else None,
     )  # fmt: skip
 
 
-def _rounding(cells: Cells) -> Rounding:
+def _measure_rounding(cells: Cells) -> Rounding:
     """Half a tick of each side, against its spread inside the cells."""
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     if min(a.df, b.df) < 1:
@@ -254,7 +254,7 @@ def _rounding(cells: Cells) -> Rounding:
     return rounding(sides[0], sides[1], math.sqrt(a.variance), math.sqrt(b.variance))
 
 
-def _slack(cells: Cells, ticks: Rounding) -> float:
+def _compute_slack(cells: Cells, ticks: Rounding) -> float:
     """Of the mean of the logarithms' differences."""
     weights = np.array([a.size * b.size / (a.size + b.size) for a, b in cells])
     each = np.array([_log_slack(ticks.a / a.mean()) + _log_slack(ticks.b / b.mean()) for a, b in cells])
@@ -265,15 +265,15 @@ def _log_slack(share: float) -> float:
     return -math.log1p(-min(share, 0.999))
 
 
-def _mean(one: Group, level: float) -> Estimate:
+def _mean(group: Group, level: float) -> Estimate:
     """Over all cells, where an interval would be one of their differences."""
-    return Estimate(one.side.mean, None, None, level, one.side.n)
+    return Estimate(group.side.mean, None, None, level, group.side.n)
 
 
-def _unlike(made: CellEffect, logs: bool) -> tuple[str, ...]:
-    if made.p_same is None or made.p_same >= _DIFFERS:
+def _describe_disagreement(effect: CellEffect, logs: bool) -> tuple[str, ...]:
+    if effect.p_same is None or effect.p_same >= _DIFFERS:
         return ()
-    low, high = (f"{math.exp(x) if logs else x:.3g}" for x in made.spread)
+    low, high = (f"{math.exp(x) if logs else x:.3g}" for x in effect.spread)
     what = "ratio" if logs else "difference"
     return (
         Message(
@@ -282,6 +282,6 @@ def _unlike(made: CellEffect, logs: bool) -> tuple[str, ...]:
             effect=what,
             low=low,
             high=high,
-            p=made.p_same,
+            p=effect.p_same,
         ),
     )

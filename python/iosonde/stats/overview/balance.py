@@ -42,10 +42,12 @@ def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
     for run, setting in zip(runs, settings_of(runs), strict=True):
         profile = (run.facts.get("servers") or {}).get("profile") or {}
         for key, what in KINDS.items():
-            moved = {str(name): int(one.get(key, 0)) for name, one in (profile.get("by_server") or {}).items()}
+            moved = {
+                str(name): int(counters.get(key, 0)) for name, counters in (profile.get("by_server") or {}).items()
+            }
             if run.counts and len(moved) > 1 and any(moved.values()):
                 cells.setdefault((run.experiment, setting, what), []).append(moved)
-    return [_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
+    return [_estimate_balance(what, setting, trials, level) for (_, setting, what), trials in cells.items()]
 
 
 def busiest_by_mean(counts: Sequence[float]) -> float:
@@ -53,12 +55,12 @@ def busiest_by_mean(counts: Sequence[float]) -> float:
     return max(counts) * len(counts) / sum(counts)
 
 
-def _balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
-    of_each = [busiest_by_mean(list(one.values())) for one in trials]
-    index = mean(of_each, level).within(low=1.0)
+def _estimate_balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
+    indices = [busiest_by_mean(list(trial.values())) for trial in trials]
+    index = mean(indices, level).within(low=1.0)
     lost = replace(index, value=_lost(index.value), low=_lost(index.low), high=_lost(index.high))
-    busiest = Counter(max(one, key=lambda name: one[name]) for one in trials)
-    return ServerBalance(what, setting, max(map(len, trials)), index, lost, min(of_each), busiest)
+    busiest = Counter(max(trial, key=lambda name: trial[name]) for trial in trials)
+    return ServerBalance(what, setting, max(map(len, trials)), index, lost, min(indices), busiest)
 
 
 def _lost(index: float | None) -> float | None:
@@ -73,11 +75,11 @@ def settings_of(runs: Sequence[StoredRun]) -> list[str]:
         for name, level in run.factors.items():
             levels.setdefault((run.experiment, name), set()).add(str(level))
 
-    def words(run: StoredRun) -> str:
-        kept: dict[str, Any] = {
+    def describe_setting(run: StoredRun) -> str:
+        varying: dict[str, Any] = {
             name: level for name, level in run.factors.items() if name not in _OF_TRIAL
             and not name.startswith(BRING_UP) and len(levels[run.experiment, name]) > 1
         }  # fmt: skip
-        return ", ".join(f"{name}={level}" for name, level in kept.items())
+        return ", ".join(f"{name}={level}" for name, level in varying.items())
 
-    return [words(run) for run in runs]
+    return [describe_setting(run) for run in runs]

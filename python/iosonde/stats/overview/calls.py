@@ -29,11 +29,18 @@ class PhaseCalls:
 
     def to_json(self) -> dict[str, Any]:
         """Stable JSON."""
-        rows = [{"kind": kind, **one.flat("calls")} for kind, one in self.servers.items()]
-        done = [{"kind": kind, **one.flat("operations")} for kind, one in self.client.items()]
-        return {"operation": self.operation, "setting": self.setting, "per": self.per, "n": self.in_all.n,
-                **self.in_all.flat("calls"), "servers": rows, **self.client_in_all.flat("operations"),
-                "client": done}  # fmt: skip
+        rows = [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()]
+        done = [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()]
+        return {
+            "operation": self.operation,
+            "setting": self.setting,
+            "per": self.per,
+            "n": self.in_all.n,
+            **self.in_all.flat("calls"),
+            "servers": rows,
+            **self.client_in_all.flat("operations"),
+            "client": done,
+        }
 
 
 def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
@@ -42,37 +49,56 @@ def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
     cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
     for run, setting in zip(runs, settings_of(runs), strict=True):
         for phase in run.phases if run.counts else ():
-            if phase.server_calls is not None and _counted(phase):
+            if phase.server_calls is not None and _count_operations(phase):
                 cell = cells.setdefault((run.experiment, phase.operation, setting), {})
                 cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
-    return tuple(_calls(operation, setting, list(units.values()), level)
-                 for (_, operation, setting), units in cells.items())  # fmt: skip
+    return tuple(
+        _calls(operation, setting, list(units.values()), level) for (_, operation, setting), units in cells.items()
+    )
 
 
 def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float) -> PhaseCalls:
-    done = [_mean([{kind: one["count"] / _counted(phase) for kind, one in phase.totals.items()} for phase in unit])
-            for unit in units]  # fmt: skip
-    served = [_mean([{kind: n / _counted(phase) for kind, n in (phase.server_calls or {}).items()} for phase in unit])
-              for unit in units]  # fmt: skip
-    return PhaseCalls(operation, setting, str(units[0][0].counted_kind), _each(done, level), _each(served, level),
-                      _in_all(served, level), _in_all(done, level))  # fmt: skip
+    done = [
+        _mean(
+            [
+                {kind: total["count"] / _count_operations(phase) for kind, total in phase.totals.items()}
+                for phase in unit
+            ]
+        )
+        for unit in units
+    ]
+    served = [
+        _mean(
+            [{kind: n / _count_operations(phase) for kind, n in (phase.server_calls or {}).items()} for phase in unit]
+        )
+        for unit in units
+    ]
+    return PhaseCalls(
+        operation,
+        setting,
+        str(units[0][0].counted_kind),
+        _each(done, level),
+        _each(served, level),
+        _in_all(served, level),
+        _in_all(done, level),
+    )
 
 
 def _in_all(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
-    return mean([sum(one.values()) for one in units], level).within(low=0.0)
+    return mean([sum(unit.values()) for unit in units], level).within(low=0.0)
 
 
 def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    kinds = dict.fromkeys(kind for one in found for kind in one)
-    return {kind: sum(one.get(kind, 0.0) for one in found) / len(found) for kind in kinds}
+    kinds = dict.fromkeys(kind for counter in found for kind in counter)
+    return {kind: sum(counter.get(kind, 0.0) for counter in found) / len(found) for kind in kinds}
 
 
 def _each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
     """Kind → how many for each operation, the most first."""
-    kinds = dict.fromkeys(kind for one in units for kind in one)
-    found = {kind: mean([one.get(kind, 0.0) for one in units], level).within(low=0.0) for kind in kinds}
-    return dict(sorted(found.items(), key=lambda one: -(one[1].value or 0.0)))
+    kinds = dict.fromkeys(kind for unit in units for kind in unit)
+    estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
+    return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))
 
 
-def _counted(phase: StoredPhase) -> int:
+def _count_operations(phase: StoredPhase) -> int:
     return int(phase.totals.get(phase.counted_kind or "", {}).get("count", 0))

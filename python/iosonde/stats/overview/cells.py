@@ -160,7 +160,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     units = table.level_units(grid.columns)
     groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
     shared = bring_ups_of(table)
-    found = []
+    cells = []
     for response in responses:
         column, values = table.column(response), table.numbers(response)
         if column.name in grid.columns:
@@ -178,15 +178,15 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
                 source=table.source or "the table",
                 column=column.name,
             )
-        known, order = ~np.isnan(values), measured_order(table, (column.name, *grid.columns))
-        whole = bool(known.all())
+        is_present, order = ~np.isnan(values), measured_order(table, (column.name, *grid.columns))
+        complete = bool(is_present.all())
         for rows in groups:
-            present = rows if whole else rows[known[rows]]
+            present = rows if complete else rows[is_present[rows]]
             times = present if order is None else order[present]
-            found.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
+            cells.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
                                    Places(table, present), units=units,
                                    bring_ups=None if shared is None else shared[present], times=times))  # fmt: skip
-    return found
+    return cells
 
 
 def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
@@ -200,9 +200,9 @@ def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
 def on_one_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:
     """The grid that these cells are of, and a row of each; None where they are of several, or of none."""
     settings = [cell.by for cell in cells if isinstance(cell.by, Setting)]
-    if not settings or len(settings) < len(cells) or len({id(one.grid) for one in settings}) > 1:
+    if not settings or len(settings) < len(cells) or len({id(setting.grid) for setting in settings}) > 1:
         return None
-    return settings[0].grid, np.array([one.row for one in settings], dtype=np.intp)
+    return settings[0].grid, np.array([setting.row for setting in settings], dtype=np.intp)
 
 
 def missing_values(table: Table, response: str) -> list[str]:
@@ -217,20 +217,20 @@ def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence
     measurement (hardly any value twice), is not a factor. Missing cells tell nothing.
     """
     used = {name for cell in cells for name in cell.by} | {cell.metric for cell in cells} | set(leave_out)
-    found = {}
+    hidden = {}
     for name, column in table.columns.items():
         if name in used:
             continue
         codes, levels = column.codes()
-        known = [level for level in levels if level is not None]
-        if len(known) < 2 or 2 * len(known) > len(table):
+        actual_levels = [level for level in levels if level is not None]
+        if len(actual_levels) < 2 or 2 * len(actual_levels) > len(table):
             continue
         present = ~column.missing
         inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that never come twice in any cell count its trials; text that does so may still be a setting.
-        if column.numeric and all(n_distinct(seen) == seen.size for _, seen in inside):
+        if column.numeric and all(n_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
             continue
-        varying = [cell.name for cell, seen in inside if n_distinct(seen) > 1]
+        varying = [cell.name for cell, cell_codes in inside if n_distinct(cell_codes) > 1]
         if varying:
-            found[name] = list(dict.fromkeys(varying))
-    return found
+            hidden[name] = list(dict.fromkeys(varying))
+    return hidden

@@ -18,7 +18,7 @@ from .cells import TrialCell
 def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
     """So far the mean of each cell may be off; 0 of counts, which are exact, and of a cell that is spread over ticks.
     A clock is that of one metric of one operation."""
-    found = [0.0] * len(cells)
+    errors = [0.0] * len(cells)
     clocks: dict[tuple[str, str, str], list[int]] = {}
     for place, cell in enumerate(cells):
         clocks.setdefault((cell.operation, cell.metric, cell.unit), []).append(place)
@@ -30,8 +30,8 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
         spreads.update((place, standard_deviation(cells[place].independent)) for place in repeated)
         halves = half_ticks([cells[place].values for place in places], list(spreads.values()))
         for place, half in zip(places, halves, strict=True):
-            found[place] = half
-    return found
+            errors[place] = half
+    return errors
 
 
 def with_half_tick(estimate: Estimate, half: float) -> Estimate:

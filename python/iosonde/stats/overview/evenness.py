@@ -58,17 +58,17 @@ def places_of(
     on fixed sets of servers (Gluster), each of which is one place; any other chooses servers freely, however few sets
     were seen, and each server is one. None: files are on different numbers of servers, or on parts of several sets.
     """
-    sizes = {len(one) for one in holders}
+    sizes = {len(holder) for holder in holders}
     if len(sizes) != 1:
         return None
-    (size,), found = sizes, dict.fromkeys(holders)
+    (size,), holder_sets = sizes, dict.fromkeys(holders)
     if not in_groups or size == 1:
         return list(servers), size
-    used = frozenset().union(*found)
-    if sum(map(len, found)) != len(used) or len(servers) % size:
+    used = frozenset().union(*holder_sets)
+    if sum(map(len, holder_sets)) != len(used) or len(servers) % size:
         return None
-    empty = [one for one in servers if one not in used]
-    return [*found, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
+    empty = [server for server in servers if server not in used]
+    return [*holder_sets, *(frozenset(empty[at : at + size]) for at in range(0, len(empty), size))], 1
 
 
 def evenness(
@@ -99,20 +99,20 @@ def _drawn(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.
     rng, n_files = np.random.default_rng(_SEED), len(weights)
     draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
     draws = max(draws, min(math.ceil(2 / (1 - level)), _MOST_DRAWS))
-    found = []
+    indices = []
     for _ in range(draws):
         sums = np.zeros((n_places, 2))
         for at in range(0, n_files, step := max(1, int(_PIECE / n_places))):
             some = weights[at : at + step]
-            places = _thrown(rng, len(some), n_places, copies)
+            places = _throw_files(rng, len(some), n_places, copies)
             for kind in (0, 1):
-                of_each = np.repeat(some[:, kind], copies)
-                sums[:, kind] += np.bincount(places, weights=of_each, minlength=n_places)
-        found.append(sums.max(axis=0) / sums.mean(axis=0))
-    return np.array(found)
+                copy_weights = np.repeat(some[:, kind], copies)
+                sums[:, kind] += np.bincount(places, weights=copy_weights, minlength=n_places)
+        indices.append(sums.max(axis=0) / sums.mean(axis=0))
+    return np.array(indices)
 
 
-def _thrown(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
+def _throw_files(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
     """Places of each file's copies, on as many different ones, file after file."""
     if copies == 1:
         return rng.integers(n_places, size=n_files)

@@ -67,38 +67,38 @@ class PhaseEffect:
 
 def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> list[PhaseEffect]:
     """Of every fault of a trial on every phase that it fell into; none where the clocks cannot be compared."""
-    found = []
-    for several in _together(run.faults):
+    phase_effects = []
+    for several in _group_faults(run.faults):
         for phase in run.phases:
             rows = phase_rows(phase, operations, kinds) if phase.comparable else None
-            if rows is not None and (one := _effect(several, phase, rows, level)):
-                found.append(one)
-    return found
+            if rows is not None and (effect := _effect(several, phase, rows, level)):
+                phase_effects.append(effect)
+    return phase_effects
 
 
 def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
     """The moments of all faults that lie within a phase."""
     end_s = float((rows.start + rows.duration).max()) / 1e9
-    found = []
-    for one in run.faults:
-        moments = ((one.inflicting_ns, one.name), (one.undone_ns, UNDONE), (one.healed_ns, WELL))
-        found += [FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None]
-    inside = dict.fromkeys(mark for mark in found if 0 <= mark.at_s <= end_s)
+    all_marks = []
+    for fault in run.faults:
+        moments = ((fault.inflicting_ns, fault.name), (fault.undone_ns, UNDONE), (fault.healed_ns, WELL))
+        all_marks += [FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None]
+    inside = dict.fromkeys(mark for mark in all_marks if 0 <= mark.at_s <= end_s)
     return tuple(sorted(inside, key=lambda mark: mark.at_s))
 
 
-def _together(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
+def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
     """Those that were in force, one list for each planned one: on all servers at once it is one fault."""
     groups: dict[str, list[FaultDone]] = {}
-    for one in faults:
-        if one.inflicting_ns is not None and one.in_force_ns is not None:
-            groups.setdefault(repr(one.planned), []).append(one)
+    for fault in faults:
+        if fault.inflicting_ns is not None and fault.in_force_ns is not None:
+            groups.setdefault(repr(fault.planned), []).append(fault)
     return list(groups.values())
 
 
 def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
     end = float((rows.start + rows.duration).max())
-    begun, undone, healed = _moments(several, rows.zero_ns, end)
+    begun, undone, healed = _find_moments(several, rows.zero_ns, end)
     if begun >= end or healed <= 0:
         return None
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
@@ -106,23 +106,23 @@ def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level
     parts = tuple(_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9)
     if not parts:
         return None
-    stall_at, stall = _stall(rows, max(begun, 0.0), end)
-    usual = _stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
+    stall_at, stall = _find_stall(rows, max(begun, 0.0), end)
+    usual = _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
     first = several[0]
     host = first.host if len(several) == 1 else f"{len(several)} servers"
-    heal = [one.heal_s for one in several]
-    known = [one for one in heal if one is not None]
+    heal = [fault.heal_s for fault in several]
+    heal_times = [seconds for seconds in heal if seconds is not None]
     return PhaseEffect(
         f"{first.name.rpartition(' on ')[0]} on {host}", phase.operation, rows.unit, rows.counted, rows.slow, parts,
-        stall / 1e9, stall_at / 1e9, usual, max(known) if len(known) == len(heal) else None,
+        stall / 1e9, stall_at / 1e9, usual, max(heal_times) if len(heal_times) == len(heal) else None,
     )  # fmt: skip
 
 
-def _moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
+def _find_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
     """When it began, was undone, and all was well, ns after the phase's start; what never was is after its end."""
-    begun = min(one.inflicting_ns or 0 for one in several) - zero_ns
-    undone = max(zero_ns + end if one.undone_ns is None else one.undone_ns for one in several) - zero_ns
-    healed = max(zero_ns + end if one.healed_ns is None else one.healed_ns for one in several) - zero_ns
+    begun = min(fault.inflicting_ns or 0 for fault in several) - zero_ns
+    undone = max(zero_ns + end if fault.undone_ns is None else fault.undone_ns for fault in several) - zero_ns
+    healed = max(zero_ns + end if fault.healed_ns is None else fault.healed_ns for fault in several) - zero_ns
     return float(begun), float(undone), float(healed)
 
 
@@ -130,12 +130,14 @@ def _part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> 
     took = np.maximum(rows.duration, 1.0)
     inside = np.clip(np.minimum(rows.start + took, high) - np.maximum(rows.start, low), 0.0, None) / took
     began = rows.took_slow & (rows.start >= low) & (rows.start < high)
-    seen = of_durations(rows.duration[began] / 1e9, _PERCENTILES, level)
+    percentiles = of_durations(rows.duration[began] / 1e9, _PERCENTILES, level)
     seconds = (high - low) / 1e9
-    return PhasePart(name, seconds, float((rows.work * inside).sum()) / seconds, *(seen[p] for p in _PERCENTILES))
+    return PhasePart(
+        name, seconds, float((rows.work * inside).sum()) / seconds, *(percentiles[p] for p in _PERCENTILES)
+    )
 
 
-def _stall(rows: PhaseRows, low: float, high: float) -> tuple[float, float]:
+def _find_stall(rows: PhaseRows, low: float, high: float) -> tuple[float, float]:
     """(begin, length) of the longest time between two ends of operations, the second of which lies between ``low`` and
     ``high``: an operation that hangs in a fault began before it."""
     ends = np.unique(rows.start + rows.duration)

@@ -33,13 +33,13 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
     return {
-        "pairs": [_pair(first, [probe["pairs"][i] for probe in probes], level)
+        "pairs": [_summarise_pair(first, [probe["pairs"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["pairs"]))],
-        "tcp": _links(first, links, level),
+        "tcp": _summarise_links(first, links, level),
         "tcp_error": next((link["error"] for link in links if link["error"]), ""),
         "nodes": [_node([probe["nodes"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["nodes"]))],
-        "servers": _servers([probe.get("servers") or () for probe in probes], level),
+        "servers": _summarise_servers([probe.get("servers") or () for probe in probes], level),
         **_target(first),
     }  # fmt: skip
 
@@ -54,68 +54,70 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
 
     A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates.
     """
-    wanted = set(hosts)
-    fitting = [run for run in probes if wanted and wanted <= set(run.facts["hosts"])]
+    host_set = set(hosts)
+    fitting = [run for run in probes if host_set and host_set <= set(run.facts["hosts"])]
     if not fitting:
         return None
     last = fitting[-1]
-    made = summarise([dict(run.facts) for run in fitting if run.experiment == last.experiment], level)
+    facts = summarise([dict(run.facts) for run in fitting if run.experiment == last.experiment], level)
     return {
         "experiment": last.experiment,
         "started_at": last.started_at,
         "target": last.facts["target"],
-        "pairs": [pair for pair in made["pairs"] if wanted >= set(pair["hosts"])],
-        "tcp": [link for link in made["tcp"] if wanted >= set(link["hosts"])],
-        "tcp_error": made["tcp_error"],
-        "nodes": [node for node in made["nodes"] if node["host"] in wanted],
-        "servers": made["servers"],
-        "filesystem": made["filesystem"],
-        "own_disk": made["own_disk"],
+        "pairs": [pair for pair in facts["pairs"] if host_set >= set(pair["hosts"])],
+        "tcp": [link for link in facts["tcp"] if host_set >= set(link["hosts"])],
+        "tcp_error": facts["tcp_error"],
+        "nodes": [node for node in facts["nodes"] if node["host"] in host_set],
+        "servers": facts["servers"],
+        "filesystem": facts["filesystem"],
+        "own_disk": facts["own_disk"],
     }
 
 
 def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
     """Of the ``stored`` probes, whatever their hosts: the newest that measured clients, with the servers of the newest
     that measured servers, as plain JSON. Empty where there is none."""
-    found: Facts = {}
+    facts: Facts = {}
     for part in ("servers", "nodes"):
         last = next((run for run in reversed(probes) if run.facts["probe"].get(part)), None)
         if last is not None:
-            made = summarise([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
-            kept = made if part == "nodes" else {"pairs": [], "nodes": [], "own_disk": None}
-            found = {**found, **to_json(kept), "servers": found.get("servers") or to_json(made["servers"])}
-    return found
+            summary = summarise([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
+            client_part = summary if part == "nodes" else {"pairs": [], "nodes": [], "own_disk": None}
+            facts = {**facts, **to_json(client_part), "servers": facts.get("servers") or to_json(summary["servers"])}
+    return facts
 
 
 def slowest(made: Facts) -> dict[str, float]:
     """Value of each number of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
     slowest disk: those of the servers where they were probed, and no rate through a mounted file system."""
     pairs, nodes = made["pairs"], made["nodes"]
-    found = {}
+    values = {}
     if pairs:
-        found["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
-        found["network_latency"] = max(pair["latency"].value for pair in pairs)
+        values["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
+        values["network_latency"] = max(pair["latency"].value for pair in pairs)
     if made["tcp"]:
-        found["tcp_bandwidth"] = min(link[way].value for link in made["tcp"] for way in ("bandwidth", "bandwidth_back"))
+        values["tcp_bandwidth"] = min(
+            link[way].value for link in made["tcp"] for way in ("bandwidth", "bandwidth_back")
+        )
     for name, key, worst in (
         ("memory_copy", "memory_copy_all_cores", min),
         ("cpu_write", "cpu_write", max),
         ("cpu_read", "cpu_read", max),
     ):
         if nodes and key in nodes[0]:
-            found[name] = worst(node[key].value for node in nodes)
+            values[name] = worst(node[key].value for node in nodes)
     disks = [disk for server in made["servers"] for disk in server["disks"]]
     if not disks and made["own_disk"] is not False:
         disks = [node for node in nodes if "disk_write" in node]
     for name in ("disk_write", "disk_read") if disks else ():
-        found[name] = min(disk[name].value for disk in disks)
-    return found
+        values[name] = min(disk[name].value for disk in disks)
+    return values
 
 
 def of_servers(made: Facts) -> dict[str, str | int]:
     """How many servers were probed, and on which file systems their disks are, as far as they were asked: the others of
     ``schema.PROBE_FACTORS``."""
-    kinds = sorted({str(disk["filesystem"] or "unknown") for one in made["servers"] for disk in one["disks"]})
+    kinds = sorted({str(disk["filesystem"] or "unknown") for server in made["servers"] for disk in server["disks"]})
     return {"probed_servers": len(made["servers"]), "base_filesystem": ", ".join(kinds)} if kinds else {}
 
 
@@ -134,7 +136,7 @@ def _target(facts: Facts) -> Facts:
     return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
 
-def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
+def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
     a, b, hosts = same[0]["a"], same[0]["b"], facts["hosts"]
     media = {medium(pair, facts["nodes"]) for pair in same}
     sizes = [size for size, _ in same[0]["sweep"]]
@@ -152,7 +154,7 @@ def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
     }
 
 
-def _links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
+def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
     """Each link that iperf3 measured, over the repetitions in which it did."""
     same: dict[tuple[int, int], list[Facts]] = {}
     for link in links:
@@ -162,23 +164,23 @@ def _links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
         {
             "ranks": [a, b],
             "hosts": [facts["hosts"][a], facts["hosts"][b]],
-            "bandwidth": _mean([link["forth"] for link in found], level),
-            "bandwidth_back": _mean([link["back"] for link in found], level),
+            "bandwidth": _mean([link["forth"] for link in repeats], level),
+            "bandwidth_back": _mean([link["back"] for link in repeats], level),
         }
-        for (a, b), found in same.items()
+        for (a, b), repeats in same.items()
     ]
 
 
 def _node(same: Sequence[Facts], level: float) -> Facts:
     chosen = {key: read for key, read in _OF_NODE.items() if key not in _ONLY_WITH_TARGET or "disk" in same[0]}
-    made: Facts = {"host": same[0]["host"], "rank": same[0]["rank"], "cores": same[0]["cores"]}
-    made["disk_way"] = (
+    facts: Facts = {"host": same[0]["host"], "rank": same[0]["rank"], "cores": same[0]["cores"]}
+    facts["disk_way"] = (
         ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if "disk" in same[0] else None
     )
-    return made | {key: _mean([read(node) for node in same], level) for key, read in chosen.items()}
+    return facts | {key: _mean([read(node) for node in same], level) for key, read in chosen.items()}
 
 
-def _servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:
+def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:
     """Each server with its disks, in the order of the first repetition."""
     return [
         {

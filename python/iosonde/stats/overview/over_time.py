@@ -58,14 +58,26 @@ class OverTime:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "kind": self.kind, "unit": self.unit, "bin_s": self.width_s, "end_s": self.end_s,
-            "recorded": self.recorded, "made": self.made, "failed": self.failed, "latency_of": self.slow_kind,
+            "kind": self.kind,
+            "unit": self.unit,
+            "bin_s": self.width_s,
+            "end_s": self.end_s,
+            "recorded": self.recorded,
+            "made": self.made,
+            "failed": self.failed,
+            "latency_of": self.slow_kind,
             "bins": [
-                {"start_s": at, "rate": rate, "by_rank": {str(rank): one[i] for rank, one in self.by_rank.items()},
-                 "p50_s": self.p50[i], "p99_s": self.p99[i], "max_s": self.longest[i]}
+                {
+                    "start_s": at,
+                    "rate": rate,
+                    "by_rank": {str(rank): rank_rates[i] for rank, rank_rates in self.by_rank.items()},
+                    "p50_s": self.p50[i],
+                    "p99_s": self.p99[i],
+                    "max_s": self.longest[i],
+                }
                 for i, (at, rate) in enumerate(zip(self.starts_s, self.rate, strict=True))
             ],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -115,18 +127,30 @@ class PhaseRows:
 
 def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
     """Those of a phase, of the ``operations`` of its trial; None where none succeeded. ``kinds`` names their kinds."""
-    mine = _taken(operations, operations["phase"] == phase.index)
-    rows = _taken(mine, mine["status"] == 0)
+    mine = _take_rows(operations, operations["phase"] == phase.index)
+    rows = _take_rows(mine, mine["status"] == 0)
     if not rows.size:
         return None
     start, zero_ns = _starts(phase, rows)
     duration = rows["duration_ns"].astype(np.float64)
     ranks, of = np.unique(rows["rank"], return_inverse=True)
-    counted, slow = _counted(phase, rows, kinds), _slow(rows["kind"], duration)
-    work, unit = _work(phase, rows, counted)
-    return PhaseRows(start, duration, work * _weights(phase, mine, ranks)[of], ranks, of, rows["kind"] == slow,
-                     rows["size"], kinds[counted], kinds[slow], unit, zero_ns, int(mine.size),
-                     _made(phase, mine))  # fmt: skip
+    counted, slow = _choose_counted(phase, rows, kinds), _choose_slow(rows["kind"], duration)
+    work, unit = _compute_work(phase, rows, counted)
+    return PhaseRows(
+        start,
+        duration,
+        work * _weights(phase, mine, ranks)[of],
+        ranks,
+        of,
+        rows["kind"] == slow,
+        rows["size"],
+        kinds[counted],
+        kinds[slow],
+        unit,
+        zero_ns,
+        int(mine.size),
+        _made(phase, mine),
+    )
 
 
 def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
@@ -138,23 +162,32 @@ def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[
 def in_bins(rows: PhaseRows) -> OverTime:
     """The same of rows that are there already."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
-    bins = _bins(start.size, float((start + duration).max()))
+    bins = _choose_bins(start.size, float((start + duration).max()))
     done = _done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
     by_rank = done / bins.lengths_s
-    p50, p99, longest = _durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
+    p50, p99, longest = _summarise_durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
     few = 2 <= ranks.size <= MOST_RANKS
     return OverTime(
-        rows.counted, rows.unit, bins.width / 1e9, bins.end / 1e9,
+        rows.counted,
+        rows.unit,
+        bins.width / 1e9,
+        bins.end / 1e9,
         tuple((np.arange(bins.count) * bins.width / 1e9).tolist()),
         tuple(by_rank.sum(axis=0).tolist()),
-        {int(rank): tuple(one.tolist()) for rank, one in zip(ranks, by_rank, strict=True)} if few else {},
-        rows.slow, p50, p99, longest, rows.mine, rows.made, rows.mine - start.size,
-    )  # fmt: skip
+        {int(rank): tuple(rank_rates.tolist()) for rank, rank_rates in zip(ranks, by_rank, strict=True)} if few else {},
+        rows.slow,
+        p50,
+        p99,
+        longest,
+        rows.mine,
+        rows.made,
+        rows.mine - start.size,
+    )
 
 
-def _taken(rows: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """These rows; all of them are not copied."""
-    return rows if kept.all() else rows[kept]
+    return rows if mask.all() else rows[mask]
 
 
 def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
@@ -177,7 +210,7 @@ def _starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
     return after, int(zero.min())
 
 
-def _bins(operations: int, end: float) -> _Bins:
+def _choose_bins(operations: int, end: float) -> _Bins:
     """As many that most have operations enough for a 99th percentile, of a round width."""
     enough = operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL)
     count = min(max(enough, min(_FEWEST, operations)), _MOST)
@@ -187,41 +220,43 @@ def _bins(operations: int, end: float) -> _Bins:
     return _Bins(width, max(1, round(end / width)), max(end, 1.0))
 
 
-def _counted(phase: StoredPhase, rows: npt.NDArray[Any], kinds: Sequence[str]) -> int:
+def _choose_counted(phase: StoredPhase, rows: npt.NDArray[Any], kinds: Sequence[str]) -> int:
     """The kind whose work is counted: as the phase says, else what moved data, else what was done most often."""
     there = [kinds[kind] for kind in np.unique(rows["kind"])]
-    said = [one for one in (phase.counted_kind or "", *_DATA) if one in there]
-    return list(kinds).index(said[0]) if said else int(np.bincount(rows["kind"]).argmax())
+    candidates = [name for name in (phase.counted_kind or "", *_DATA) if name in there]
+    return list(kinds).index(candidates[0]) if candidates else int(np.bincount(rows["kind"]).argmax())
 
 
-def _slow(kind: npt.NDArray[Any], duration: Array) -> int:
+def _choose_slow(kind: npt.NDArray[Any], duration: Array) -> int:
     """The kind that took most of the time, of those of which there are enough to be seen over time."""
     spent, counts = np.bincount(kind, duration), np.bincount(kind)
     return int(np.where(counts >= min(_FEWEST, int(counts.max())), spent, -1.0).argmax())
 
 
-def _work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> tuple[Array, str]:
+def _compute_work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> tuple[Array, str]:
     """(what each operation contributed, the unit of its rate): bytes where the phase is one of data."""
     mine: Array = (rows["kind"] == counted).astype(np.float64)
     moved: Array = mine * rows["size"]
-    of_data = phase.measures == "bandwidth" or (phase.measures is None and moved.any())
-    return (moved, "bytes/s") if of_data else (mine, "operations/s")
+    is_data = phase.measures == "bandwidth" or (phase.measures is None and moved.any())
+    return (moved, "bytes/s") if is_data else (mine, "operations/s")
 
 
 def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> Array:
     """How many operations of its rank each recorded one stands for: 1, but in a sample."""
     if phase.recorded_all:
         return np.ones(ranks.size)
-    made = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
+    totals = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
     recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
-    of_rank = [made.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
-    return np.array([every / n for every, n in zip(of_rank, recorded.tolist(), strict=True)])
+    rank_totals = [totals.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
+    return np.array([every / n for every, n in zip(rank_totals, recorded.tolist(), strict=True)])
 
 
 def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
-    return int(mine.size) if phase.recorded_all else max(
-        int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks)
-    )  # fmt: skip
+    return (
+        int(mine.size)
+        if phase.recorded_all
+        else max(int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks))
+    )
 
 
 def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:
@@ -240,12 +275,12 @@ def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np
     return np.maximum(np.diff(until, axis=1, prepend=0.0), 0.0)
 
 
-def _durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
+def _summarise_durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
     """The median, the 99th percentile and the maximum of what began in each bin; None where too few did."""
     cell = bins.of(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
     ordered = seconds[np.argsort(cell, kind="stable")]
     ends = np.cumsum(np.bincount(cell, minlength=bins.count)).tolist()
-    of_bins = [ordered[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-    seen = [of_durations(one, _PERCENTILES, _LEVEL) for one in of_bins]
-    p50, p99 = (tuple(one[share] for one in seen) for share in _PERCENTILES)
-    return p50, p99, tuple(float(one.max()) if one.size else None for one in of_bins)
+    durations_by_bin = [ordered[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    percentiles = [of_durations(durations, _PERCENTILES, _LEVEL) for durations in durations_by_bin]
+    p50, p99 = (tuple(values[share] for values in percentiles) for share in _PERCENTILES)
+    return p50, p99, tuple(float(durations.max()) if durations.size else None for durations in durations_by_bin)

@@ -65,13 +65,13 @@ def of_table(
     subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
-    made = _overview(subject, [column.name for column in columns], warnings, units=units)
+    overview = _overview(subject, [column.name for column in columns], warnings, units=units)
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
-    beside = cells_of(table, headlines, by)
-    told = stories(made.rows, cells, level, beside, missing=missing)
-    in_stories = {story.metric for story in told}
+    headline_cells = cells_of(table, headlines, by)
+    response_stories = stories(overview.rows, cells, level, headline_cells, missing=missing)
+    in_stories = {story.metric for story in response_stories}
     alone = [prefixed(text, name) for name, text in missing.items() if text and name not in in_stories]
-    return _with_story(replace(made, warnings=(*made.warnings, *alone)), told)
+    return _with_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
 
 
 @dataclass(frozen=True)
@@ -92,25 +92,27 @@ class StoreBackground:
 
 def of_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """The overview of a store's trials."""
-    latency = _latency(background.runs, background.latencies, measured.by, level)
+    latency = _build_latency(background.runs, background.latencies, measured.by, level)
     subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
-    known = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
-    made = _overview(subject, measured.by, measured.warnings, latency, background.pilot, known, background.experiments)
+    factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
+    overview = _overview(
+        subject, measured.by, measured.warnings, latency, background.pilot, factor_units, background.experiments
+    )
     impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
     return _with_story(
-        made, stories(made.rows, measured.cells, level, background.beside, impossible, measured.together)
+        overview, stories(overview.rows, measured.cells, level, background.beside, impossible, measured.together)
     )
 
 
-def _with_story(made: Overview, told: tuple[ResponseStory, ...]) -> Overview:
+def _with_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """With what the settings say before how sure that is."""
-    said = [*sentences(told, made.units), *([made.sentence] if made.sentence else [])]
-    return replace(made, sentence=" ".join(said), stories=told, closing=made.sentence)
+    parts = [*sentences(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
+    return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=overview.sentence)
 
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
     """What varied inside the cells of a store's trials without being grouped by: column → names of cells."""
-    return _hidden(measured.rows, measured.cells, _observed(measured.rows))
+    return _hidden(measured.rows, measured.cells, _list_observed(measured.rows))
 
 
 def _overview(
@@ -120,7 +122,7 @@ def _overview(
     cells, level = subject.cells, subject.level
     rows = rows_of(cells, level, pilot)
     apart, why = without_efficiency(subject.runs, experiments)
-    efficiency = tuple(_efficiency([cell for cell in cells if cell.operation not in apart], level))
+    efficiency = tuple(_build_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
         warnings = [*warnings, *why]
     findings = checks.run(subject, checks.SUMMARY)
@@ -147,10 +149,10 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: f
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return OverviewRow(
         cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
-        mean_of(cell, level, pilot, half_tick), _of_trials(with_half_tick(median(x, level), half_tick), cell),
+        mean_of(cell, level, pilot, half_tick), _mark_within_run(with_half_tick(median(x, level), half_tick), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
-        harmonic_mean=_of_trials(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
+        harmonic_mean=_mark_within_run(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
         values=() if cell.within_run else tuple(map(float, x)),
     )  # fmt: skip
 
@@ -160,7 +162,7 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
     x = cell.independent
     staged = pilot is not None and x.size > pilot
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
-    return _of_trials(with_half_tick(center, half_tick).within(low=lowest_mean(cell)), cell)
+    return _mark_within_run(with_half_tick(center, half_tick).within(low=lowest_mean(cell)), cell)
 
 
 def lowest_mean(cell: TrialCell) -> float | None:
@@ -168,30 +170,30 @@ def lowest_mean(cell: TrialCell) -> float | None:
     return lowest(cell.unit, bool(np.all(cell.values > 0)))
 
 
-def _of_trials(estimate: Estimate, cell: TrialCell) -> Estimate:
+def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:
     """Of iterations inside one run the interval holds for that run alone, and counts as one trial."""
     if not cell.within_run:
         return estimate
-    said = Message(
+    warning = Message(
         "within-run",
         "within one run: {n} iterations of one execution say nothing of another execution",
         n=cell.values.size,
     )
-    return replace(estimate, n=1, warnings=(said, *estimate.warnings))
+    return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
 
 
 def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
     """What varied unseen inside cells; who read, and from which cache, matters to reads alone."""
     reads = {cell.name for cell in cells if cell.operation.startswith("read")}
-    found = {}
+    hidden = {}
     for name, where in hidden_factors(table, cells, leave_out).items():
-        kept = [cell for cell in where if cell in reads] if name in READ_FACTORS else where
-        if kept:
-            found[name] = kept
-    return found
+        affected = [cell for cell in where if cell in reads] if name in READ_FACTORS else where
+        if affected:
+            hidden[name] = affected
+    return hidden
 
 
-def _latency(
+def _build_latency(
     runs: Sequence[StoredRun],
     latencies: Mapping[str, Sequence[TrialPercentiles]],
     by: Sequence[str],
@@ -205,17 +207,17 @@ def _latency(
         for trial in latencies.get(run.id, ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
-    found = []
-    for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_sortable, key[2:]))):
+    rows = []
+    for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_make_sort_key, key[2:]))):
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
-            found.append(OverviewLatency(key[0], key[1], dict(zip(by, key[2:], strict=True)), percentile, fewest,
+            rows.append(OverviewLatency(key[0], key[1], dict(zip(by, key[2:], strict=True)), percentile, fewest,
                                          over_trials(trials, percentile, level)))  # fmt: skip
-    return found
+    return rows
 
 
-def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
+def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
     families: dict[tuple[Any, ...], dict[float, Any]] = {}
     for cell in cells:
         sizes = ((name, value) for name in _SIZES if isinstance(value := cell.by.get(name), (int, float)))
@@ -224,19 +226,19 @@ def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
             continue
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
         families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
-    found = []
+    rows = []
     for (operation, metric, factor, rest), trials in families.items():
         for size, estimate in efficiencies(trials, level).items():
-            found.append(Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate))
-    return found
+            rows.append(Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate))
+    return rows
 
 
-def _observed(table: Table) -> list[str]:
+def _list_observed(table: Table) -> list[str]:
     """Columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
     telling = ("experiment", "source", "includes")
     return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
 
 
-def _sortable(value: Any) -> tuple[bool, float, str]:
+def _make_sort_key(value: Any) -> tuple[bool, float, str]:
     number = isinstance(value, (int, float))
     return (not number, float(value) if number else 0.0, str(value))

@@ -51,16 +51,16 @@ class ProbedLimits:
         On a network file system its nodes' links. On a disk of their own these disks, where that target was probed.
         Where nobody says what the target is, the larger of the two. Of a lab, its links as they were at its bring-up.
         """
-        if of_lab := _links_of_lab(run):
-            return of_lab
+        if lab_limit := _links_of_lab(run):
+            return lab_limit
         hosts = set(run.facts.get("hosts") or ())
-        last = next((one for one in reversed(self._probes) if hosts and hosts <= set(one.facts["hosts"])), None)
+        last = next((probe for probe in reversed(self._probes) if hosts and hosts <= set(probe.facts["hosts"])), None)
         if last is None or run.filesystem in MEMORY_TYPES:
             return None
-        made = self._summary(last.experiment)
-        links, disks = _links(made, hosts), _disks(made, hosts, direction)
+        summary = self._summary(last.experiment)
+        links, disks = _limit_by_links(summary, hosts), _limit_by_disks(summary, hosts, direction)
         if run.filesystem is None:
-            return max((one for one in (links, disks) if one), key=lambda one: one.bytes_per_s, default=None)
+            return max((limit for limit in (links, disks) if limit), key=lambda limit: limit.bytes_per_s, default=None)
         if not on_own_disk(run.filesystem):
             return links
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
@@ -72,13 +72,13 @@ class ProbedLimits:
         if not readings or "buffered" in cell.operation:
             return []
         direction = "read" if "read" in f"{cell.operation}{cell.metric}" else "write"
-        found = []
+        excesses = []
         for value, place in zip(cell.values * min(readings), cell.places, strict=False):
             run = runs.get(place.removeprefix("run "))
             limit = None if run is None else self.of(run, direction)
             if limit and value > PROBED_MARGIN * limit.bytes_per_s:
-                found.append(BeyondLimit(float(value), limit, place))
-        return found
+                excesses.append(BeyondLimit(float(value), limit, place))
+        return excesses
 
     def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
         """Those of which most values are beyond their limit."""
@@ -92,38 +92,38 @@ class ProbedLimits:
         return self._made[experiment]
 
 
-def _links(made: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
+def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
     """Each node's link carries what the best of its pairs did."""
     best = dict.fromkeys(hosts, 0.0)
-    for pair in (*made["pairs"], *made["tcp"]):
+    for pair in (*summary["pairs"], *summary["tcp"]):
         if pair.get("medium", NETWORK) != NETWORK:
             continue
         for host in hosts & set(pair["hosts"]):
-            best[host] = max(best[host], *(_high(pair[way]) for way in ("bandwidth", "bandwidth_back")))
+            best[host] = max(best[host], *(_get_upper_end(pair[way]) for way in ("bandwidth", "bandwidth_back")))
     return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
 
 
 def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
     """Where a lab has servers of its own, each node is behind a link."""
     lab = (run.facts.get("machine") or {}).get("lab") or {}
-    measured = [one["bytes_per_s"] for one in (lab.get("emulated") or {}).get("links") or ()]
+    measured = [link["bytes_per_s"] for link in (lab.get("emulated") or {}).get("links") or ()]
     if not measured or not run.facts.get("hosts") or (lab.get("description") or {}).get("file_system") == "local":
         return None
     return ProbedLimit(len(set(run.facts.get("hosts") or ())) * max(measured), LINKS_OF_LAB)
 
 
-def _disks(made: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
-    nodes = [node for node in made["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
-    if made["own_disk"] is False or len(nodes) < len(hosts):
+def _limit_by_disks(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
+    nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
+    if summary["own_disk"] is False or len(nodes) < len(hosts):
         return None
-    return ProbedLimit(sum(_high(node[f"disk_{direction}"]) for node in nodes), DISKS)
+    return ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
 
 
-def _high(estimate: Estimate) -> float:
+def _get_upper_end(estimate: Estimate) -> float:
     return float(estimate.value or 0.0) if estimate.high is None else estimate.high
 
 
 def is_within(target: str, probed: str) -> bool:
     """Whether one of the two directories is, or is in, the other."""
-    one, other = PurePath(target), PurePath(probed)
-    return bool(probed) and (one == other or one in other.parents or other in one.parents)
+    path, other = PurePath(target), PurePath(probed)
+    return bool(probed) and (path == other or path in other.parents or other in path.parents)

@@ -22,22 +22,22 @@ Key = tuple[str, str, int | None]  # operation, metric, rank (None: the whole)
 
 def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
     """Every rate of a run's phases of which all operations were recorded."""
-    found: dict[Key, float] = {}
+    rates_by_key: dict[Key, float] = {}
     for phase in run.phases:
         if phase.recorded_all and phase.measures:
             rows = operations[operations["phase"] == phase.index]
-            for name, chosen, counted in _series(phase, rows, run, kinds):
-                found |= _of_series(name, chosen, counted, phase, kinds)
-    return found
+            for name, chosen, counted in _split_series(phase, rows, run, kinds):
+                rates_by_key |= _recompute_series(name, chosen, counted, phase, kinds)
+    return rates_by_key
 
 
-def _series(
+def _split_series(
     phase: StoredPhase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
     """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write,
     unless nothing of the file was in the writer's cache."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
-    counted = phase.counted_kind or _counted(str(phase.measures), operation, present)
+    counted = phase.counted_kind or _choose_counted(str(phase.measures), operation, present)
     if counted is None:
         return
     nodes = run.facts.get("nodes") or []
@@ -50,14 +50,14 @@ def _series(
         yield operation, rows, kind
 
 
-def _counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
+def _choose_counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
     """What a phase counts where the store does not say it: data kinds for bandwidth; for a rate the kind that names
     the phase, else whole files, by their close."""
-    wanted = ("write", "read") if measures == "bandwidth" else (operation, "close")
-    return next((kind for kind in wanted if kind in present), None)
+    candidates = ("write", "read") if measures == "bandwidth" else (operation, "close")
+    return next((kind for kind in candidates if kind in present), None)
 
 
-def _of_series(
+def _recompute_series(
     name: str, rows: npt.NDArray[Any], kind: int, phase: StoredPhase, kinds: Sequence[str]
 ) -> dict[Key, float]:
     if not rows.size:
@@ -80,21 +80,23 @@ def _of_series(
         return {}
     own = done / (last - first) * 1e9
     metric = phase.measures
-    found: dict[Key, float] = {(name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)}
-    found[name, f"{metric}_sum_of_ranks", None] = float(own.sum())
+    rates_by_key: dict[Key, float] = {
+        (name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)
+    }
+    rates_by_key[name, f"{metric}_sum_of_ranks", None] = float(own.sum())
     if phase.clock_error_ns > CLOCK_ERROR * (last.max() - first.min()):
-        return found
-    found[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
+        return rates_by_key
+    rates_by_key[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
     for clock, begin in (("first_done", first.min()), ("overlap", first.max())):
         if last.min() > begin:
-            found[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
+            rates_by_key[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
     counting = rows["kind"] == kind
     present = {kinds[other] for other in np.unique(rows["kind"])}
     if bandwidth and kinds[kind] == "write" and present & {"fsync", "fdatasync", "close"}:
         span = end[counting].max() - start[counting].min()
         buffered = name.replace("write", "write_buffered", 1) if "write" in name else f"{name}_buffered"
-        found[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)
-    return found
+        rates_by_key[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)
+    return rates_by_key
 
 
 def _between(

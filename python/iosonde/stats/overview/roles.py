@@ -18,7 +18,7 @@ def cluster_of(run: StoredRun) -> ClusterNodes | None:
 
 def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
     """A sentence where no rank ran on some of its clients, if it is known where ranks ran."""
-    hosts = _hosts(runs)
+    hosts = _list_hosts(runs)
     absent = cluster.absent(hosts) if hosts else []
     return (
         [
@@ -36,40 +36,40 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
 
 def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
     """A sentence for each thing that does not fit: where ranks ran, who served, and which server was not seen."""
-    yield from cluster.misplaced(_hosts(runs))
+    yield from cluster.misplaced(_list_hosts(runs))
     if not cluster.named(SERVERS):
         return
-    told = _each(_machine(run, "filesystem").get("servers") or () for run in runs)
-    mounted = _each(str(_machine(run, "mount").get("server") or "").split(",") for run in runs)
-    if others := cluster.no_servers([*told, *mounted]):
+    reported = _each(_get_machine_part(run, "filesystem").get("servers") or () for run in runs)
+    mounted = _each(str(_get_machine_part(run, "mount").get("server") or "").split(",") for run in runs)
+    if others := cluster.no_servers([*reported, *mounted]):
         yield Message(
             "unlisted-server",
             "{servers} "
             + ("serves" if len(others) == 1 else "serve")
             + " the file system, and {are} in {file} (address: names a server as a mount does)",
             servers=some_of(others),
-            are=_are(others, "no server"),
+            are=_format_predicate(others, "no server"),
             file=cluster.file,
         )
-    if told and (missing := cluster.absent(told, ("server",))):
+    if reported and (missing := cluster.absent(reported, ("server",))):
         yield Message(
             "idle-server",
             "{servers} {are} in {file} and "
             + ("holds" if len(missing) == 1 else "hold")
             + " nothing of the file system",
             servers=some_of(missing),
-            are=_are(missing, "server"),
+            are=_format_predicate(missing, "server"),
             file=cluster.file,
         )
 
 
-def _hosts(runs: Sequence[StoredRun]) -> list[str]:
+def _list_hosts(runs: Sequence[StoredRun]) -> list[str]:
     return _each(run.facts.get("hosts") or () for run in runs)
 
 
-def _machine(run: StoredRun, part: str) -> Mapping[str, Any]:
-    found = (run.facts.get("machine") or {}).get(part)
-    return found if isinstance(found, Mapping) else {}
+def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
+    facts = (run.facts.get("machine") or {}).get(part)
+    return facts if isinstance(facts, Mapping) else {}
 
 
 def _each(several: Any) -> list[str]:
@@ -77,7 +77,7 @@ def _each(several: Any) -> list[str]:
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
 
 
-def _are(names: Sequence[str], what: str) -> str:
+def _format_predicate(names: Sequence[str], what: str) -> str:
     if what.startswith("no "):
         return f"{'is' if len(names) == 1 else 'are'} {what}"
     return f"is a {what}" if len(names) == 1 else f"are {what}s"

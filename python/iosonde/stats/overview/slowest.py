@@ -45,9 +45,9 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
     starts: dict[int, float] = {}
     for index in np.unique(operations["phase"][at]).tolist():
         rows = np.flatnonzero(operations["phase"] == index)
-        of_rows = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
+        row_starts = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
         mine = at[operations["phase"][at] == index]
-        starts |= dict(zip(mine.tolist(), of_rows[np.searchsorted(rows, mine)].tolist(), strict=True))
+        starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
     ordered = at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     return [_one(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
             for i in ordered]  # fmt: skip
@@ -55,7 +55,7 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
 
 def _one(run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[str], start_s: float) -> SlowOperation:
     rank = int(row["rank"])
-    hosts = {one["rank"]: str(one.get("host") or "") for one in phase.ranks} if phase else {}
+    hosts = {entry["rank"]: str(entry.get("host") or "") for entry in phase.ranks} if phase else {}
     return SlowOperation(
         run.id, phase.operation if phase else "", kinds[row["kind"]], rank, hosts.get(rank, ""), int(row["file"]),
         int(row["offset"]), int(row["size"]), start_s, float(row["duration_ns"]) / 1e9, int(row["status"]),
@@ -66,9 +66,11 @@ def _one(run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[st
 def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:
     """(how many operations were made that are not in the record, the end of the last bucket (s) of the histograms that
     count them all; 0 where there are none)."""
-    made = sum(int(one["count"]) for phase in run.phases if not phase.recorded_all for one in phase.totals.values())
-    kept = sum(int(one["count"]) for phase in run.phases if phase.recorded_all for one in phase.totals.values())
-    missing = made + kept - (run.n_operations or 0) if made else 0
+    sampled = sum(
+        int(total["count"]) for phase in run.phases if not phase.recorded_all for total in phase.totals.values()
+    )
+    recorded = sum(int(total["count"]) for phase in run.phases if phase.recorded_all for total in phase.totals.values())
+    missing = sampled + recorded - (run.n_operations or 0) if sampled else 0
     buckets = [
         bucket for phase in run.phases for pairs in phase.histograms.values() for bucket, count in pairs if count
     ]

@@ -26,7 +26,7 @@ class Spread:
     @property
     def named(self) -> dict[str, Estimate]:
         """``p10`` … ``p90``, ``geometric mean``."""
-        return {f"p{100 * share:g}": one for share, one in self.quantiles.items()} | {
+        return {f"p{100 * share:g}": estimate for share, estimate in self.quantiles.items()} | {
             "geometric mean": self.geometric_mean
         }
 
@@ -34,7 +34,7 @@ class Spread:
         """As in ``iosonde summary --quantiles --json``."""
         n = len(self.values)
         return {
-            "quantiles": [{"share": share, **one.to_json()} for share, one in self.quantiles.items()],
+            "quantiles": [{"share": share, **estimate.to_json()} for share, estimate in self.quantiles.items()],
             "geometric_mean": self.geometric_mean.to_json(),
             "ecdf": [[value, place / n] for place, value in enumerate(self.values, 1)],
         }

@@ -31,7 +31,7 @@ from .types import OverviewRow, ResponseStory
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses that the sentence speaks of
 _MOST_FACTORS = 4  # that are named
-_SEEN = 0.05  # a share worth a word where it has no test
+_MIN_SHARE = 0.05  # a share worth a word where it has no test
 
 
 def stories(
@@ -43,27 +43,27 @@ def stories(
     each. ``beside``: cells of the headline responses, which belong to the family of tests whether shown or not;
     ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
     always change with it; ``missing``: response → the setting that lacks more values than the others."""
-    of_rows = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    shown, others = _by_response(cells), _by_response(beside)
-    family = {key: effects_of_cells(some, level, together) for key, some in (others | shown).items()}
+    rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
+    displayed, others = _by_response(cells), _by_response(beside)
+    family = {key: effects_of_cells(some, level, together) for key, some in (others | displayed).items()}
     effects = dict(zip(family, correct(list(family.values())), strict=True))
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
-    found = []
-    for key, its in of_rows.items():
-        known = _ordered(its)
-        if key in effects and known and _varies(its):
-            wrong = [row for row in known if (*key, *row.by.items()) in beyond]
-            possible = [row for row in known if row not in wrong] or known
-            found.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong),
+    response_stories = []
+    for key, its in rows_by_response.items():
+        ordered = _sort_by_mean(its)
+        if key in effects and ordered and _has_varied_settings(its):
+            wrong = [row for row in ordered if (*key, *row.by.items()) in beyond]
+            possible = [row for row in ordered if row not in wrong] or ordered
+            response_stories.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong),
                                        (missing or {}).get(key[1], "")))  # fmt: skip
-    return tuple(found)
+    return tuple(response_stories)
 
 
 def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[TrialCell]]:
-    found: dict[tuple[str, str], list[TrialCell]] = {}
+    cells_by_response: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in cells:
-        found.setdefault((cell.operation, cell.metric), []).append(cell)
-    return found
+        cells_by_response.setdefault((cell.operation, cell.metric), []).append(cell)
+    return cells_by_response
 
 
 def effects_of_cells(
@@ -95,77 +95,79 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
     sizes = [cell.values.size for cell in cells]
     values, when = np.concatenate([cell.values for cell in cells]), np.concatenate(times).astype(float)
 
-    def codes(names: Sequence[str]) -> npt.NDArray[np.intp]:
+    def encode_levels(names: Sequence[str]) -> npt.NDArray[np.intp]:
         number: dict[tuple[object, ...], int] = {}
         levels = [tuple(cell.by[name] for name in names) for cell in cells]
         return np.repeat([number.setdefault(each, len(number)) for each in levels], sizes).astype(np.intp)
 
     def drift_of(names: Sequence[str], block: Sequence[str]) -> DriftInTurn | None:
         own = [name for name in cells[0].by if name in names]
-        others = codes([name for name in cells[0].by if name not in block])
-        return drift_in_turn(codes(own), values, others, when, level) if own else None
+        others = encode_levels([name for name in cells[0].by if name not in block])
+        return drift_in_turn(encode_levels(own), values, others, when, level) if own else None
 
     def with_drift(effect: FactorEffect) -> FactorEffect:
         if effect not in alone:
             return effect
         members = [drift_of([name], effect.factors) for name in effect.factors]
-        whole = next((drift for drift in (drift_of(effect.factors, effect.factors), *members) if drift), None)
-        return replace(effect, drift=whole, own=tuple(replace(member, drift=whole) for member in effect.own))
+        joint_drift = next((drift for drift in (drift_of(effect.factors, effect.factors), *members) if drift), None)
+        return replace(
+            effect, drift=joint_drift, own=tuple(replace(member, drift=joint_drift) for member in effect.own)
+        )
 
     return replace(effects, effects=tuple(map(with_drift, effects.effects)))
 
 
-def sentences(told: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
+def sentences(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
     """One sentence for each of the first responses with a significant effect, one for all others."""
-    sure = [one for one in told if one.is_told]
-    said = [_significant(story, units) for story in sure[:_MOST]]
+    sure = [story for story in response_stories if story.is_told]
+    texts = [_significant(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
-    missing = [f"{story.title}: {story.missing}." for story in told if story.missing]
-    drifts = [f"{story.title}: {text}." for story in told for text in drift_sentences(story.effects)]
-    open_ = [story for story in told if not story.is_told and not story.effects.drifting]
-    return (*said, *more, *drifts[:_MOST], *missing[:_MOST], *_unsure(open_))
+    missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
+    drifts = [f"{story.title}: {text}." for story in response_stories for text in drift_sentences(story.effects)]
+    open_ = [story for story in response_stories if not story.is_told and not story.effects.drifting]
+    return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_unsure(open_))
 
 
-def _varies(rows: Sequence[OverviewRow]) -> bool:
+def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
     """Whether there are two settings, and more than their number of nodes tells them apart."""
     rest = {tuple(value for name, value in row.by.items() if name not in _SIZES) for row in rows}
     return len(rest) > 1
 
 
-def _ordered(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
+def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
     """The best first."""
-    known = [row for row in rows if row.mean.value is not None]
+    measured = [row for row in rows if row.mean.value is not None]
     lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
-    return sorted(known, key=lambda row: row.mean.value or 0.0, reverse=not lower)
+    return sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not lower)
 
 
-def _extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
+def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     best, worst = story.best, story.worst
-    said = (
+    text = (
         f"{story.title}: best {estimate_text(best.mean, best.unit)} at {setting_text(best.by, units)}, "
         f"worst {estimate_text(worst.mean, worst.unit)} at {setting_text(worst.by, units)}"
     )
     if not story.impossible:
-        return said
+        return text
     if best in story.impossible:
-        return f"{said}, but all values are beyond what the hardware carries (S127)"
+        return f"{text}, but all values are beyond what the hardware carries (S127)"
     first = story.impossible[0]
     more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
     beyond = f"{estimate_text(first.mean, first.unit)} at {setting_text(first.by, units)}{more}"
-    return f"{said}, without {beyond}: beyond what the hardware carries (S127)"
+    return f"{text}, without {beyond}: beyond what the hardware carries (S127)"
 
 
 def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
     """The responses without a significant effect, by what they were tested against."""
-    found: dict[tuple[str, bool], list[ResponseStory]] = {}
+    by_test: dict[tuple[str, bool], list[ResponseStory]] = {}
     for story in unsure:
-        found.setdefault((story.effects.untested, story.effects.repeated), []).append(story)
-    for (untested, repeated), some in found.items():
+        by_test.setdefault((story.effects.untested, story.effects.repeated), []).append(story)
+    for (untested, repeated), some in by_test.items():
         titles = [story.title for story in some]
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""
-        named, factors = f"{', '.join(titles[:_MOST])}{more}", _any(list(some[0].best.by))
+        names, factors = f"{', '.join(titles[:_MOST])}{more}", _join_factors(list(some[0].best.by))
         if untested:
-            on = named if more else listed(titles)
+            on = names if more else listed(titles)
             template = "The effect of {factors} on {responses} is not tested: {reason}."
             yield Message("not-tested", template, factors=factors, responses=on, reason=untested)
         else:
@@ -173,12 +175,12 @@ def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
                 "not-significant",
                 "Of {responses} no effect of {factors} can be told from "
                 + ("chance." if repeated else "what their main effects leave: one trial a setting."),
-                responses=named,
+                responses=names,
                 factors=factors,
             )
 
 
-def _any(factors: Sequence[str]) -> str:
+def _join_factors(factors: Sequence[str]) -> str:
     return " or ".join(factors) if len(factors) <= _MOST_FACTORS else f"any of {len(factors)} factors"
 
 
@@ -199,7 +201,7 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
     return Message(
         "significant",
         "{extremes}; {effects}.",
-        extremes=_extremes(story, units),
+        extremes=_describe_extremes(story, units),
         effects="; ".join([said, *block_sentences(told), *([_open(open_)] if open_ else [])]),
         factors=[one.name for one in first],
         matters_most=most,
@@ -209,8 +211,12 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
 
 def _open(untold: Sequence[FactorEffect]) -> str:
     """What of the factors without a test explains most, as far as that is seen."""
-    ordered = sorted(untold, key=lambda one: -one.share)
-    names = [f"{one.name} ({percent(one.share)})" for one in ordered if one.share >= _SEEN][:_MOST_FACTORS]
+    ordered = sorted(untold, key=lambda effect: -effect.share)
+    names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
+        :_MOST_FACTORS
+    ]
     if not names:
-        return f"{_any([one.name for one in ordered])} cannot be told from what differs between bring-ups"
+        return (
+            f"{_join_factors([effect.name for effect in ordered])} cannot be told from what differs between bring-ups"
+        )
     return f"{listed(names)} cannot be told from what differs between bring-ups: more repetitions would"

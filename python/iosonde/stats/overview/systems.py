@@ -97,29 +97,39 @@ class CorpusPhase:
     def steps(self) -> list[tuple[float, float, str]]:
         """The distribution as (value, share at or below it, system), each system counting once."""
         of = np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
-        made = Clustered(np.array(self.values), of)
-        order = np.argsort(made.values, kind="stable")
-        reached = np.cumsum(made.weights[order])
+        clustered = Clustered(np.array(self.values), of)
+        order = np.argsort(clustered.values, kind="stable")
+        reached = np.cumsum(clustered.weights[order])
         return [(self.values[at], float(share), self.names[at]) for at, share in zip(order, reached, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
         """As in ``iosonde corpus --json``."""
         placed = None if self.placed is None else {"value": self.placed.value, "below": self.placed.share.to_json()}
         return {
-            "operation": self.operation, "metric": self.metric, "unit": self.unit, "per": self.per or None,
-            "runs": len(self.values), "systems": self.systems, "left_out": self.without,
-            "quantiles": [{"share": p, **one.to_json()} for p, one in self.quantiles.items()],
+            "operation": self.operation,
+            "metric": self.metric,
+            "unit": self.unit,
+            "per": self.per or None,
+            "runs": len(self.values),
+            "systems": self.systems,
+            "left_out": self.without,
+            "quantiles": [{"share": p, **estimate.to_json()} for p, estimate in self.quantiles.items()],
             "geometric_mean": self.mean.to_json(),
             "ecdf": [[value, share] for value, share, _ in self.steps()],
             "explained": [
-                {"by": name, "levels": one.levels, "share": one.share.to_json(),
-                 "times_per_unit": None if one.slope is None else one.slope.to_json(), "leverage": one.leverage,
-                 "without_far": None if one.without is None else one.without.to_json()}
-                for name, one in self.explained.items()
+                {
+                    "by": name,
+                    "levels": explained.levels,
+                    "share": explained.share.to_json(),
+                    "times_per_unit": None if explained.slope is None else explained.slope.to_json(),
+                    "leverage": explained.leverage,
+                    "without_far": None if explained.without is None else explained.without.to_json(),
+                }
+                for name, explained in self.explained.items()
             ],
-            "standing_out": [{"system": one.system, "times": one.times} for one in self.standing_out],
+            "standing_out": [{"system": system.system, "times": system.times} for system in self.standing_out],
             "placed": placed,
-        }  # fmt: skip
+        }
 
 
 class Systems:
@@ -149,48 +159,65 @@ class Systems:
             good = np.isfinite(values) & (values > 0)
         if not good.any():
             return None
-        made, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
-        explained = {name: self._explained(name, made, at) for name in self.on}
-        quantiles = {p: made.quantile(p, self.level) for p in QUANTILES}
-        found = CorpusPhase(
-            *kind, unit, per.removesuffix("s"), tuple(map(float, made.values)), tuple(map(str, self.names[at])),
-            made.n, quantiles, made.geometric_mean(self.level), explained, self._far(made, at),
-            {name: self._setting(name, made, at) for name in self.on}, None, without,
-        )  # fmt: skip
-        return found if own is None else replace(found, placed=_placed(found, made, own, per, self.level))
+        clustered, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
+        explained = {name: self._explained(name, clustered, at) for name in self.on}
+        quantiles = {p: clustered.quantile(p, self.level) for p in QUANTILES}
+        corpus_phase = CorpusPhase(
+            *kind,
+            unit,
+            per.removesuffix("s"),
+            tuple(map(float, clustered.values)),
+            tuple(map(str, self.names[at])),
+            clustered.n,
+            quantiles,
+            clustered.geometric_mean(self.level),
+            explained,
+            self._far(clustered, at),
+            {name: self._setting(name, clustered, at) for name in self.on},
+            None,
+            without,
+        )
+        return (
+            corpus_phase
+            if own is None
+            else replace(corpus_phase, placed=_place_value(corpus_phase, clustered, own, per, self.level))
+        )
 
     def _explained(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> Explained:
         column = self.rows.columns[name]
-        known = ~column.missing[at]
-        part = Clustered(made.values[known], made.clusters[known])
-        if not known.any():
+        present = ~column.missing[at]
+        part = Clustered(made.values[present], made.clusters[present])
+        if not present.any():
             return Explained(
                 Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run says {fact}", fact=name),)),
                 None,
                 0,
             )
         if column.numeric:
-            return explained_by_number(part, _scaled(column.values[at][known].astype(float)), self.level)
-        return explained_by_levels(part, column.codes()[0][at][known], self.level, LEAST)
+            return explained_by_number(part, _scale_values(column.values[at][present].astype(float)), self.level)
+        return explained_by_levels(part, column.codes()[0][at][present], self.level, LEAST)
 
     def _setting(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
         column = self.rows.columns[name]
         codes, levels = column.codes()
-        known = ~column.missing
+        present = ~column.missing
         medians = {}
-        for code in np.unique(codes[at][known[at]]):
-            here = (codes[at] == code) & known[at]
+        for code in np.unique(codes[at][present[at]]):
+            here = (codes[at] == code) & present[at]
             part = Clustered(made.values[here], made.clusters[here])
             if part.n >= LEAST:
                 medians[levels[code]] = part.quantile(0.5, self.level)
-        values = column.values[at][known[at]].astype(float) if column.numeric else np.zeros(0)
+        values = column.values[at][present[at]].astype(float) if column.numeric else np.zeros(0)
         is_scale = column.numeric and len(np.unique(values)) > _FEW_LEVELS
-        return BySetting(tuple(levels[codes[one]] if known[one] else None for one in at),
-                         {} if is_scale else medians, bool(len(values)) and _is_far(values))  # fmt: skip
+        return BySetting(
+            tuple(levels[codes[row]] if present[row] else None for row in at),
+            {} if is_scale else medians,
+            bool(len(values)) and _is_far(values),
+        )
 
     def _far(self, made: Clustered, at: npt.NDArray[np.intp]) -> tuple[StandingOut, ...]:
         logs = made.log_means
-        names = {int(one): str(name) for one, name in zip(made.clusters, self.names[at], strict=True)}
+        names = {int(cluster): str(name) for cluster, name in zip(made.clusters, self.names[at], strict=True)}
         numbers = np.unique(made.clusters)
         far = outliers(logs, _ALPHA)
         middle = float(np.median(logs))
@@ -204,20 +231,23 @@ class Systems:
             chosen = np.flatnonzero((operations == "score") & (metrics == metric))
             values = self.rows.numbers("value")[chosen]
             runs = self.rows.columns["run"].values[chosen]
-            sides[metric] = {run: (value, of) for run, value, of in zip(runs, values, self.of[chosen], strict=True)
-                             if value > 0}  # fmt: skip
+            sides[metric] = {
+                run: (value, of) for run, value, of in zip(runs, values, self.of[chosen], strict=True) if value > 0
+            }
         both = sorted(sides["bandwidth"].keys() & sides["rate"].keys())
         if not both:
             return None, ()
         bandwidth, rate = (np.array([sides[metric][run][0] for run in both]) for metric in ("bandwidth", "rate"))
-        made = Clustered(rate, np.array([sides["rate"][run][1] for run in both]))
+        clustered = Clustered(rate, np.array([sides["rate"][run][1] for run in both]))
         name = dict(zip(self.of, self.names, strict=True))
-        scores = (TwoScores(str(name[of]), float(x), float(y))
-                  for x, y, of in zip(bandwidth, rate, made.clusters, strict=True))  # fmt: skip
-        return explained_by_number(made, np.log(bandwidth), self.level), tuple(scores)
+        scores = (
+            TwoScores(str(name[of]), float(x), float(y))
+            for x, y, of in zip(bandwidth, rate, clustered.clusters, strict=True)
+        )
+        return explained_by_number(clustered, np.log(bandwidth), self.level), tuple(scores)
 
 
-def _scaled(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scale_values(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Doublings of what ranges far, as nodes; a year or a flag as it is."""
     return np.log2(x) if _is_far(x) else x
 
@@ -226,9 +256,10 @@ def _is_far(x: npt.NDArray[np.float64]) -> bool:
     return bool(x.min() > 0 and x.max() >= _FOURFOLD * x.min())
 
 
-def _placed(found: CorpusPhase, made: Clustered, own: Table, per: str, level: float) -> Placed | None:
+def _place_value(corpus_phase: CorpusPhase, clustered: Clustered, own: Table, per: str, level: float) -> Placed | None:
     rows = own.take(
-        (own.columns["operation"].values == found.operation) & (own.columns["metric"].values == found.metric)
+        (own.columns["operation"].values == corpus_phase.operation)
+        & (own.columns["metric"].values == corpus_phase.metric)
     )
     if not len(rows) or (per and per not in rows.columns):
         return None
@@ -237,4 +268,4 @@ def _placed(found: CorpusPhase, made: Clustered, own: Table, per: str, level: fl
     if not len(values):
         return None
     value = float(np.exp(np.mean(np.log(values))))
-    return Placed(value, made.share_below(value, level))
+    return Placed(value, clustered.share_below(value, level))

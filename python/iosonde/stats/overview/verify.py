@@ -62,54 +62,63 @@ class Verified:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde verify --json``."""
         return {
-            "good": self.good, "n_runs": self.n_runs, "n_results": self.n_results, "n_summary": self.n_summary,
-            "different": [item.to_json() for item in self.different], "untold": self.untold,
+            "good": self.good,
+            "n_runs": self.n_runs,
+            "n_results": self.n_results,
+            "n_summary": self.n_summary,
+            "different": [item.to_json() for item in self.different],
+            "untold": self.untold,
             "decisions": {name: {"holds": not why, "why": why} for name, why in self.decisions.items()},
-        }  # fmt: skip
+        }
 
 
 def of_store(
-    results: Table, measured: MeasuredCells, runs: Iterable[tuple[StoredRun, Any]], kinds: Sequence[str],
-    experiments: Sequence[Experiment], level: float, pilot: int | None = None,
-) -> Verified:  # fmt: skip
+    results: Table,
+    measured: MeasuredCells,
+    runs: Iterable[tuple[StoredRun, Any]],
+    kinds: Sequence[str],
+    experiments: Sequence[Experiment],
+    level: float,
+    pilot: int | None = None,
+) -> Verified:
     """``results`` as the store gives them, ``measured`` its trials of every clock, ``runs`` with their operations, of
     which one is in memory at a time."""
-    made, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
+    verified, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
     again = values.copy()
     first_trial: dict[str, str] = {}
     for run, operations in runs:
         name = run.experiment
         first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
         if not run.counts:
-            _untold(made, Message("incomplete-runs", "runs that are incomplete"), 1)
+            _count_unverified(verified, Message("incomplete-runs", "runs that are incomplete"), 1)
             continue
-        made.n_runs += 1
+        verified.n_runs += 1
         computed = rates(run, operations, kinds)
         for row, key in by_run.get(run.id, ()):
             if key in computed:
                 again[row] = computed.pop(key)
-                made.n_results += 1
-                _compare(made, f"run {run.id}: {_name(key)}", float(values[row]), float(again[row]))
+                verified.n_results += 1
+                _compare_numbers(verified, f"run {run.id}: {_name(key)}", float(values[row]), float(again[row]))
             else:
-                _untold(made, _why_not(run, key), 1)
-        made.different += [ChangedNumber(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
-    _summary(made, results, measured, again, level, pilot)
+                _count_unverified(verified, _why_not(run, key), 1)
+        verified.different += [ChangedNumber(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
+    _summary(verified, results, measured, again, level, pilot)
     for experiment in experiments:
         sealed = experiment.settings.get(decision.KEY)
         if sealed:
-            made.decisions[experiment.id] = decision.broken(sealed, experiment.id, first_trial.get(experiment.id))
-    return made
+            verified.decisions[experiment.id] = decision.broken(sealed, experiment.id, first_trial.get(experiment.id))
+    return verified
 
 
 def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
     columns = {name: results.columns[name].values for name in ("run", "operation", "metric", "rank")}
     missing = results.columns["rank"].missing
-    found: dict[str, list[tuple[int, Key]]] = {}
+    rows_by_run: dict[str, list[tuple[int, Key]]] = {}
     for row in range(len(results)):
         rank = None if missing[row] else int(columns["rank"][row])
         key = (str(columns["operation"][row]), str(columns["metric"][row]), rank)
-        found.setdefault(str(columns["run"][row]), []).append((row, key))
-    return found
+        rows_by_run.setdefault(str(columns["run"][row]), []).append((row, key))
+    return rows_by_run
 
 
 def _why_not(run: StoredRun, key: Key) -> str:
@@ -117,13 +126,16 @@ def _why_not(run: StoredRun, key: Key) -> str:
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
     if phase is None or phase.is_command:
         return Message("foreign-numbers", "numbers that came from another tool")
-    return Message("rates-without-operations", "rates of which no operations back them") if phase.recorded_all else (
-        Message("sampled-operations", "rates of which only a sample of the operations was kept"))  # fmt: skip
+    return (
+        Message("rates-without-operations", "rates of which no operations back them")
+        if phase.recorded_all
+        else (Message("sampled-operations", "rates of which only a sample of the operations was kept"))
+    )
 
 
 def _summary(
     made: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
-) -> None:  # fmt: skip
+) -> None:
     """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
         return
@@ -135,36 +147,41 @@ def _summary(
     for cell in measured.cells:
         if cell.rows is None or cell.within_run:
             continue
-        whole = (cell.operation, cell.metric, None)
-        trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), whole] for row in cell.rows)]
+        total_key = (cell.operation, cell.metric, None)
+        trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), total_key] for row in cell.rows)]
         trials = cell.averaged(np.array(trials)).tolist()
-        shown, n = row_of(cell, level, pilot), len(trials)
+        overview_row, n = row_of(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n
-        told: dict[str, tuple[float | None, float]] = {
-            "mean": (shown.mean.value, center), "median": (shown.median.value, statistics.median(trials))}  # fmt: skip
+        numbers: dict[str, tuple[float | None, float]] = {
+            "mean": (overview_row.mean.value, center),
+            "median": (overview_row.median.value, statistics.median(trials)),
+        }
         if n > 1:
-            told["sd"] = (shown.sd, statistics.stdev(trials))
+            numbers["sd"] = (overview_row.sd, statistics.stdev(trials))
         if n > 1 and (pilot is None or n <= pilot):
             half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
             mean = Estimate(center, center - half, center + half, level, n).within(low=lowest_mean(cell))
             for number, stored, recomputed in (
-                ("mean_low", shown.mean.low, mean.low), ("mean_high", shown.mean.high, mean.high)
-            ):  # fmt: skip
+                ("mean_low", overview_row.mean.low, mean.low),
+                ("mean_high", overview_row.mean.high, mean.high),
+            ):
                 if recomputed is not None:
-                    told[number] = (stored, recomputed)
-        for number, (stored, recomputed) in told.items():
+                    numbers[number] = (stored, recomputed)
+        for number, (stored, recomputed) in numbers.items():
             made.n_summary += 1
-            _compare(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))
+            _compare_numbers(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))
 
 
-def _compare(made: Verified, what: str, stored: float | None, recomputed: float, scale: float | None = None) -> None:
+def _compare_numbers(
+    verified: Verified, what: str, stored: float | None, recomputed: float, scale: float | None = None
+) -> None:
     allowed = TOLERANCE * (abs(recomputed) if scale is None else max(scale, abs(recomputed)))
     if stored is None or not abs(stored - recomputed) <= allowed:
-        made.different.append(ChangedNumber(what, stored, recomputed))
+        verified.different.append(ChangedNumber(what, stored, recomputed))
 
 
-def _untold(made: Verified, why: str, n: int) -> None:
-    made.untold[why] = made.untold.get(why, 0) + n
+def _count_unverified(verified: Verified, why: str, n: int) -> None:
+    verified.untold[why] = verified.untold.get(why, 0) + n
 
 
 def _name(key: Key) -> str:

@@ -23,23 +23,23 @@ def phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
 
 def words(runs: Sequence[StoredRun]) -> str:
     """One sentence or more about all runs; '' where the target has no server, or nobody counted."""
-    said = []
+    sentences = []
     if text := _shares(runs, "received"):
-        said.append(Message("read-over-network", "{share} of what was read came over the network.", share=text))
+        sentences.append(Message("read-over-network", "{share} of what was read came over the network.", share=text))
     if text := _shares(runs, "sent"):
-        said.append(
+        sentences.append(
             Message("sent-before-end", "{share} of what was written had been sent when the clock stopped.", share=text)
         )
-    known = [*said, SERVERS] if said else []
+    parts = [*sentences, SERVERS] if sentences else []
     if why := unknown(runs):
-        known.append(
+        parts.append(
             Message(
                 "unknown-traffic",
-                "What went over the network is not known" + (" of all phases" if said else "") + ": {reason}.",
+                "What went over the network is not known" + (" of all phases" if sentences else "") + ": {reason}.",
                 reason=why,
             )
         )
-    return " ".join(known)
+    return " ".join(parts)
 
 
 def unknown(runs: Sequence[StoredRun]) -> str:
@@ -56,11 +56,11 @@ def _shares(runs: Sequence[StoredRun], direction: str) -> str:
     of = [phase.network for phase in phases(runs) if phase.network.get(f"share_{direction}") is not None]
     if not of:
         return ""
-    shares = [min(1.0, float(one[f"share_{direction}"])) for one in of]
-    expected = [float(one[f"expected_{direction}_bytes"]) for one in of]
-    whole = sum(share * size for share, size in zip(shares, expected, strict=True)) / sum(expected)
+    shares = [min(1.0, float(network[f"share_{direction}"])) for network in of]
+    expected = [float(network[f"expected_{direction}_bytes"]) for network in of]
+    total_share = sum(share * size for share, size in zip(shares, expected, strict=True)) / sum(expected)
     low, high = whole_percent(min(shares)), whole_percent(max(shares))
-    return whole_percent(whole) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
+    return whole_percent(total_share) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
 
 
 def whole_percent(share: float) -> str:

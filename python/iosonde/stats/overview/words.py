@@ -22,7 +22,7 @@ _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
-    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency, units)) if part)
+    return " ".join(part for part in (_describe_precision(rows, units), _describe_scaling(efficiency, units)) if part)
 
 
 def relative_half_width(estimate: Estimate) -> float | None:
@@ -32,17 +32,17 @@ def relative_half_width(estimate: Estimate) -> float | None:
     return (estimate.high - estimate.low) / 2 / abs(estimate.value)
 
 
-def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
+def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
         return f"Nothing to summarise: no complete trial ({spell.incomplete} takes the others)."
     widths = [(relative_half_width(row.mean), row) for row in rows]
-    known = [(width, row) for width, row in widths if width is not None]
-    unsure = len(rows) - len(known)
-    if not known:
+    measured = [(width, row) for width, row in widths if width is not None]
+    unsure = len(rows) - len(measured)
+    if not measured:
         return "Cannot tell how sure these values are: repeat the trials, 6 times or more."
-    width, worst = max(known, key=lambda item: item[0])
+    width, worst = max(measured, key=lambda item: item[0])
     name = worst.name(units)
-    where = f" ({name})" if len(known) > 1 and name else ""
+    where = f" ({name})" if len(measured) > 1 and name else ""
     if width > _WIDE:
         text = f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
     else:
@@ -50,26 +50,27 @@ def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
 
-def _scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     if not efficiency:
         return ""
     size = max(item.size for item in efficiency)
     here = [item for item in efficiency if item.size == size]
     factor = here[0].factor
-    told = [item for item in here if _said(item) != "cannot tell"]
-    if not told:
+    conclusive = [item for item in here if _said(item) != "cannot tell"]
+    if not conclusive:
         return f"What {size:g} {factor} add cannot be told from these trials."
-    best = max(told, key=lambda item: item.efficiency.value or 0.0)
-    worst = min(told, key=lambda item: item.efficiency.value or 0.0)
+    best = max(conclusive, key=lambda item: item.efficiency.value or 0.0)
+    worst = min(conclusive, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
-        text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_estimate(best)}: {_said(best)}"
+        text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_format_estimate(best)}"
+        text += f": {_said(best)}"
     elif _said(best) not in SOME:
         text = f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_what(worst, here, units)}"
-        text += f" ({_estimate(worst)}: {_said(worst)})"
+        text += f" ({_format_estimate(worst)}: {_said(worst)})"
     else:
-        text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_estimate(best)})"
-        text += f", {_what(worst, here, units)} worst ({_estimate(worst)}: {_said(worst)})"
-    unsure = len(here) - len(told)
+        text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_format_estimate(best)})"
+        text += f", {_what(worst, here, units)} worst ({_format_estimate(worst)}: {_said(worst)})"
+    unsure = len(here) - len(conclusive)
     return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
 
 
@@ -79,19 +80,19 @@ def _said(item: Efficiency) -> str:
 
 def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """The operation, with its metric and its setting where others differ in these alone."""
-    alike = [one for one in among if one.operation == item.operation]
+    alike = [other for other in among if other.operation == item.operation]
     names = [
         item.operation,
         split_unit(item.metric)[0].replace("_", " ")
-        if len({one.metric for one in alike}) > 1 or not item.operation
+        if len({other.metric for other in alike}) > 1 or not item.operation
         else "",
     ]
-    varying = {name: level for name, level in item.by.items() if any(one.by.get(name) != level for one in alike)}
+    varying = {name: level for name, level in item.by.items() if any(other.by.get(name) != level for other in alike)}
     what = " ".join(name for name in names if name)
     return f"{what} at {setting_text(varying, units)}" if varying else what
 
 
-def _estimate(item: Efficiency) -> str:
+def _format_estimate(item: Efficiency) -> str:
     e = item.efficiency
     value = "?" if e.value is None else _number(e.value)
     return value if e.low is None or e.high is None else f"{value}, {_number(e.low)} to {_number(e.high)}"

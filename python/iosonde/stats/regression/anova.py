@@ -71,9 +71,20 @@ class VariationSource:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"name": self.name, "ss": self.ss, "df": self.df, "share": self.share, "share_low": self.explained.low,
-                "share_high": self.explained.high, "f": self.f, "f_critical": self.f_critical, "p": self.p,
-                "block": self.block, "df_error": self.df_error, "stratum": self.stratum}  # fmt: skip
+        return {
+            "name": self.name,
+            "ss": self.ss,
+            "df": self.df,
+            "share": self.share,
+            "share_low": self.explained.low,
+            "share_high": self.explained.high,
+            "f": self.f,
+            "f_critical": self.f_critical,
+            "p": self.p,
+            "block": self.block,
+            "df_error": self.df_error,
+            "stratum": self.stratum,
+        }
 
 
 @dataclass(frozen=True)
@@ -106,23 +117,39 @@ class Anova:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "response": self.response, "level": self.level, "n": self.n, "terms": [s.to_json() for s in self.sources],
-            "residual": {"ss": self.ss_residual, "df": self.df_residual, "share": self.ss_residual / self.ss_total,
-                         "ms": self.ss_residual / self.df_residual},
-            "total": {"ss": self.ss_total, "df": self.n - 1}, "s_e": self.s_e, "balanced": self.balanced,
-            "ss_type": self.kind, "strata": [s.to_json() for s in self.strata],
+            "response": self.response,
+            "level": self.level,
+            "n": self.n,
+            "terms": [s.to_json() for s in self.sources],
+            "residual": {
+                "ss": self.ss_residual,
+                "df": self.df_residual,
+                "share": self.ss_residual / self.ss_total,
+                "ms": self.ss_residual / self.df_residual,
+            },
+            "total": {"ss": self.ss_total, "df": self.n - 1},
+            "s_e": self.s_e,
+            "balanced": self.balanced,
+            "ss_type": self.kind,
+            "strata": [s.to_json() for s in self.strata],
             "weights": [w.to_json() for w in self.weights],
             "contrasts": [c.to_json() for c in self.contrasts],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [f.to_json() for f in self.findings],
             "warnings": [*self.warnings, *(f.sentence for f in self.findings)],
-        }  # fmt: skip
+        }
 
 
 def anova(
-    table: Table, response: str, on: Sequence[str], level: float, *, block: str | Block | None = None, kind: int = 2,
+    table: Table,
+    response: str,
+    on: Sequence[str],
+    level: float,
+    *,
+    block: str | Block | None = None,
+    kind: int = 2,
     contrasts: Sequence[str] = (),
-) -> Anova:  # fmt: skip
+) -> Anova:
     """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
 
     ``block`` is a factor whose effect is taken out and not asked about. Rows share what the columns
@@ -136,35 +163,51 @@ def anova(
             "use 1 (sequential), 2 or 3",
             kind=kind,
         )
-    asked = _read(table, response, on, block, (level, kind))
-    data, pure = _compressed(asked.taken, asked.y, list(asked.factors))
-    balanced, warnings = _balance(data, asked.factors, kind)
+    query = _read(table, response, on, block, (level, kind))
+    data, pure = _compress_cells(query.taken, query.y, list(query.factors))
+    balanced, warnings = _check_balance(data, query.factors, kind)
     weights: tuple[GroupWeight, ...] = ()
-    if asked.weighted:
-        data, weights = by_noise(data, pure, asked.terms, asked.block)
-    residual = _residual(data, asked.terms, asked.y)
-    shared = shared_errors(asked.taken, asked.y, asked.terms, level)
+    if query.weighted:
+        data, weights = by_noise(data, pure, query.terms, query.block)
+    residual = _compute_residual(data, query.terms, query.y)
+    shared = shared_errors(query.taken, query.y, query.terms, level)
     if weights and shared is not None:
         raise InputError(
             "conflicting-options",
             "trials that share bring-ups are not weighted: their error has several parts",
             "leave the weights out",
         )
-    judged = (_by_trials(asked, data, residual, contrasts) if shared is None
-              else _by_strata(asked, data, residual.total, shared, contrasts))  # fmt: skip
+    judged = (
+        _by_trials(query, data, residual, contrasts)
+        if shared is None
+        else _by_strata(query, data, residual.total, shared, contrasts)
+    )
     assumptions, findings = (
-        (None, []) if weights
-        else _assumptions(table, response, asked.terms, asked.factors, shared, asked.rows, level)
-    )  # fmt: skip
+        (None, [])
+        if weights
+        else _check_assumptions(table, response, query.terms, query.factors, shared, query.rows, level)
+    )
     return Anova(
-        response, level, data.n, judged.sources, judged.error.ss, int(judged.error.df), residual.total, balanced, kind,
-        judged.contrasts, assumptions, (*judged.findings, *findings),
-        (*asked.left_out(len(table)), *warnings, *judged.warnings), judged.strata, weights,
-    )  # fmt: skip
+        response,
+        level,
+        data.n,
+        judged.sources,
+        judged.error.ss,
+        int(judged.error.df),
+        residual.total,
+        balanced,
+        kind,
+        judged.contrasts,
+        assumptions,
+        (*judged.findings, *findings),
+        (*query.left_out(len(table)), *warnings, *judged.warnings),
+        judged.strata,
+        weights,
+    )
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Query:
     """The ``rows`` of a table that have the response and all factors, ``taken`` with their ``y``; the ``terms`` they
     are explained by, of which those of ``block`` ('': none) are not asked about."""
 
@@ -212,11 +255,11 @@ class _Judged:
     strata: tuple[Stratum, ...] = ()
 
 
-def _read(table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]) -> _Asked:
+def _read(table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]) -> _Query:
     """What is asked, of the rows that can answer. ``how``: level and kind. Raises InputError, DataError."""
     block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     names = _names(on, block, table)
-    factors = {name: _factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
+    factors = {name: _build_factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
     if table.column(response).name in factors:
         raise InputError(
             "response-as-factor",
@@ -241,11 +284,11 @@ def _read(table: Table, response: str, on: Sequence[str], block: str | Block | N
             n_rows=rows.size,
         )
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
-    named = table.column(block or "").name if block or weighted else ""
-    return _Asked(*how, rows, table.take(rows), y[rows], factors, terms, named, weighted)
+    block_name = table.column(block or "").name if block or weighted else ""
+    return _Query(*how, rows, table.take(rows), y[rows], factors, terms, block_name, weighted)
 
 
-def _residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
+def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
     """What all terms leave. Raises DataError where that is nothing."""
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
@@ -257,33 +300,41 @@ def _residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
     return _Residual(beyond_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
 
 
-def _by_trials(asked: _Asked, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
+def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
     """Every term against the noise between trials, which share nothing."""
     sources = tuple(
-        _source(term, _added(data, asked.terms, place, asked.kind), residual, asked.level, asked.blocks)
-        for place, term in enumerate(asked.terms)
+        _source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
+        for place, term in enumerate(query.terms)
     )
-    judge = plain_judge(data, asked.terms, residual.mean_square, residual.df)
-    made = tuple(contrast(text, asked.terms, asked.factors, data, judge, asked.level) for text in contrasts)
-    said = () if residual.ss else (NO_ERROR,)
-    return _Judged(sources, SumOfSquares(residual.ss, residual.df), made, warnings=said)
+    judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
+    estimates = tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts)
+    warnings = () if residual.ss else (NO_ERROR,)
+    return _Judged(sources, SumOfSquares(residual.ss, residual.df), estimates, warnings=warnings)
 
 
-def _by_strata(asked: _Asked, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
+def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
     """Every term against the error of its stratum, where trials share bring-ups."""
-    terms, kind = asked.terms, asked.kind
+    terms, kind = query.terms, query.kind
     sources = tuple(
-        _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), asked.level,
-                    total, asked.blocks)
+        _in_stratum(
+            term,
+            _compute_added(data, terms, place, kind),
+            shared,
+            _split_columns(shared, terms, place, kind),
+            query.level,
+            total,
+            query.blocks,
+        )
         for place, term in enumerate(terms)
-    )  # fmt: skip
+    )
     judge = shared.judge(terms)
-    made = tuple(contrast(text, terms, asked.factors, shared.rows, judge, asked.level) for text in contrasts)
-    untold = [name for name in asked.factors if not shared.told(asked.factors[name])]
-    lost = strata.once(asked.taken, untold, shared.strata.units)
-    said = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
-    return _Judged(sources, shared.strata.within.error, made, tuple(s119.finding(lost)), tuple(said),
-                   shared.strata.strata)  # fmt: skip
+    estimates = tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts)
+    untold = [name for name in query.factors if not shared.told(query.factors[name])]
+    lost = strata.once(query.taken, untold, shared.strata.units)
+    warnings = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
+    return _Judged(
+        sources, shared.strata.within.error, estimates, tuple(s119.finding(lost)), tuple(warnings), shared.strata.strata
+    )
 
 
 @dataclass(frozen=True)
@@ -306,18 +357,23 @@ class _Residual:
         return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
 
 
-def _sides(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
+def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
     """(the columns that a term is judged after, its own)."""
-    base = _base(terms, place, kind)
+    base = _select_base_terms(terms, place, kind)
     both = shared.columns([*base, terms[place]], effects=kind == 3)
     width = shared.columns(base, effects=kind == 3).shape[1]
     return both[:, :width], both[:, width:]
 
 
 def _in_stratum(
-    term: Term, added: tuple[float, int], shared: SharedErrors, sides: tuple[Array, Array], level: float, total: float,
+    term: Term,
+    added: tuple[float, int],
+    shared: SharedErrors,
+    sides: tuple[Array, Array],
+    level: float,
+    total: float,
     blocks: set[str],
-) -> VariationSource:  # fmt: skip
+) -> VariationSource:
     """A term against the error of its stratum."""
     (ss, df), (base, own) = added, sides
     if df < 1:
@@ -336,19 +392,29 @@ def _in_stratum(
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
         return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
     explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
-    return VariationSource(term.name, ss, df, explained, test.f, f_quantile(level, test.df, test.df_error), test.p,
-                           is_block, test.df_error, depth)  # fmt: skip
+    return VariationSource(
+        term.name,
+        ss,
+        df,
+        explained,
+        test.f,
+        f_quantile(level, test.df, test.df_error),
+        test.p,
+        is_block,
+        test.df_error,
+        depth,
+    )
 
 
-def _added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
+def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
     """The sum of squares that a term adds to those that it is judged after, and its degrees of freedom."""
-    base = _base(terms, place, kind)
+    base = _select_base_terms(terms, place, kind)
     without, rank_without = data.explained(base, effects=kind == 3)
     with_it, rank_with = data.explained([*base, terms[place]], effects=kind == 3)
     return max(0.0, without - with_it), rank_with - rank_without
 
 
-def _balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
+def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
     """Whether every cell holds as many trials, and what to say where not."""
     cells = math.prod(len(factor.levels or ()) for factor in factors.values())
     if len(data.counts) == cells and np.ptp(data.counts) == 0:
@@ -386,19 +452,28 @@ def _source(
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
     p = None if f is None else f_upper_p(f, df, residual.df)
     explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
-    return VariationSource(term.name, ss, df, explained, f, f_quantile(level, df, residual.df), p,
-                           {factor.column for factor in term.factors} <= blocks, residual.df)  # fmt: skip
+    return VariationSource(
+        term.name,
+        ss,
+        df,
+        explained,
+        f,
+        f_quantile(level, df, residual.df),
+        p,
+        {factor.column for factor in term.factors} <= blocks,
+        residual.df,
+    )
 
 
-def _base(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
+def _select_base_terms(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
     """The terms that a term is judged after: those before it, those that do not contain it, or all others."""
     term = terms[place]
     if kind == 1:
         return list(terms[:place])
-    return [other for other in terms if other is not term and (kind == 3 or not _contains(other, term))]
+    return [other for other in terms if other is not term and (kind == 3 or not _is_superset(other, term))]
 
 
-def _contains(bigger: Term, smaller: Term) -> bool:
+def _is_superset(bigger: Term, smaller: Term) -> bool:
     inside = {factor.column for factor in smaller.factors}
     return inside <= {factor.column for factor in bigger.factors}
 
@@ -412,21 +487,21 @@ def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str
             "{spell.on} takes columns: {columns}",
             columns=", ".join(table.names),
         )
-    found: list[tuple[str, ...]] = [(table.column(block).name,)] if block else []
+    terms: list[tuple[str, ...]] = [(table.column(block).name,)] if block else []
     for text in on:
         if text in table.columns:
-            found.append((text,))
+            terms.append((text,))
             continue
         parts = [table.column(part.strip()).name for part in re.split(r"[:*]", text)]
         if "*" in text:
             for mask in range(1, 2 ** len(parts)):
-                found.append(tuple(part for i, part in enumerate(parts) if mask >> i & 1))
+                terms.append(tuple(part for i, part in enumerate(parts) if mask >> i & 1))
         else:
-            found.append(tuple(parts))
-    return sorted(dict.fromkeys(found), key=len)
+            terms.append(tuple(parts))
+    return sorted(dict.fromkeys(terms), key=len)
 
 
-def _factor(table: Table, name: str) -> TermFactor:
+def _build_factor(table: Table, name: str) -> TermFactor:
     levels = tuple(level for level in table.column(name).codes()[1] if level is not None)
     if len(levels) < 2:
         raise DataError(
@@ -438,7 +513,7 @@ def _factor(table: Table, name: str) -> TermFactor:
     return TermFactor(name, "", levels)
 
 
-def _compressed(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
+def _compress_cells(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
     """The cells, and the sum of squares inside each."""
     if y.size < 2:
         raise DataError("too-few-rows", "fewer than two rows have all of these values", "choose other columns")
@@ -455,10 +530,15 @@ def _compressed(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Ar
     return CellMeans(values, counts, means, float(sum(pure.tolist())), int(y.size)), pure
 
 
-def _assumptions(
-    table: Table, response: str, terms: list[Term], factors: Mapping[str, TermFactor], shared: SharedErrors | None,
-    rows: npt.NDArray[np.intp], level: float,
-) -> tuple[Assumptions | None, list[Finding]]:  # fmt: skip
+def _check_assumptions(
+    table: Table,
+    response: str,
+    terms: list[Term],
+    factors: Mapping[str, TermFactor],
+    shared: SharedErrors | None,
+    rows: npt.NDArray[np.intp],
+    level: float,
+) -> tuple[Assumptions | None, list[Finding]]:
     """What the residuals say, where bring-ups are shared those inside them; None where combinations are missing, so
     that the matrix has no full rank."""
     taken = table.take(rows)
@@ -466,18 +546,19 @@ def _assumptions(
     if shared is None:
         columns = [column for term in terms for column in term.columns(values)]
     else:
-        inside = [term for term in terms
-                  if shared.strata.depth(shared.columns([term])[:, 1:]) == len(shared.strata.units)]  # fmt: skip
+        inside = [
+            term for term in terms if shared.strata.depth(shared.columns([term])[:, 1:]) == len(shared.strata.units)
+        ]
         units = strata.indicators(shared.strata.units[-1])[:, 1:]
         columns = [column for term in inside for column in term.columns(values)]
-        columns += [(f"bring-up {place}", one) for place, one in enumerate(units.T, 1)]
+        columns += [(f"bring-up {place}", indicator) for place, indicator in enumerate(units.T, 1)]
     try:
         fit = ols.fit(
             np.column_stack([x for _, x in columns]), table.numbers(response)[rows], [n for n, _ in columns], level
         )
     except DataError:
         return None, []
-    seen = look(fit, values)
-    places = [table.place(int(rows[row])) for row in seen.influential_rows]
-    found = checks.run_fit(FitSubject(fit, seen, level, (), response, places))
-    return seen, [finding for finding in found if finding.code in ("S302", "S303", "S304", "S305")]
+    assumptions = look(fit, values)
+    places = [table.place(int(rows[row])) for row in assumptions.influential_rows]
+    findings = checks.run_fit(FitSubject(fit, assumptions, level, (), response, places))
+    return assumptions, [finding for finding in findings if finding.code in ("S302", "S303", "S304", "S305")]

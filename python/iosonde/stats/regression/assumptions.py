@@ -22,7 +22,7 @@ from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
 _OUTLIER_P = 0.01
-_WHOLE_LEVERAGE = 1e-8  # what rounding leaves of 1
+_LEVERAGE_TOLERANCE = 1e-8  # what rounding leaves of 1
 _MANY_VALUES = 1000  # in which a third one is seen
 _LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
 _TREND_MOST = 2000
@@ -92,11 +92,11 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     worst = float(np.abs(studentized).max())
     outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
     above = np.flatnonzero(cook > limit)
-    named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
-    if outlier_p < _OUTLIER_P and int(np.abs(studentized).argmax()) not in named:
-        named.append(int(np.abs(studentized).argmax()))
+    influential = [int(i) for i in above[np.argsort(-cook[above])][:5]]
+    if outlier_p < _OUTLIER_P and int(np.abs(studentized).argmax()) not in influential:
+        influential.append(int(np.abs(studentized).argmax()))
     w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
-    r1, r1_p = _autocorrelation(fit, blind)
+    r1, r1_p = _estimate_autocorrelation(fit, blind)
     triangle = fit.triangle
     assert triangle is not None  # that of a fit of sums alone
     drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
@@ -108,9 +108,9 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
-        influential_rows=[] if blind else named, vif=_vif(fit.names[1:], triangle),
-        condition_number=float(np.linalg.cond(triangle)), deciding_rows=_deciding(fit),
-        curvature_p={} if blind or cells.max() + 1 < fit.n else _curvature(fit),
+        influential_rows=[] if blind else influential, vif=_compute_vif(fit.names[1:], triangle),
+        condition_number=float(np.linalg.cond(triangle)), deciding_rows=_find_deciding_rows(fit),
+        curvature_p={} if blind or cells.max() + 1 < fit.n else _test_curvature(fit),
     )  # fmt: skip
 
 
@@ -141,8 +141,8 @@ def _cells(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray
 
 
 def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
-    known: dict[object, int] = {}
-    return np.fromiter((known.setdefault(cell, len(known)) for cell in column), np.uint64, len(column))
+    codes: dict[object, int] = {}
+    return np.fromiter((codes.setdefault(cell, len(codes)) for cell in column), np.uint64, len(column))
 
 
 def _design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArray[np.intp], n: int) -> bool:
@@ -187,16 +187,18 @@ def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | Non
     if len(groups) < 2 or all(np.ptp(group) == 0 for group in groups):
         return None
     spreads = [np.abs(group - np.median(group)) for group in groups]
-    whole, df = np.concatenate(spreads), len(groups) - 1
-    between = sum(float(one.size * (one.mean() - whole.mean()) ** 2) for one in spreads)
-    within = sum(float(np.sum((one - one.mean()) ** 2)) for one in spreads)
-    if within <= 1e-20 * float(whole @ whole):  # each setting has one distance: no error to hold a difference against
-        return 1.0 if between <= 1e-20 * float(whole @ whole) else None
-    df_within = whole.size - len(groups)
+    distances, df = np.concatenate(spreads), len(groups) - 1
+    between = sum(float(spread.size * (spread.mean() - distances.mean()) ** 2) for spread in spreads)
+    within = sum(float(np.sum((spread - spread.mean()) ** 2)) for spread in spreads)
+    if within <= 1e-20 * float(
+        distances @ distances
+    ):  # each setting has one distance: no error to hold a difference against
+        return 1.0 if between <= 1e-20 * float(distances @ distances) else None
+    df_within = distances.size - len(groups)
     return f_upper_p(between / df / (within / df_within), df, df_within)
 
 
-def _autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
+def _estimate_autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
     """(r of neighbours in the order of the rows, p of independent normal errors).
 
     Residuals are no free errors: those of one cell sum to 0, so that its neighbours correlate by -1/(repeats - 1). The
@@ -232,25 +234,25 @@ def _influence(fit: Fit) -> tuple[Array, Array]:
     return cook, residuals / np.sqrt(without * (1 - h))
 
 
-def _deciding(fit: Fit) -> dict[int, tuple[str, ...]]:
+def _find_deciding_rows(fit: Fit) -> dict[int, tuple[str, ...]]:
     """The rows of leverage 1: each lies on the line whatever its value, and without it some coefficients have no
     estimate (Hoaglin & Welsch, The American Statistician 32, 1978)."""
     assert fit.leverage is not None and fit.x is not None
     lengths = np.linalg.norm(fit.x, axis=0)
-    found: dict[int, tuple[str, ...]] = {}
-    for row in np.flatnonzero(fit.leverage > 1 - _WHOLE_LEVERAGE):
+    deciding: dict[int, tuple[str, ...]] = {}
+    for row in np.flatnonzero(fit.leverage > 1 - _LEVERAGE_TOLERANCE):
         moved = np.abs(fit.unscaled @ fit.x[row]) * lengths
         parts = list(zip(fit.names, moved, strict=True))[1:]
-        names = tuple(name for name, by in parts if by > _WHOLE_LEVERAGE * moved.max())
-        found |= {int(row): names} if names else {}
-    return found
+        names = tuple(name for name, by in parts if by > _LEVERAGE_TOLERANCE * moved.max())
+        deciding |= {int(row): names} if names else {}
+    return deciding
 
 
-def _curvature(fit: Fit) -> dict[str, float]:
+def _test_curvature(fit: Fit) -> dict[str, float]:
     """Predictor → p of its square beside the model, of numbers with three values or more: without repeats all that can
     be known of a bend."""
     assert fit.x is not None
-    found, residuals = {}, fit.residuals
+    p_by_predictor, residuals = {}, fit.residuals
     for place, name in enumerate(fit.names[1:], 1):
         column = fit.x[:, place]
         if np.unique(column[:_MANY_VALUES]).size < 3:
@@ -262,11 +264,11 @@ def _curvature(fit: Fit) -> dict[str, float]:
             continue
         more = float(own @ residuals) ** 2 / length
         rest = max(fit.sse - more, 1e-300) / (fit.df - 1)
-        found[name] = f_upper_p(more / rest, 1, fit.df - 1)
-    return found
+        p_by_predictor[name] = f_upper_p(more / rest, 1, fit.df - 1)
+    return p_by_predictor
 
 
-def _vif(names: Sequence[str], triangle: Array) -> dict[str, float]:
+def _compute_vif(names: Sequence[str], triangle: Array) -> dict[str, float]:
     """Variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is much."""
     inverse = np.linalg.inv(triangle)
     factors = np.einsum("ij,ij->i", inverse, inverse)

@@ -42,8 +42,8 @@ def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, 
     which each counts ``weights``."""
     names = list(columns)
     bases = [orthonormal([columns[name]], weights) for name in names]
-    links = [(i, j) for i, j in combinations(range(len(names)), 2) if _strength(bases[i], bases[j]) >= NEARLY]
-    links += _dependent(bases)
+    links = [(i, j) for i, j in combinations(range(len(names)), 2) if _compute_cramers_v(bases[i], bases[j]) >= NEARLY]
+    links += _find_dependent(bases)
     block = list(range(len(names)))
     for i, j in links:
         low, high = sorted((block[i], block[j]))
@@ -54,13 +54,13 @@ def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, 
     )
 
 
-def _strength(one: Array, other: Array) -> float:
+def _compute_cramers_v(basis: Array, other: Array) -> float:
     """Cramér's V."""
-    least = min(one.shape[1], other.shape[1])
-    return float(np.linalg.norm(one.T @ other)) / np.sqrt(least) if least else 0.0
+    least = min(basis.shape[1], other.shape[1])
+    return float(np.linalg.norm(basis.T @ other)) / np.sqrt(least) if least else 0.0
 
 
-def _dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:
+def _find_dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:
     """Pairs of factors that take part in one combination that is 0."""
     sizes = [basis.shape[1] for basis in bases]
     if not 1 < sum(sizes) <= _MOST_COLUMNS:

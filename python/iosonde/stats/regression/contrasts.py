@@ -44,9 +44,9 @@ class CellMeans:
         x = (self.deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
-        left = y - x @ beta
-        left -= x @ np.linalg.lstsq(x, left, rcond=1e-10)[0]  # of counts that are all alike only the last bits
-        return float(np.sum(left**2)) + self.pure, int(rank)
+        residual = y - x @ beta
+        residual -= x @ np.linalg.lstsq(x, residual, rcond=1e-10)[0]  # of counts that are all alike only the last bits
+        return float(np.sum(residual**2)) + self.pure, int(rank)
 
     def matrix(self, terms: Sequence[Term]) -> Array:
         """The design matrix, a row for each cell."""
@@ -57,13 +57,13 @@ class CellMeans:
         """The design matrix with levels as deviations from the mean of all (sum-to-zero coding)."""
         columns = [np.ones(len(self.counts))]
         for term in terms:
-            made = [np.ones(len(self.counts))]
+            products = [np.ones(len(self.counts))]
             for factor in term.factors:
                 cells, levels = self.values[factor.column], factor.levels or ()
                 last = np.array([cell == levels[-1] for cell in cells], dtype=float)
                 own = [np.array([cell == level for cell in cells], dtype=float) - last for level in levels[:-1]]
-                made = [a * b for a in made for b in own]
-            columns += made
+                products = [a * b for a in products for b in own]
+            columns += products
         return np.column_stack(columns)
 
 
@@ -155,11 +155,11 @@ def _weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Ce
             contrast=text,
             factors=next(iter(factors)),
         )
-    known = {str(level): level for level in factors[name].levels or ()}
+    level_by_label = {str(level): level for level in factors[name].levels or ()}
     weights: dict[Cell, float] = {}
     pieces = re.findall(r"([+-]?)\s*(?:([\d.]+)\s*\*\s*)?([^\s+*-][^+*]*?)\s*(?=\s[+-]\s|$)", body)
     for sign, number, label in pieces:
-        if label not in known:
+        if label not in level_by_label:
             raise InputError(
                 "unknown-level",
                 "the contrast '{contrast}': {factor} has no level '{level}'",
@@ -167,9 +167,11 @@ def _weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Ce
                 contrast=text,
                 factor=name,
                 level=label,
-                levels=", ".join(known),
+                levels=", ".join(level_by_label),
             )
-        weights[known[label]] = weights.get(known[label], 0.0) + (-1 if sign == "-" else 1) * float(number or 1)
+        weights[level_by_label[label]] = weights.get(level_by_label[label], 0.0) + (-1 if sign == "-" else 1) * float(
+            number or 1
+        )
     if not weights or abs(sum(weights.values())) > 1e-9:
         raise InputError(
             "unbalanced-contrast",

@@ -123,11 +123,15 @@ def correct(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     tests = [test.p for response in family for test in response.tests]
     adjusted, count = iter(holm(tests)), sum(p is not None for p in tests)
 
-    def corrected(effect: FactorEffect) -> FactorEffect:
-        return replace(effect, adjusted=next(adjusted), family=count, own=tuple(corrected(own) for own in effect.own))
+    def correct_effect(effect: FactorEffect) -> FactorEffect:
+        return replace(
+            effect, adjusted=next(adjusted), family=count, own=tuple(correct_effect(own) for own in effect.own)
+        )
 
-    made = [replace(response, effects=tuple(corrected(effect) for effect in response.effects)) for response in family]
-    return [_with_joint(response, len(family)) for response in made]
+    responses = [
+        replace(response, effects=tuple(correct_effect(effect) for effect in response.effects)) for response in family
+    ]
+    return [_with_joint(response, len(family)) for response in responses]
 
 
 def _with_joint(response: ResponseEffects, responses: int) -> ResponseEffects:

@@ -19,17 +19,17 @@ def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, .
     """One verdict for each factor and each block of factors."""
     if effects.untested:
         return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
-    return tuple(verdict for effect in effects.effects for verdict in _of_effect(response, effect))
+    return tuple(verdict for effect in effects.effects for verdict in _list_effect_verdicts(response, effect))
 
 
-def _of_effect(response: str, effect: FactorEffect) -> Iterator[Verdict]:
+def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdict]:
     doubts: tuple[str, ...] = ("bring-ups",) if effect.p is None else ()
     doubts += DOUBTS if effect.passes_test and effect.drift is not None else ()
-    yield _verdict(response, effect, _state(effect), doubts)
-    own = {one.factors[0]: one for one in effect.own}
+    yield _build_verdict(response, effect, _state(effect), doubts)
+    own = {member.factors[0]: member for member in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
         if name in own and own[name].is_significant:
-            yield _verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
+            yield _build_verdict(response, own[name], VerdictState.DIFFERENT, TOGETHER)
         else:
             yield Verdict("effect", response, (name,), VerdictState.NOT_SEPARABLE, doubts=TOGETHER)
 
@@ -42,27 +42,27 @@ def _state(effect: FactorEffect) -> VerdictState:
     return VerdictState.EQUAL if effect.is_negligible else VerdictState.INCONCLUSIVE
 
 
-def _verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
+def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
     return Verdict("effect", response, effect.factors, state, estimate=effect.explained, p=effect.adjusted,
                    family=effect.family, doubts=doubts)  # fmt: skip
 
 
 def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
     """What of each block can be separated, and what cannot."""
-    said = []
+    sentences = []
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
         names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
         if block.is_joint:
             rest = "other" if len(block.factors) == 2 else "others"
-            said.append(f"what one of {names} does depends on the {rest}")
+            sentences.append(f"what one of {names} does depends on the {rest}")
             continue
-        own = [f"{one.name} explains {one.text}" for one in block.own if one.is_significant]
+        own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
         if own:
-            said.append(f"of {names}, which go together, {listed(own)} beyond all others")
+            sentences.append(f"of {names}, which go together, {listed(own)} beyond all others")
         else:
-            said.append(f"which of {names} matters cannot be separated here")
-    return said
+            sentences.append(f"which of {names} matters cannot be separated here")
+    return sentences
 
 
 def drift_sentences(effects: ResponseEffects) -> list[str]:

@@ -43,7 +43,7 @@ def effects_of(
     """The effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the trials of
     each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first column."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.of(values, {name: _dummies(settings[name]) for name in names}, level)
+    data = _Data.of(values, {name: _encode_dummies(settings[name]) for name in names}, level)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
@@ -111,7 +111,7 @@ class _Data:
 
 
 def _by_trials(data: _Data) -> ResponseEffects:
-    noise = _noise(data)
+    noise = _choose_noise(data)
     if noise.df < 1:
         return data.untested(ONE_TRIAL)
     if _is_exact_by_luck(noise, data.total):
@@ -119,7 +119,7 @@ def _by_trials(data: _Data) -> ResponseEffects:
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
     interact = (data.total - data.within.ss - data.whole.ss) / data.total >= NEGLIGIBLE_SHARE
 
-    def effect(names: tuple[str, ...]) -> FactorEffect | None:
+    def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         added = data.added(names)
         if added.df < 1:
             return None
@@ -128,10 +128,10 @@ def _by_trials(data: _Data) -> ResponseEffects:
         by_chance = 1.0 if interact else added.df * noise.ss / noise.df / data.total
         return FactorEffect(names, explained, f_upper_p(f, added.df, noise.df), by_chance=by_chance)
 
-    return replace(_with_members(data, effect), joint=_joint(data))
+    return replace(_with_members(data, estimate_effect), joint=_estimate_joint(data))
 
 
-def _joint(data: _Data) -> FactorEffect | None:
+def _estimate_joint(data: _Data) -> FactorEffect | None:
     """What the settings differ by, against their repeats; None where these are few, or a factor is alone."""
     noise = data.within
     if len(data.columns) < 2 or noise.df < LEAST_DF:
@@ -143,12 +143,12 @@ def _joint(data: _Data) -> FactorEffect | None:
     return FactorEffect(tuple(data.columns), explained, p, is_joint=True)
 
 
-def _noise(data: _Data) -> SumOfSquares:
+def _choose_noise(data: _Data) -> SumOfSquares:
     """What effects are held against: the trials of each setting, or where these are few what the model leaves."""
     if data.within.df >= LEAST_DF:
         return data.within
-    left = max(data.within.ss, data.total - data.whole.ss)
-    return SumOfSquares(left, data.y.size - 1 - data.whole.df)
+    residual_ss = max(data.within.ss, data.total - data.whole.ss)
+    return SumOfSquares(residual_ss, data.y.size - 1 - data.whole.df)
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
@@ -161,39 +161,41 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
     test where there is none."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
     ones = np.ones(data.y.size)
-    made = strata.strata(data.y, np.column_stack([ones, *rows.values()]), strata.of_units(list(shared.T)), data.level)
-    if made is None:
+    model_strata = strata.strata(
+        data.y, np.column_stack([ones, *rows.values()]), strata.of_units(list(shared.T)), data.level
+    )
+    if model_strata is None:
         return data.untested(NOTHING_LEFT if data.is_repeated else ONE_TRIAL)
-    if _is_exact_by_luck(made.within.error, data.total):
+    if _is_exact_by_luck(model_strata.within.error, data.total):
         return data.untested(FEW_REPEATS)
 
-    def effect(names: tuple[str, ...]) -> FactorEffect | None:
+    def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         added = data.added(names)
         if added.df < 1:
             return None
-        depth = min(made.depth(rows[name]) for name in names)
+        depth = min(model_strata.depth(rows[name]) for name in names)
         others = [columns for name, columns in rows.items() if name not in names]
         own = orthonormal([rows[name] for name in names], ones)
-        test = made.test(np.column_stack([ones, *others]), own, depth)
+        test = model_strata.test(np.column_stack([ones, *others]), own, depth)
         if test is None:
             return FactorEffect(names, Estimate(added.ss / data.total, None, None, data.level, data.y.size), None)
-        error = made.strata[depth].error
+        error = model_strata.strata[depth].error
         explained = Variation(data.total, error, data.y.size).explained_by(added, data.level)
         by_chance = added.df * error.ss / error.df / data.total if error.df else 1.0
         return FactorEffect(names, explained, test.p, by_chance=by_chance)
 
-    return replace(_with_members(data, effect), joint=_joint_in_strata(data, shared))
+    return replace(_with_members(data, estimate_effect), joint=_joint_in_strata(data, shared))
 
 
 def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
-    """As ``_joint``, by generalised least squares over the strata; what settings differ by between bring-ups has the
-    error of these."""
+    """As ``_estimate_joint``, by generalised least squares over the strata; what settings differ by between bring-ups
+    has the error of these."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
         return None
     ones = np.ones((data.y.size, 1))
     settings = strata.indicators(data.cell)[:, 1:]
-    made = strata.strata(data.y, np.column_stack([ones, settings]), strata.of_units(list(shared.T)), data.level)
-    test = None if made is None else made.test(ones, settings, len(made.units))
+    model_strata = strata.strata(data.y, np.column_stack([ones, settings]), strata.of_units(list(shared.T)), data.level)
+    test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
     if test is None:
         return None
     share = Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size)
@@ -202,16 +204,16 @@ def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
 
 def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:
     """The effect of each block, and of its members what can be separated."""
-    found = []
+    effects = []
     for names in data.units:
-        whole = effect(names)
-        if whole is not None:
+        block_effect = effect(names)
+        if block_effect is not None:
             own = tuple(part for name in names if (part := effect((name,)))) if len(names) > 1 else ()
-            found.append(replace(whole, own=own))
-    return ResponseEffects(tuple(data.columns), tuple(found), "", data.is_repeated)
+            effects.append(replace(block_effect, own=own))
+    return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated)
 
 
-def _dummies(levels: Sequence[object]) -> Array:
+def _encode_dummies(levels: Sequence[object]) -> Array:
     """A column of 0 and 1 for each level but the first."""
     number = {level: place for place, level in enumerate(dict.fromkeys(levels))}
     codes = np.array([number[level] for level in levels], dtype=np.intp)

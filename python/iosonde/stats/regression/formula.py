@@ -57,10 +57,10 @@ class Term:
 
     def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
         """(name, values) of its columns of the design matrix."""
-        made = self.factors[0].columns(values)
+        columns = self.factors[0].columns(values)
         for factor in self.factors[1:]:
-            made = [(f"{a}:{b}", x * y) for a, x in made for b, y in factor.columns(values)]
-        return made
+            columns = [(f"{a}:{b}", x * y) for a, x in columns for b, y in factor.columns(values)]
+        return columns
 
 
 def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
@@ -76,7 +76,7 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
     terms: list[Term] = []
     for text in texts:
         parts = [text] if text in table.columns else text.split(":")
-        term = Term(tuple(_factor(part.strip(), table) for part in parts))
+        term = Term(tuple(_build_factor(part.strip(), table) for part in parts))
         if term.name in [other.name for other in terms]:
             raise InputError("duplicate-predictor", "'{predictor}' is named twice", "leave one out", predictor=text)
         terms.append(term)
@@ -86,16 +86,16 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
 def columns_of(texts: Sequence[str], table: Table) -> list[str]:
     """The columns that terms name, each once; ``a*b`` too, as an analysis of variance takes it. Raises InputError,
     DataError (with the nearest names)."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for text in texts:
         for part in [text] if text in table.columns else re.split(r"[:*]", text):
-            found[_called(part.strip(), table)[1].name] = None
-    return list(found)
+            names[_resolve_column(part.strip(), table)[1].name] = None
+    return list(names)
 
 
 def parse_response(text: str, table: Table) -> TermFactor:
     """A numeric column or a transform of one."""
-    factor = _factor(text, table, response=True)
+    factor = _build_factor(text, table, response=True)
     if factor.levels is not None:
         table.numbers(factor.column)  # refuses, with the cell that is not a number
         raise InputError(
@@ -117,7 +117,7 @@ def column_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
     return cells[codes]
 
 
-def _called(text: str, table: Table) -> tuple[str, Column]:
+def _resolve_column(text: str, table: Table) -> tuple[str, Column]:
     """(the function, '' where there is none; the column) of a factor as it is written."""
     call = None if text in table.columns else _CALL.match(text)
     function, name = (call[1], call[2].strip()) if call else ("", text)
@@ -135,8 +135,8 @@ def _called(text: str, table: Table) -> tuple[str, Column]:
     return function, table.column(name)
 
 
-def _factor(text: str, table: Table, response: bool = False) -> TermFactor:
-    function, column = _called(text, table)
+def _build_factor(text: str, table: Table, response: bool = False) -> TermFactor:
+    function, column = _resolve_column(text, table)
     if column.missing.all():
         return TermFactor(column.name, function)
     if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):

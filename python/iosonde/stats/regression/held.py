@@ -50,12 +50,12 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
     if x is None or y is None or y.size > _MOST_ROWS:
         return ()
     rows = table.take(model.rows)
-    columns = [part for name in besides if (part := _coded(rows.column(name))) is not None]
+    columns = [part for name in besides if (part := _encode_column(rows.column(name))) is not None]
     if not columns:
         return ()
     base = basis_of(np.column_stack([np.ones(y.size), *columns]))
-    x_left, y_left = _left(x[:, 1:], base), _left(y, base)
-    df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_left)) if x_left.size else 0
+    x_residual, y_residual = _left(x[:, 1:], base), _left(y, base)
+    df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_residual)) if x_residual.size else 0
     if df < 1:
         return ()
     start, terms = 0, []
@@ -63,7 +63,7 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
         names = [name for name, _ in term.columns(model.values)]
         own = np.arange(start, start + len(names))
         start += len(names)
-        terms.append(_held(term.name, names, own, (x[:, 1:], y), (x_left, y_left), df))
+        terms.append(_held(term.name, names, own, (x[:, 1:], y), (x_residual, y_residual), df))
     return tuple(terms)
 
 
@@ -76,29 +76,29 @@ def _held(
     length = np.linalg.norm(_left(left[0][:, own], basis_of(np.delete(left[0], own, axis=1))), axis=0)
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
         return HeldTerm(name, tuple(names), p, None, aliased=True)
-    p_held, effect_held = _test(*left, own, df)
-    seen, kept = x[:, own] @ effect, x[:, own] @ effect_held
-    share = float(seen @ kept) / max(float(seen @ seen), 1e-300)
+    p_adjusted, effect_adjusted = _test(*left, own, df)
+    plain_fit, adjusted_fit = x[:, own] @ effect, x[:, own] @ effect_adjusted
+    share = float(plain_fit @ adjusted_fit) / max(float(plain_fit @ plain_fit), 1e-300)
     p_same, _ = _test(left[0], left[1] - left[0][:, own] @ effect, own, df)
-    return HeldTerm(name, tuple(names), p, p_held, turns=share < 0, share=share, p_same=p_same)
+    return HeldTerm(name, tuple(names), p, p_adjusted, turns=share < 0, share=share, p_same=p_same)
 
 
 def _test(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
     """(p of the F test of some columns beside the others, None where nothing is left over; their coefficients)."""
-    beta, whole, rank = _fit(x, y)
-    _, without, lower = _fit(np.delete(x, own, axis=1), y)
-    if df < 1 or rank <= lower or whole <= 0:
+    beta, full_sse, rank = _fit_least_squares(x, y)
+    _, without, lower = _fit_least_squares(np.delete(x, own, axis=1), y)
+    if df < 1 or rank <= lower or full_sse <= 0:
         return None, beta[own]
-    return f_upper_p(max(0.0, without - whole) / (rank - lower) / (whole / df), rank - lower, df), beta[own]
+    return f_upper_p(max(0.0, without - full_sse) / (rank - lower) / (full_sse / df), rank - lower, df), beta[own]
 
 
-def _fit(x: Array, y: Array) -> tuple[Array, float, int]:
+def _fit_least_squares(x: Array, y: Array) -> tuple[Array, float, int]:
     """(coefficients, what they leave over, the rank)."""
     beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
     return np.asarray(beta, dtype=np.float64), float(np.sum((y - x @ beta) ** 2)), int(rank)
 
 
-def _coded(column: Column) -> Array | None:
+def _encode_column(column: Column) -> Array | None:
     """A column as it is held: its levels, or its value where it has many; None for text that tells nearly each row."""
     codes, levels = column.codes()
     if len(levels) > MOST_LEVELS and column.numeric and not column.missing.any():

@@ -45,7 +45,7 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
     turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
     if len(turns) < 2 or len(set(turns)) < len(turns) or np.bincount(levels)[turns].min() < _FEWEST:
         return None
-    found: list[tuple[OrderEffect, bool]] = []
+    effects: list[tuple[OrderEffect, bool]] = []
     for first, second in zip(turns, turns[1:], strict=False):
         pair = (levels == first) | (levels == second)
         is_second = levels[pair] == second
@@ -53,9 +53,13 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
         # Where all else changes with the level nothing is held: the step is that of both.
         settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
         effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
-        found.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
-    worst = min((effect for effect, _ in found if effect.drift is not None), key=lambda one: one.drift_p, default=None)
-    p = 1.0 if worst is None else min(1.0, worst.drift_p * len(found))
+        effects.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
+    worst = min(
+        (effect for effect, _ in effects if effect.drift is not None),
+        key=lambda candidate: candidate.drift_p,
+        default=None,
+    )
+    p = 1.0 if worst is None else min(1.0, worst.drift_p * len(effects))
     if worst is None or worst.drift is None or p >= ALPHA:
         return None
-    return DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in found))
+    return DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in effects))

@@ -26,7 +26,7 @@ _STEPS = 200
 # Units differ by at least this share of the variance of rows. The information on units is 1/_ALIKE² of that on rows, so
 # doubles leave these a precision of 2e-16/_ALIKE² = 2e-6; _WHOLE_DF is what rounding may move degrees of freedom.
 _ALIKE = 1e-5
-_WHOLE_DF = 1e-5
+_DF_TOLERANCE = 1e-5
 _MOST_DF = 1e6  # as good as none
 
 
@@ -63,9 +63,9 @@ class MixedModel:
 
     def test(self, base: Array, more: Array) -> MixedTest | None:
         """Whether the columns ``more`` add anything to ``base``; None where they add no dimension."""
-        own = basis_of(_apart(more, basis_of(base)))
+        own = basis_of(_project_out(more, basis_of(base)))
         old, new = self._whitened(base), self._whitened(own)
-        u, values, _ = np.linalg.svd(_apart(new, basis_of(old)), full_matrices=False)
+        u, values, _ = np.linalg.svd(_project_out(new, basis_of(old)), full_matrices=False)
         size = np.linalg.norm(new, axis=0).max(initial=0.0)
         contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
         if not len(contrasts):
@@ -93,7 +93,7 @@ class MixedModel:
 
     @property
     def _root(self) -> Array:
-        return np.asarray(np.linalg.cholesky(_covariance(self.parts, self.theta)))
+        return np.asarray(np.linalg.cholesky(_build_covariance(self.parts, self.theta)))
 
     def _satterthwaite(self, direction: Array) -> float:
         """2·v² ÷ Var(v) of the variance v of a contrast with unit weights on whitened data (v = 1)."""
@@ -101,7 +101,7 @@ class MixedModel:
         slope = np.array([float(inner @ part @ inner) for part in self.parts])
         variance = float(slope @ self.spread @ slope)
         df = min(2.0 / variance, _MOST_DF) if variance > 0 else _MOST_DF
-        return float(round(df)) if abs(df - round(df)) < _WHOLE_DF * df else df
+        return float(round(df)) if abs(df - round(df)) < _DF_TOLERANCE * df else df
 
 
 def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
@@ -116,13 +116,13 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
     rest = y - basis @ within
-    left = _Left(float(rest @ rest), y.size - basis.shape[1], least_variance(y))
-    theta, spread = _scored(within, basis.T @ x, parts, left, np.array(start, dtype=float))
+    outside = _OutsideBasis(float(rest @ rest), y.size - basis.shape[1], least_variance(y))
+    theta, spread = _maximise_likelihood(within, basis.T @ x, parts, outside, np.array(start, dtype=float))
     return MixedModel(basis, within, parts, theta, spread)
 
 
 @dataclass(frozen=True)
-class _Left:
+class _OutsideBasis:
     """What lies outside of the basis, where only single rows differ: its sum of squares and degrees of freedom, and the
     variance below which rows are alike."""
 
@@ -136,16 +136,18 @@ def least_variance(y: Array) -> float:
     return max(1e-30 * float(np.mean(y**2)), 1e-150)
 
 
-def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Array) -> tuple[Array, Array]:
+def _maximise_likelihood(
+    y: Array, x: Array, parts: Sequence[Array], outside: _OutsideBasis, theta: Array
+) -> tuple[Array, Array]:
     """(the variances, their covariance)."""
-    at = _likelihood(y, x, parts, left, theta)
+    at = _compute_likelihood(y, x, parts, outside, theta)
     assert at is not None, "the variances to start from make no covariance"
     for _ in range(_STEPS):
         value, score, information = at
-        step = _inverse(information) @ score
+        step = _invert_information(information) @ score
         following = None
         for _ in range(40):
-            following = _likelihood(y, x, parts, left, theta + step)
+            following = _compute_likelihood(y, x, parts, outside, theta + step)
             if following is not None and following[0] >= value - 1e-12 * abs(value):
                 break
             following, step = None, step / 2
@@ -154,24 +156,24 @@ def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Arra
         theta, at = theta + step, following
         if np.all(np.abs(step) <= _SAME * np.abs(theta).max()):
             break
-    return theta, _inverse(at[2])
+    return theta, _invert_information(at[2])
 
 
-def _inverse(information: Array) -> Array:
+def _invert_information(information: Array) -> Array:
     """Each variance by its own scale: beside that of rows which hardly differ the others would be taken for nothing."""
     scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
     return np.asarray(np.linalg.pinv(information * np.outer(scale, scale)) * np.outer(scale, scale))
 
 
-def _likelihood(
-    y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Array
+def _compute_likelihood(
+    y: Array, x: Array, parts: Sequence[Array], outside: _OutsideBasis, theta: Array
 ) -> tuple[float, Array, Array] | None:
     """(the restricted log likelihood, its slope, the expected information); None where V is not positive definite."""
     own = float(theta[-1])
-    if own < left.least:
+    if own < outside.least:
         return None
     try:
-        root = np.linalg.cholesky(_covariance(parts, theta))
+        root = np.linalg.cholesky(_build_covariance(parts, theta))
     except np.linalg.LinAlgError:
         return None
     least = np.diag(root).min()
@@ -179,22 +181,22 @@ def _likelihood(
         return None
     half = np.linalg.solve(root, x)
     u, values, _ = np.linalg.svd(half, full_matrices=False)
-    kept = values > 1e-10 * values.max()
-    q = u[:, kept]
+    used = values > 1e-10 * values.max()
+    q = u[:, used]
     inverse = np.linalg.solve(root, np.eye(len(y)))
     p = inverse.T @ inverse - (inverse.T @ q) @ (q.T @ inverse)
     py = p @ y
     products = [p @ part for part in parts]
-    value = -(np.log(np.diag(root)).sum() + np.log(values[kept]).sum()) - 0.5 * float(y @ py)
-    value -= 0.5 * (left.df * np.log(own) + left.ss / own)
+    value = -(np.log(np.diag(root)).sum() + np.log(values[used]).sum()) - 0.5 * float(y @ py)
+    value -= 0.5 * (outside.df * np.log(own) + outside.ss / own)
     score = np.array([-0.5 * (np.trace(m) - float(py @ part @ py)) for m, part in zip(products, parts, strict=True)])
-    score[-1] -= 0.5 * (left.df / own - left.ss / own**2)
+    score[-1] -= 0.5 * (outside.df / own - outside.ss / own**2)
     information = np.array([[0.5 * float(np.sum(a * b.T)) for b in products] for a in products])
-    information[-1, -1] += 0.5 * left.df / own**2
+    information[-1, -1] += 0.5 * outside.df / own**2
     return float(value), score, information
 
 
-def _covariance(parts: Sequence[Array], theta: Array) -> Array:
+def _build_covariance(parts: Sequence[Array], theta: Array) -> Array:
     return np.asarray(sum(value * part for value, part in zip(theta, parts, strict=True)))
 
 
@@ -206,7 +208,7 @@ def basis_of(x: Array) -> Array:
     return np.asarray(u[:, values > 1e-9 * values.max()])
 
 
-def _apart(x: Array, basis: Array) -> Array:
+def _project_out(x: Array, basis: Array) -> Array:
     """What of the columns lies outside of an orthonormal basis; none of those that lie inside but for rounding.
 
     Before whitening, where units hardly differ: their share of a column would be large beside all else there."""
@@ -216,7 +218,7 @@ def _apart(x: Array, basis: Array) -> Array:
 
 def _joined(each: Sequence[float]) -> float:
     """The degrees of freedom of an F of several contrasts, from those of each."""
-    if max(each) - min(each) <= _WHOLE_DF * min(each) or min(each) <= 2:
+    if max(each) - min(each) <= _DF_TOLERANCE * min(each) or min(each) <= 2:
         return float(min(each))
-    total = sum(one / (one - 2) for one in each)
+    total = sum(df / (df - 2) for df in each)
     return min(2 * total / (total - len(each)), _MOST_DF)

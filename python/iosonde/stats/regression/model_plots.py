@@ -27,10 +27,17 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
     rows = np.linspace(0, fit.n - 1, min(fit.n, most)).astype(int)
     quantiles, ordered = qq_points(residuals)
     data = {
-        "response": response, "level": fit.level, "r2": fit.r2, "f_p": fit.f_p, "y": fit.y[rows],
-        "predicted": predicted[rows], "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows],
+        "response": response,
+        "level": fit.level,
+        "r2": fit.r2,
+        "f_p": fit.f_p,
+        "y": fit.y[rows],
+        "predicted": predicted[rows],
+        "residuals": residuals[rows],
+        "order": rows + 1,
+        "quantiles": quantiles[rows],
         "ordered_residuals": ordered[rows],
-    }  # fmt: skip
+    }
     return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))
 
 
@@ -40,20 +47,33 @@ def _line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[
     if len(factors) != 1 or factors[0].levels is not None:
         return None
     name = factors[0].column
-    seen = model.values[name].astype(float)
-    at = np.linspace(seen.min(), seen.max(), _LINE_POINTS)
+    observed = model.values[name].astype(float)
+    at = np.linspace(observed.min(), observed.max(), _LINE_POINTS)
     points = np.column_stack([np.ones(at.size), *(v for term in model.terms for _, v in term.columns({name: at}))])
-    made = [ols.predict(model.fit, point) for point in points]
+    predictions = [ols.predict(model.fit, point) for point in points]
     return {
-        "x_name": name, "x": seen[rows], "line_x": at, "line": np.array([p.fit for p in made]),
-        "mean_low": np.array([p.mean_low for p in made]), "mean_high": np.array([p.mean_high for p in made]),
-        "low": np.array([p.low for p in made]), "high": np.array([p.high for p in made]),
-    }  # fmt: skip
+        "x_name": name,
+        "x": observed[rows],
+        "line_x": at,
+        "line": np.array([p.fit for p in predictions]),
+        "mean_low": np.array([p.mean_low for p in predictions]),
+        "mean_high": np.array([p.mean_high for p in predictions]),
+        "low": np.array([p.low for p in predictions]),
+        "high": np.array([p.high for p in predictions]),
+    }
 
 
 def _observed_by_predicted(
     predicted: np.ndarray[Any, np.dtype[np.float64]], rows: np.ndarray[Any, np.dtype[np.intp]]
 ) -> dict[str, Any]:
     ends = np.array([predicted.min(), predicted.max()])
-    return {"x_name": "predicted", "x": predicted[rows], "line_x": ends, "line": ends, "mean_low": None,
-            "mean_high": None, "low": None, "high": None}  # fmt: skip
+    return {
+        "x_name": "predicted",
+        "x": predicted[rows],
+        "line_x": ends,
+        "line": ends,
+        "mean_low": None,
+        "mean_high": None,
+        "low": None,
+        "high": None,
+    }

@@ -119,15 +119,15 @@ class Fit:
     def coefficients(self) -> list[Coefficient]:
         """Each parameter with standard error, interval, t and p; t has df degrees of freedom, not n."""
         critical = t_critical(self.level, self.df)
-        made = []
+        coefficients = []
         for i, name in enumerate(self.names):
             estimate, error = float(self.beta[i]), math.sqrt(max(0.0, float(self.covariance[i, i])))
             t = estimate / error if error > 0 else None
             p = None if t is None else t_two_sided_p(t, self.df)
-            made.append(
+            coefficients.append(
                 Coefficient(name, estimate, error, estimate - critical * error, estimate + critical * error, t, p)
             )
-        return made
+        return coefficients
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
             n_rows=n,
         )
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    triangle = _triangle(matrix, np.where(lengths > 0, lengths, 1.0))
+    triangle = _compute_triangle(matrix, np.where(lengths > 0, lengths, 1.0))
     _refuse_dependent(triangle, lengths, labels)
     inverse = np.linalg.inv(triangle) / lengths[:, None]
     unscaled = inverse @ inverse.T
@@ -239,19 +239,19 @@ def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     return float(1 - np.sum((observed - guessed) ** 2) / np.sum((observed - observed.mean()) ** 2))
 
 
-def _triangle(matrix: Array, lengths: Array) -> Array:
+def _compute_triangle(matrix: Array, lengths: Array) -> Array:
     """R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): in cache, and without a Q."""
     if len(matrix) <= _BLOCK:
-        return _r(matrix / lengths)
+        return _compute_r(matrix / lengths)
     from threadpoolctl import threadpool_limits
 
     # Threads that share so small a block wait for each other longer than they work.
     with threadpool_limits(1, "blas"):
-        rows = [_r(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
-    return _r(np.vstack(rows))
+        rows = [_compute_r(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
+    return _compute_r(np.vstack(rows))
 
 
-def _r(matrix: Array) -> Array:
+def _compute_r(matrix: Array) -> Array:
     return np.linalg.qr(matrix, mode="r")  # type: ignore[return-value]  # NumPy's stubs know the default mode only
 
 

@@ -51,8 +51,8 @@ class Regression:
             return []
         first, *rest = self.points or (None,)
         return [
-            (one, ols.ratio(self.fit, one.row, first.row), _times_as_wide(one, first))
-            for one in rest if first is not None and first.row is not None and one.row is not None
+            (point, ols.ratio(self.fit, point.row, first.row), _times_as_wide(point, first))
+            for point in rest if first is not None and first.row is not None and point.row is not None
         ]  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -64,8 +64,8 @@ class Regression:
             "f": f.f, "f_p": f.f_p, "f_critical": f.f_critical, "robust": f.robust,
             "terms": [vars(c) for c in f.coefficients()],
             "at": [point.to_json() for point in self.points],
-            "ratios": [{"at": point.at, "to": self.points[0].at, **one.flat("ratio"), "width_ratio": width}
-                       for point, one, width in self.ratios],
+            "ratios": [{"at": point.at, "to": self.points[0].at, **ratio.flat("ratio"), "width_ratio": width}
+                       for point, ratio, width in self.ratios],
             "f_by_level": [{"at": level, "explains": above} for level, above in f.by_level().items()],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
@@ -93,7 +93,7 @@ class LinearModel:
                     "{spell.at} does not say {predictor}",
                     "write {spell.at:{example}}",
                     predictor=factor.column,
-                    example=_example(self.factors()),
+                    example=_format_example(self.factors()),
                 )
             read[factor.column] = _read(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
@@ -133,7 +133,7 @@ def fit_table(
     for name in factors:
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
-    left_out: list[str] = (
+    warnings: list[str] = (
         [
             Message(
                 "missing-values",
@@ -167,7 +167,7 @@ def fit_table(
     columns = [column for term in terms for column in term.columns(values)]
     x = np.column_stack([values for _, values in columns])
     model = ols.fit(x, y[rows], [name for name, _ in columns], level, robust)
-    return LinearModel(model, tuple(terms), y_factor, values, rows), left_out
+    return LinearModel(model, tuple(terms), y_factor, values, rows), warnings
 
 
 def regress(
@@ -180,32 +180,32 @@ def regress(
     for point in at:
         row, read = model.row(point)
         prediction = ols.predict(model.fit, row, m)
-        points.append(Point(read, prediction, _extrapolated(model, read, prediction), row))
+        points.append(Point(read, prediction, _is_extrapolated(model, read, prediction), row))
     assumptions = look(model.fit, model.values)
     places = (
         [table.place(int(row)) for row in model.rows[assumptions.influential_rows]]
         if assumptions.influential_rows
         else []
     )
-    held = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
+    shared = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
     warnings += [NO_ERROR] if model.fit.f is None else []
     deciding = {table.place(int(model.rows[row])): names for row, names in assumptions.deciding_rows.items()}
-    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, held, deciding)
+    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, shared, deciding)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
                       tuple(checks.run_fit(subject)), tuple(warnings), model, deciding)  # fmt: skip
 
 
-def _times_as_wide(one: Point, other: Point) -> float | None:
+def _times_as_wide(point: Point, other: Point) -> float | None:
     wide = other.prediction.std_error_mean
-    return one.prediction.std_error_mean / wide if wide > 0 else None
+    return point.prediction.std_error_mean / wide if wide > 0 else None
 
 
-def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:
+def _is_extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:
     """Outside the range of any predictor, or outside the cloud of them all (leverage above every row's)."""
     for factor in model.factors():
         if factor.levels is None:
-            seen = model.values[factor.column].astype(float)
-            if not seen.min() <= at[factor.column] <= seen.max():
+            observed = model.values[factor.column].astype(float)
+            if not observed.min() <= at[factor.column] <= observed.max():
                 return True
     assert model.fit.leverage is not None
     return prediction.leverage > float(model.fit.leverage.max()) * (1 + 1e-9)
@@ -213,8 +213,8 @@ def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.Poi
 
 def _read(factor: TermFactor, text: str) -> Any:
     if factor.levels is not None:
-        found = [level for level in factor.levels if str(level) == text]
-        if not found:
+        matches = [level for level in factor.levels if str(level) == text]
+        if not matches:
             raise InputError(
                 "unknown-level",
                 "{column} has no level '{level}'",
@@ -223,7 +223,7 @@ def _read(factor: TermFactor, text: str) -> Any:
                 level=text,
                 levels=", ".join(map(str, factor.levels)),
             )
-        return found[0]
+        return matches[0]
     try:
         return float(text)
     except ValueError:
@@ -242,5 +242,5 @@ def _one(value: Any) -> npt.NDArray[np.generic]:
     return cells
 
 
-def _example(factors: Sequence[TermFactor]) -> str:
+def _format_example(factors: Sequence[TermFactor]) -> str:
     return ",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in factors)

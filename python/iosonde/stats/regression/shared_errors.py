@@ -40,34 +40,38 @@ class SharedErrors:
         """What a sum of coefficients is, with its error; None where that cannot be told."""
         x = self.columns(terms)
 
-        def judged(row: Array, factor: TermFactor) -> ContrastSum | None:
+        def estimate_sum(row: Array, factor: TermFactor) -> ContrastSum | None:
             if not self.told(factor):
                 return None
-            found = self.strata.value(x, row)
-            if found is None:
+            linear_value = self.strata.value(x, row)
+            if linear_value is None:
                 return None
-            error = 0.0 if self.strata.exact(self.strata.depth(self.columns([Term((factor,))])[:, 1:])) else found.error
-            return ContrastSum(found.value, error, found.df)
+            error = (
+                0.0
+                if self.strata.exact(self.strata.depth(self.columns([Term((factor,))])[:, 1:]))
+                else linear_value.error
+            )
+            return ContrastSum(linear_value.value, error, linear_value.df)
 
-        return judged
+        return estimate_sum
 
 
 def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -> SharedErrors | None:
     """The strata of these rows of ``y``, whose bring-ups the columns BRING_UPS number. None where no rows share one, or
     a term asks about bring-ups themselves. Raises DataError."""
-    named = {factor.column for term in terms for factor in term.factors}
-    units = [] if named & set(BRING_UPS) else strata.units_of(table)
+    names = {factor.column for term in terms for factor in term.factors}
+    units = [] if names & set(BRING_UPS) else strata.units_of(table)
     if not units:
         return None
-    raw = CellMeans(cells_by_row(table, named), np.ones(y.size), y, 0.0, y.size)
-    made = strata.strata(y, raw.matrix(terms), units, level)
-    if made is None:
+    raw = CellMeans(cells_by_row(table, names), np.ones(y.size), y, 0.0, y.size)
+    model_strata = strata.strata(y, raw.matrix(terms), units, level)
+    if model_strata is None:
         raise DataError(
             "no-degrees-of-freedom",
             "the terms use up every degree of freedom between the trials of a bring-up: nothing is left to judge them",
             "repeat the measurements, or leave the highest interaction out",
         )
-    return SharedErrors(raw, made)
+    return SharedErrors(raw, model_strata)
 
 
 def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:

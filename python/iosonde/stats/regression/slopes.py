@@ -22,7 +22,7 @@ from .regress import Regression, fit_table
 STEPS = {"log2": "for each doubling", "log": "for each e times", "log10": "for each ten times"}
 NOT_STRAIGHT = "S301"
 NOT_BY_CHANCE = 0.05
-_MOST_NAMED = 2
+_MAX_NAMES = 2
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: fl
     except IosondeError:
         return {}
     at = dict(zip(model.fit.names, model.fit.coefficients(), strict=True))
-    made = {term: at.get(one.name) for term, one in zip(terms, model.terms, strict=True)}
+    coefficients = {term: at.get(model_term.name) for term, model_term in zip(terms, model.terms, strict=True)}
     return {
         term: Held(
-            Estimate(found.estimate, found.low, found.high, level, model.fit.n),
+            Estimate(coefficient.estimate, coefficient.low, coefficient.high, level, model.fit.n),
             tuple(other for other in terms if other != term),
         )
-        for term, found in made.items()
-        if found is not None
+        for term, coefficient in coefficients.items()
+        if coefficient is not None
     }
 
 
@@ -68,8 +68,8 @@ def said_of_slope(made: Regression, step: str, divisor: float, unit: str) -> lis
     slope = made.fit.coefficients()[1]
     ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
     flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
-    said = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
-    return [said, f"{flat}{_straight(made)}"]
+    text = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
+    return [text, f"{flat}{_describe_straightness(made)}"]
 
 
 def said_of_held(alone: Estimate, held: Held, divisor: float, unit: str) -> list[str]:
@@ -77,11 +77,11 @@ def said_of_held(alone: Estimate, held: Held, divisor: float, unit: str) -> list
     slope = held.slope
     assert slope.value is not None and slope.low is not None and slope.high is not None
     ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
-    names = ", ".join(held.others) if len(held.others) <= _MOST_NAMED else f"{len(held.others)} other factors"
-    said = [f"{significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
+    names = ", ".join(held.others) if len(held.others) <= _MAX_NAMES else f"{len(held.others)} other factors"
+    texts = [f"{significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
     if differ(alone, slope):
-        said.append("the line holds effects of factors that changed with it")
-    return said
+        texts.append("the line holds effects of factors that changed with it")
+    return texts
 
 
 def differ(alone: Estimate, held: Estimate) -> bool:
@@ -90,12 +90,12 @@ def differ(alone: Estimate, held: Estimate) -> bool:
     return alone.high < held.low or held.high < alone.low
 
 
-def _straight(made: Regression) -> str:
-    assert made.assumptions is not None
-    lack = made.assumptions.lack_of_fit
+def _describe_straightness(regression: Regression) -> str:
+    assert regression.assumptions is not None
+    lack = regression.assumptions.lack_of_fit
     if lack is None:
-        return f"straight or not: {'two levels' if made.assumptions.repeats else 'without repeats'} cannot tell"
-    if any(finding.code == NOT_STRAIGHT for finding in made.findings):
+        return f"straight or not: {'two levels' if regression.assumptions.repeats else 'without repeats'} cannot tell"
+    if any(finding.code == NOT_STRAIGHT for finding in regression.findings):
         return "not straight" if lack.p is None else f"not straight (p={lack.p:.2g})"
     return "straight, as far as seen" if lack.p is None else f"straight, as far as seen (p={lack.p:.2g})"
 

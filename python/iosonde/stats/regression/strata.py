@@ -66,16 +66,16 @@ class Stratum:
 def of_units(units: Sequence[Units]) -> list[Units]:
     """The groupings that make a stratum, the outermost first, each inside that before: those of which some unit has
     several of the next; numbered from 0."""
-    made: list[Units] = []
+    groupings: list[Units] = []
     for of in units:
-        crossed = of if not made else made[-1] * (int(of.max(initial=0)) + 1) + of
+        crossed = of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of
         _, codes = np.unique(crossed, return_inverse=True)
         codes = codes.astype(np.intp)
-        if made and codes.max(initial=0) == made[-1].max(initial=0):
+        if groupings and codes.max(initial=0) == groupings[-1].max(initial=0):
             continue
-        made.append(codes)
+        groupings.append(codes)
     rows = len(units[0]) if units else 0
-    return [of for of in made if int(of.max(initial=-1)) + 1 < rows]
+    return [of for of in groupings if int(of.max(initial=-1)) + 1 < rows]
 
 
 def units_of(table: Table) -> list[Units]:
@@ -105,14 +105,14 @@ def named(table: Table, columns: Sequence[str]) -> Table:
             n_columns=len(columns),
             limit=len(BRING_UPS),
         )
-    made = {name: column for name, column in table.columns.items() if name not in BRING_UPS}
-    made |= {name: replace(table.column(given), name=name) for name, given in zip(BRING_UPS, columns, strict=False)}
-    return replace(table, columns=made)
+    renamed = {name: column for name, column in table.columns.items() if name not in BRING_UPS}
+    renamed |= {name: replace(table.column(label), name=name) for name, label in zip(BRING_UPS, columns, strict=False)}
+    return replace(table, columns=renamed)
 
 
 def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str, list[str]]:
     """Factor → its levels that were brought up once, of factors that are constant in each bring-up."""
-    found: dict[str, list[str]] = {}
+    single_levels: dict[str, list[str]] = {}
     for name in names:
         codes, levels = table.column(name).codes()
         depth = depth_of(codes[:, None].astype(float), units)
@@ -122,8 +122,8 @@ def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str
         count = np.bincount(pairs[:, 0], minlength=len(levels))
         unit = table.column(name).level_unit
         if single := [level_shown(level, unit) for level, n in zip(levels, count, strict=True) if n == 1]:
-            found[name] = single
-    return found
+            single_levels[name] = single
+    return single_levels
 
 
 def depth_of(columns: Array, units: Sequence[Units]) -> int:
@@ -167,7 +167,7 @@ class Strata:
 
     def exact(self, depth: int) -> bool:
         """Whether all units of this stratum, and all trials in them, are alike but for the terms and rounding."""
-        return not any(one.error.ss for one in self.strata[depth:])
+        return not any(stratum.error.ss for stratum in self.strata[depth:])
 
     def value(self, x: Array, row: Array) -> mixed.LinearValue | None:
         """Σ row·β of the model's columns ``x``; None where it is told only between bring-ups that leave no error."""
@@ -190,13 +190,13 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
         return None
     counts = [*(int(of.max()) + 1 for of in units), y.size]
     rows = [y.size / count for count in counts]
-    made = [
-        Stratum(count, error, each, _component(place, errors, rows, count, level))
+    parts = [
+        Stratum(count, error, each, _estimate_component(place, errors, rows, count, level))
         for place, (count, error, each) in enumerate(zip(counts, errors, rows, strict=True))
     ]
     random = [place for place in range(len(units)) if errors[place].df]
     fixed = [indicators(units[place]) for place in range(len(units)) if not errors[place].df]
-    start = [max(1e-6 * _mean_square(errors[-1]), (made[p].component or _NONE).value or 0.0) for p in random]
+    start = [max(1e-6 * _mean_square(errors[-1]), (parts[p].component or _NONE).value or 0.0) for p in random]
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
     # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one, also where
     # a bring-up has many.
@@ -205,7 +205,7 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     )
     scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
     model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
-    return Strata(tuple(made), tuple(units), model, gone)
+    return Strata(tuple(parts), tuple(units), model, gone)
 
 
 def _error(along: Array, df: int, y: Array) -> SumOfSquares:
@@ -219,7 +219,7 @@ def _mean_square(error: SumOfSquares) -> float:
     return error.ss / error.df
 
 
-def _component(
+def _estimate_component(
     place: int, errors: Sequence[SumOfSquares], rows: Sequence[float], n: int, level: float
 ) -> Estimate | None:
     """The variance that a stratum adds to that inside it: the difference of their mean squares over the rows of a unit;
@@ -231,8 +231,8 @@ def _component(
     if place == len(errors) - 1:
         ends = [error.ss / chi2_quantile(p, error.df) for p in (1 - tail, tail)]
         return Estimate(mean_square, ends[0], ends[1], level, n)
-    inner = next(one for one in errors[place + 1 :] if one.df)
-    low, high = _difference(error, inner, tail)
+    inner = next(candidate for candidate in errors[place + 1 :] if candidate.df)
+    low, high = _limit_difference(error, inner, tail)
     value = (mean_square - _mean_square(inner)) / rows[place]
     lowest, highest = min(low / rows[place], value), max(high / rows[place], value)
     if highest <= 0:  # the terms leave more inside than between
@@ -240,10 +240,10 @@ def _component(
     return Estimate(max(0.0, value), max(0.0, lowest), highest, level, n)
 
 
-def _difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
+def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
     """Limits of the difference of two mean squares: modified large sample (Ting, Burdick, Graybill, Jeyaratnam & Lu,
     Journal of Statistical Computation and Simulation 35, 1990, 135-143)."""
-    one, two = _mean_square(a), _mean_square(b)
+    first, two = _mean_square(a), _mean_square(b)
     upper_a, lower_a = (chi2_quantile(p, a.df) / a.df for p in (1 - tail, tail))
     upper_b, lower_b = (chi2_quantile(p, b.df) / b.df for p in (1 - tail, tail))
     f_upper, f_lower = (f_quantile(p, a.df, b.df) for p in (1 - tail, tail))
@@ -251,9 +251,9 @@ def _difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, f
     h_a, g_b = 1 / lower_a - 1, 1 - 1 / upper_b
     g_ab = ((f_upper - 1) ** 2 - g_a**2 * f_upper**2 - h_b**2) / f_upper
     h_ab = ((1 - f_lower) ** 2 - h_a**2 * f_lower**2 - g_b**2) / f_lower
-    below = g_a**2 * one**2 + h_b**2 * two**2 + g_ab * one * two
-    above = h_a**2 * one**2 + g_b**2 * two**2 + h_ab * one * two
-    return one - two - max(0.0, below) ** 0.5, one - two + max(0.0, above) ** 0.5
+    below = g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two
+    above = h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
+    return first - two - max(0.0, below) ** 0.5, first - two + max(0.0, above) ** 0.5
 
 
 def indicators(of: Units) -> Array:

@@ -55,8 +55,8 @@ def regress_sums(
     beta = np.array([numbers["b0"], numbers["b1"]])
     fit = ols.Fit(("intercept", name), beta, unscaled * (sse / df), unscaled, int(n), df, ssr, sse,
                   float(beta[0] + beta[1] * mean_x), level)  # fmt: skip
-    points = tuple(_point(fit, name, point, lowered, m, source) for point in at)
-    warnings = _doubts(beta[1] ** 2 * sxx, ssr)
+    points = tuple(_predict_point(fit, name, point, lowered, m, source) for point in at)
+    warnings = _list_contradictions(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
         warnings.append(
             Message("unknown-range", "whether a point lies outside the data is not known: give x_min and x_max")
@@ -65,7 +65,7 @@ def regress_sums(
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
 
-def _doubts(explained: float, ssr: float) -> list[str]:
+def _list_contradictions(explained: float, ssr: float) -> list[str]:
     if abs(explained - ssr) <= _ROUNDING * max(ssr, explained):
         return []
     return [
@@ -78,7 +78,9 @@ def _doubts(explained: float, ssr: float) -> list[str]:
     ]
 
 
-def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, Any], m: int, source: str) -> Point:
+def _predict_point(
+    fit: ols.Fit, name: str, at: Mapping[str, str], figures: Mapping[str, Any], m: int, source: str
+) -> Point:
     if set(at) != {name}:
         raise InputError(
             "wrong-predictor",
@@ -96,8 +98,8 @@ def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, A
             predictor=name,
             setting=at[name],
         ) from None
-    known = given.get("x_min") is not None and given.get("x_max") is not None
-    outside = not _number(given, "x_min", source) <= x <= _number(given, "x_max", source) if known else None
+    has_range = figures.get("x_min") is not None and figures.get("x_max") is not None
+    outside = not _number(figures, "x_min", source) <= x <= _number(figures, "x_max", source) if has_range else None
     row = np.array([1.0, x])
     return Point({name: x}, ols.predict(fit, row, m), outside, row)
 

@@ -56,15 +56,15 @@ def by_noise(
     """The cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each cell.
     Raises DataError where a level's noise cannot be known."""
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
-    left, values, _ = np.linalg.svd(x, full_matrices=False)
-    basis = left[:, values > _RANK * values[0]]
+    vectors, values, _ = np.linalg.svd(x, full_matrices=False)
+    basis = vectors[:, values > _RANK * values[0]]
     y = data.means * np.sqrt(data.counts)
     squares = (y - basis @ (basis.T @ y)) ** 2 + pure
     leverage = np.einsum("ij,ij->i", basis, basis)
     groups: Mapping[Any, npt.NDArray[np.bool_]] = {
         level: data.values[block] == level for level in dict.fromkeys(data.values[block].tolist())
     }
-    found = {}
+    noise_by_level = {}
     for level, own in groups.items():
         n = int(data.counts[own].sum())
         df = n - float(leverage[own].sum())
@@ -79,10 +79,10 @@ def by_noise(
                 level=level,
                 n_rows=n,
             )
-        found[level] = (n, variance, df)
-    mean = sum(n / variance for n, variance, _ in found.values()) / data.n
-    weights = {level: 1 / variance / mean for level, (_, variance, _) in found.items()}
+        noise_by_level[level] = (n, variance, df)
+    mean = sum(n / variance for n, variance, _ in noise_by_level.values()) / data.n
+    weights = {level: 1 / variance / mean for level, (_, variance, _) in noise_by_level.items()}
     each = np.array([weights[level] for level in data.values[block].tolist()])
-    told = tuple(GroupWeight(str(level), n, float(np.sqrt(variance)), df, weights[level])
-                 for level, (n, variance, df) in found.items())  # fmt: skip
-    return replace(data, counts=data.counts * each, pure=float(pure @ each)), told
+    group_weights = tuple(GroupWeight(str(level), n, float(np.sqrt(variance)), df, weights[level])
+                 for level, (n, variance, df) in noise_by_level.items())  # fmt: skip
+    return replace(data, counts=data.counts * each, pure=float(pure @ each)), group_weights

@@ -44,25 +44,25 @@ class CertainPieces:
         mass, values = self.masses[cut], self.values[cut]
         if not bounded or not mass.sum():
             return usual, usual
-        whole, weights = float(mass.sum()), mass / mass.mean()
-        draws = whole**2 / float((mass**2 / self.pieces[cut]).sum())
+        total_mass, weights = float(mass.sum()), mass / mass.mean()
+        draws = total_mass**2 / float((mass**2 / self.pieces[cut]).sum())
         ends = [self._rare(side, weights, draws, level) for side in (values, 1 - values)]
         low, high = ends[0] or (0.0, 0.0), ends[1] or (0.0, 0.0)
-        return max(usual, whole * max(low[0], high[1])), max(usual, whole * max(low[1], high[0]))
+        return max(usual, total_mass * max(low[0], high[1])), max(usual, total_mass * max(low[1], high[0]))
 
     def _rare(self, values: Floats, weights: Floats, draws: float, level: float) -> tuple[float, float] | None:
         """How far the mean of something may lie below and above where few of the pieces that tell have any of it."""
         weighted = values * weights
         mean = float(weighted.mean())
         variance = float((weights / len(weights)) ** 2 @ self.within[self.pieces > 1])
-        seldom = few_decide(weighted) and _kish(weighted) < _RARE * _kish(weights)
+        seldom = few_decide(weighted) and _compute_kish_size(weighted) < _RARE * _compute_kish_size(weights)
         if mean > 0 and not seldom and not is_rounding(variance, mean):
             return None
         low, high = interval_of_mean(weighted, variance, max(1, int(draws) - 1), draws, level)
         return max(0.0, mean - low), high - mean
 
 
-def _kish(values: Floats) -> float:
+def _compute_kish_size(values: Floats) -> float:
     return float(values.sum()) ** 2 / float(values @ values)
 
 
@@ -79,4 +79,4 @@ def joined(parts: Sequence[CertainPieces]) -> CertainPieces:
     if not parts:
         return CertainPieces(*(np.zeros(0) for _ in range(4)))
     names = ("masses", "values", "within", "pieces")
-    return CertainPieces(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+    return CertainPieces(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

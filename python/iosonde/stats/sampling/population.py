@@ -82,16 +82,18 @@ class Population:
 
     def known(self, of: str) -> list[KnownNumber]:
         """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
-        shares = {one: self._share(self.scan.kinds.index(one), of) for one in self.kinds}
-        found = [KnownNumber(TYPE, one, of, "share", part) for one, part in shares.items() if part]
+        shares = {kind: self._share(self.scan.kinds.index(kind), of) for kind in self.kinds}
+        numbers = [KnownNumber(TYPE, kind, of, "share", part) for kind, part in shares.items() if part]
         if of == CAPACITY and self.scan.pieces:
             every = np.arange(len(self.sizes))
             weights = self.sizes / self.whole[CAPACITY]
-            found += [KnownNumber(*_named(name), of, "share", float(weights @ self.exactly(name, every)))
+            numbers += [KnownNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
                       for name in self.scan.pieces]  # fmt: skip
         for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
-            found += [KnownNumber(what, f"{q:g}", of, unit, _quantile(values, self.masses[of], q)) for q in _QUANTILES]
-        return found
+            numbers += [
+                KnownNumber(what, f"{q:g}", of, unit, _compute_quantile(values, self.masses[of], q)) for q in _QUANTILES
+            ]
+        return numbers
 
     def _share(self, place: int, of: str) -> float:
         return float(self.masses[of][self.scan.kind == place].sum()) / self.whole[of]
@@ -112,8 +114,8 @@ class Population:
         large = (high > low).all(axis=1)
         at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
         values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
-        whole = self.exactly(name, chosen)
-        means = np.where(large, values.mean(axis=1), whole)
+        exact_means = self.exactly(name, chosen)
+        means = np.where(large, values.mean(axis=1), exact_means)
         return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0), np.where(large, 4.0, 0.0)
 
     def _quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -123,11 +125,11 @@ class Population:
         return edges[:, :-1], edges[:, 1:]
 
 
-def _named(name: str) -> tuple[str, str]:
+def _split_name(name: str) -> tuple[str, str]:
     return (name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)
 
 
-def _quantile(values: Floats, masses: Floats, q: float) -> float:
+def _compute_quantile(values: Floats, masses: Floats, q: float) -> float:
     """The smallest value at or below which a share q of the mass lies."""
     order = np.argsort(values, kind="stable")
     filled = np.cumsum(masses[order])

@@ -39,16 +39,16 @@ def quantile(
 
     place = min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)
     value = float(ordered[place])
-    found = share_below(value)
-    seen = found.estimate
-    if seen.low == seen.high:  # all was seen
+    share = share_below(value)
+    estimate = share.estimate
+    if estimate.low == estimate.high:  # all was seen
         return OfWhole(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
     high = _first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
     open_below = (share_below(-math.inf).estimate.high or 0.0) >= q
     low = None if open_below else _first(ordered, lambda at: (share_below(at).estimate.high or 1.0) >= q)
     warnings = (_BEYOND,) if low is None or high is None else ()
     low, high = (None if end is None else pick(end, value) for end, pick in ((low, min), (high, max)))
-    return OfWhole(Estimate(value, low, high, level, len(numbers), warnings), found.design_effect, value, value)
+    return OfWhole(Estimate(value, low, high, level, len(numbers), warnings), share.design_effect, value, value)
 
 
 def _first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:

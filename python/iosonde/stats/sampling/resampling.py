@@ -54,11 +54,23 @@ class SimulatedEstimate:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        one = self.known
-        return {"way": self.way, "what": one.what, "kind": one.name, "of": one.of, "unit": one.unit, "n": self.n,
-                "truth": one.truth, "mean": self.mean, "sd": self.sd, "error_p95": self.worst,
-                "p5": self.band[0], "p95": self.band[1], "first": self.first,
-                "coverage": self.coverage.to_json()}  # fmt: skip
+        number = self.known
+        return {
+            "way": self.way,
+            "what": number.what,
+            "kind": number.name,
+            "of": number.of,
+            "unit": number.unit,
+            "n": self.n,
+            "truth": number.truth,
+            "mean": self.mean,
+            "sd": self.sd,
+            "error_p95": self.worst,
+            "p5": self.band[0],
+            "p95": self.band[1],
+            "first": self.first,
+            "coverage": self.coverage.to_json(),
+        }
 
 
 @dataclass(frozen=True)
@@ -71,29 +83,27 @@ class _Draw:
 
 def resampled(whole: Population, asked: DrawnAgain) -> Iterator[SimulatedEstimate]:
     """Each way, with each number of draws below that of all files."""
-    said: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
-    known = {of: whole.known(of) for of in (COUNT, CAPACITY)}
+    estimates_by_draw: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
+    true_numbers = {of: whole.known(of) for of in (COUNT, CAPACITY)}
     random = np.random.default_rng(asked.seed)
     for _ in range(asked.repetitions):
         for way, size, n, draw in _draws(whole, random, asked):
-            wanted = _wanted(way, known)
-            found = [_estimate(whole, one, draw, random, asked.level) for one in wanted]
-            said.setdefault((way, size), []).append((n, found))
-    for (way, _), all_found in said.items():
-        n = int(np.median([n for n, _ in all_found]))
-        for place, one in enumerate(_wanted(way, known)):
-            yield _summary(way, n, one, [found[place] for _, found in all_found])
+            targets = _select_targets(way, true_numbers)
+            estimates = [_estimate_number(whole, target, draw, random, asked.level) for target in targets]
+            estimates_by_draw.setdefault((way, size), []).append((n, estimates))
+    for (way, _), repetitions in estimates_by_draw.items():
+        n = int(np.median([n for n, _ in repetitions]))
+        for place, target in enumerate(_select_targets(way, true_numbers)):
+            yield _summary(way, n, target, [estimates[place] for _, estimates in repetitions])
 
 
-def _wanted(way: str, known: dict[str, list[KnownNumber]]) -> list[KnownNumber]:
+def _select_targets(way: str, true_numbers: dict[str, list[KnownNumber]]) -> list[KnownNumber]:
     """What a way of drawing is asked: the ways that no survey goes, for types alone."""
-    found = known[COUNT if way == BY_COUNT else CAPACITY]
-    return found if way in (BY_COUNT, BY_SIZE) else [one for one in found if one.what == TYPE]
+    numbers = true_numbers[COUNT if way == BY_COUNT else CAPACITY]
+    return numbers if way in (BY_COUNT, BY_SIZE) else [number for number in numbers if number.what == TYPE]
 
 
-def _draws(
-    whole: Population, random: np.random.Generator, asked: DrawnAgain
-) -> Iterator[tuple[str, int, int, _Draw]]:  # fmt: skip
+def _draws(whole: Population, random: np.random.Generator, asked: DrawnAgain) -> Iterator[tuple[str, int, int, _Draw]]:
     """(way, which size, n, what was drawn) of one repetition; the small samples are the begin of the large ones."""
     files = len(whole.sizes)
     numbers = random.random(files)
@@ -101,9 +111,9 @@ def _draws(
     keys = {BY_COUNT: numbers, BY_SIZE: by_size}
     sizes = [n for n in asked.sizes if n < files] or [max(1, files // 2)]
     if asked.until is not None:
-        yield from _until(whole, keys, asked)
+        yield from _draw_until(whole, keys, asked)
         return
-    order = {way: _smallest(one, max(sizes)) for way, one in keys.items()}
+    order = {way: _select_smallest(way_keys, max(sizes)) for way, way_keys in keys.items()}
     for n in sizes:
         for way in keys:
             alone = _in_parts if asked.parts else _first
@@ -130,118 +140,144 @@ def _end(keys: Floats, after: Places) -> float | None:
     return end if np.isfinite(end) else None
 
 
-def _in_parts(whole: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
+def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
     """As many of the parts, each by itself with its share of the draws."""
     draws = len(order_of_all) - 1
     of = COUNT if way == BY_COUNT else CAPACITY
-    parts = whole.scan.part
+    parts = population.scan.part
     files = np.bincount(parts).tolist()
-    masses = np.bincount(parts, whole.masses[of]).tolist()
-    given = allocate(draws, masses, files)
+    masses = np.bincount(parts, population.masses[of]).tolist()
+    allocation = allocate(draws, masses, files)
     order = np.lexsort((keys, parts))
     ends = np.cumsum([0, *files])
     chosen, samples = [], []
-    for part, n in enumerate(given):
+    for part, n in enumerate(allocation):
         mine = order[ends[part] : ends[part + 1]]
         some, after = mine[:n], mine[n : n + 1]
         chosen.append(some)
         if of == COUNT:
             samples.append(count_sample(n, files[part]))
         else:
-            samples.append(size_sample(whole.sizes[some], _end(keys, after), masses[part]))
+            samples.append(size_sample(population.sizes[some], _end(keys, after), masses[part]))
     return _Draw(chosen, samples)
 
 
-def _until(
-    whole: Population, keys: dict[str, Floats], asked: DrawnAgain
-) -> Iterator[tuple[str, int, int, _Draw]]:  # fmt: skip
+def _draw_until(
+    population: Population, keys: dict[str, Floats], settings: DrawnAgain
+) -> Iterator[tuple[str, int, int, _Draw]]:
     """Both samples side by side, until the intervals of all shares of what was met are narrow, as a survey does."""
-    assert asked.until is not None
-    most = min(max(asked.sizes), len(whole.sizes) - 1)
-    order = {way: _smallest(one, most) for way, one in keys.items()}
-    for n in StopRule(asked.until, None).steps(most):
-        found = {way: _first(whole, way, one, order[way][: n + 1]) for way, one in keys.items()}
-        if narrow(_shares(whole, found, asked.level), asked.until):
+    assert settings.until is not None
+    most = min(max(settings.sizes), len(population.sizes) - 1)
+    order = {way: _select_smallest(way_keys, most) for way, way_keys in keys.items()}
+    for n in StopRule(settings.until, None).steps(most):
+        draws = {way: _first(population, way, way_keys, order[way][: n + 1]) for way, way_keys in keys.items()}
+        if narrow(_shares(population, draws, settings.level), settings.until):
             break
-    for way, draw in found.items():
+    for way, draw in draws.items():
         yield way, most, n, draw
 
 
 def _shares(whole: Population, found: dict[str, _Draw], level: float) -> list[Estimate]:
     met = {kind for draw in found.values() for kind in whole.scan.kind[draw.chosen[0]].tolist()}
-    return [share(draw.samples[0], whole.scan.kind[draw.chosen[0]] == kind, level).estimate
-            for draw in found.values() if draw.samples for kind in met]  # fmt: skip
+    return [
+        share(draw.samples[0], whole.scan.kind[draw.chosen[0]] == kind, level).estimate
+        for draw in found.values()
+        if draw.samples
+        for kind in met
+    ]
 
 
-def _smallest(keys: Floats, most: int) -> Places:
+def _select_smallest(keys: Floats, most: int) -> Places:
     """The places of the ``most`` smallest and of the one after, in order."""
     some = np.argpartition(keys, most)[: most + 1]
     return np.asarray(some[np.argsort(keys[some])])
 
 
-def _estimate(
-    whole: Population, one: KnownNumber, draw: _Draw, random: np.random.Generator, level: float
-) -> Estimate:  # fmt: skip
+def _estimate_number(
+    population: Population, number: KnownNumber, draw: _Draw, random: np.random.Generator, level: float
+) -> Estimate:
     """As a survey makes it."""
     if draw.samples is None:
-        return hansen_hurwitz(whole.has(one.name, draw.chosen[0]), level)
-    if one.what == TYPE:
-        parts = [StratumValues(sample, whole.has(one.name, some)) for some, sample in _pairs(draw)]
-        return _alone(parts, lambda p: share(p.sample, p.values, level).estimate,
-                      lambda: stratified_share(parts, level).estimate)  # fmt: skip
-    if one.unit == "share":
-        name = one.name or one.what
-        parts = [_looked_at(whole, name, some, sample, random) for some, sample in _pairs(draw)]
-        return _alone(parts, lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
-                      lambda: stratified_mean(parts, level).estimate)  # fmt: skip
-    return _of_quantile(whole.sizes if one.what == "size" else whole.scan.ages, float(one.name), draw, level)
+        return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
+    if number.what == TYPE:
+        parts = [StratumValues(sample, population.has(number.name, some)) for some, sample in _pair_samples(draw)]
+        return _alone(
+            parts, lambda p: share(p.sample, p.values, level).estimate, lambda: stratified_share(parts, level).estimate
+        )
+    if number.unit == "share":
+        name = number.name or number.what
+        parts = [_looked_at(population, name, some, sample, random) for some, sample in _pair_samples(draw)]
+        return _alone(
+            parts,
+            lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
+            lambda: stratified_mean(parts, level).estimate,
+        )
+    return _estimate_quantile(
+        population.sizes if number.what == "size" else population.scan.ages, float(number.name), draw, level
+    )
 
 
 def _looked_at(
-    whole: Population, name: str, chosen: Places, sample: DrawnSample, random: np.random.Generator
-) -> StratumValues:  # fmt: skip
-    values, within, pieces = whole.drawn(name, chosen, random)
+    population: Population, name: str, chosen: Places, sample: DrawnSample, random: np.random.Generator
+) -> StratumValues:
+    values, within, pieces = population.drawn(name, chosen, random)
     return StratumValues(sample, values, None, within, pieces)
 
 
-def _pairs(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
+def _pair_samples(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
     return zip(draw.chosen, draw.samples or (), strict=True)
 
 
 def _alone(
-    parts: list[StratumValues], of_one: Callable[[StratumValues], Estimate], of_all: Callable[[], Estimate]
-) -> Estimate:  # fmt: skip
-    return of_one(parts[0]) if len(parts) == 1 else of_all()
+    parts: list[StratumValues],
+    estimate_single: Callable[[StratumValues], Estimate],
+    estimate_all: Callable[[], Estimate],
+) -> Estimate:
+    return estimate_single(parts[0]) if len(parts) == 1 else estimate_all()
 
 
-def _of_quantile(values: Floats, q: float, draw: _Draw, level: float) -> Estimate:
+def _estimate_quantile(values: Floats, q: float, draw: _Draw, level: float) -> Estimate:
     mine = np.concatenate([values[some] for some in draw.chosen])
-    weights = np.concatenate([sample.weights for _, sample in _pairs(draw)])
+    weights = np.concatenate([sample.weights for _, sample in _pair_samples(draw)])
 
-    def below(at: float) -> Any:
+    def share_below(at: float) -> Any:
         if len(draw.chosen) == 1:
-            return share(next(_pairs(draw))[1], mine <= at, level)
-        return stratified_share([StratumValues(sample, values[some] <= at) for some, sample in _pairs(draw)], level)
+            return share(next(_pair_samples(draw))[1], mine <= at, level)
+        return stratified_share(
+            [StratumValues(sample, values[some] <= at) for some, sample in _pair_samples(draw)], level
+        )
 
-    return quantile(mine, weights, q, level, below).estimate
+    return quantile(mine, weights, q, level, share_below).estimate
 
 
 def _summary(way: str, n: int, known: KnownNumber, estimates: Sequence[Estimate]) -> SimulatedEstimate:
-    values = np.array([one.value for one in estimates], float)
-    holds = sum(_held(one, known.truth) for one in estimates)
+    values = np.array([estimate.value for estimate in estimates], float)
+    holds = sum(_held(estimate, known.truth) for estimate in estimates)
     low, high = binomial_interval(holds, len(estimates), 0.95)
     coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
     worst = float(np.quantile(np.abs(values - known.truth), 0.95))
     low, high = np.quantile(values, _BAND).tolist()
     many, edges = np.histogram(values, _BINS)
     bins = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), many.tolist(), strict=True))
-    return SimulatedEstimate(way, n, known, float(values.mean()), float(values.std(ddof=1)), worst, coverage,
-                             (low, high), float(values[0]), bins)  # fmt: skip
+    return SimulatedEstimate(
+        way,
+        n,
+        known,
+        float(values.mean()),
+        float(values.std(ddof=1)),
+        worst,
+        coverage,
+        (low, high),
+        float(values[0]),
+        bins,
+    )
 
 
-def _held(one: Estimate, truth: float) -> bool:
+def _held(estimate: Estimate, truth: float) -> bool:
     """One end may be open; an interval without ends says nothing."""
-    if one.low is None and one.high is None:
+    if estimate.low is None and estimate.high is None:
         return False
     slack = 1e-9 * max(1.0, abs(truth))
-    return (one.low is None or one.low <= truth + slack) and (one.high is None or truth <= one.high + slack)
+    return (estimate.low is None or estimate.low <= truth + slack) and (
+        estimate.high is None or truth <= estimate.high + slack
+    )

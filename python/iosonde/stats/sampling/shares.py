@@ -82,9 +82,9 @@ class OfWhole:
 
     def times(self, mass: float) -> OfWhole:
         """The total over a mass: bytes of a share of bytes."""
-        one = self.estimate
-        value, low, high = (None if x is None else x * mass for x in (one.value, one.low, one.high))
-        scaled = Estimate(value, low, high, one.level, one.n, one.warnings)
+        estimate = self.estimate
+        value, low, high = (None if x is None else x * mass for x in (estimate.value, estimate.low, estimate.high))
+        scaled = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
         return OfWhole(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
 
 
@@ -111,8 +111,8 @@ class DrawnSplit:
     @property
     def value(self) -> float:
         """Of the whole."""
-        known = float(self.sure_mass @ self.sure)
-        return (known + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
+        sure_total = float(self.sure_mass @ self.sure)
+        return (sure_total + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
 
     @property
     def variance(self) -> float:
@@ -153,11 +153,11 @@ def _share(sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[
     if not split.mass:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     value = min(1.0, split.value)
-    low, high = _interval(split, level)
+    low, high = _estimate_interval(split, level)
     sure = float(split.sure_mass @ split.sure)
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
-    found = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
-    return OfWhole(found, _design_effect(split, value * (1 - value), n), *bounds)
+    estimate = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
+    return OfWhole(estimate, _design_effect(split, value * (1 - value), n), *bounds)
 
 
 def mean(
@@ -177,15 +177,15 @@ def mean(
     """
     numbers, mask = answers_of(sample, values, answered)
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
-    found = _mean(sample, numbers, level, mask, own, bounded, pieces)
+    sample_estimate = _mean(sample, numbers, level, mask, own, bounded, pieces)
     if not bounded:
-        return unknown_where_missing(found)
+        return unknown_where_missing(sample_estimate)
 
-    def filled(missing: float) -> OfWhole:
+    def estimate_filled(missing: float) -> OfWhole:
         every = np.ones(len(mask), bool)
         return _mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
 
-    return widened(found, filled)
+    return widened(sample_estimate, estimate_filled)
 
 
 def _mean(
@@ -203,7 +203,7 @@ def _mean(
     part = split.rest / split.mass if len(split.values) else 0.0
     spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
     if math.isnan(spread):
-        return OfWhole(Estimate(split.value, None, None, level, n, (_ONE,)), None, *bounds)
+        return OfWhole(Estimate(split.value, None, None, level, n, (_NO_SPREAD,)), None, *bounds)
     low, high = interval_of_mean(split.values, spread, len(split.values) - 1, split.effective, level, bounded)
     down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
@@ -213,17 +213,17 @@ def _mean(
         if few
         else ()
     )
-    found = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
+    estimate = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
     variance = inner + spread * part**2
-    return OfWhole(found, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
+    return OfWhole(estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
 
 
 def unknown_where_missing(found: OfWhole) -> OfWhole:
     """Return it without a number where most of the mass gave no answer."""
     if found.if_all - found.if_none <= _MOST_MISSING or found.estimate.value is None:
         return found
-    one = found.estimate
-    unknown = Estimate(None, None, None, one.level, one.n, (*one.warnings, MOSTLY_MISSING))
+    estimate = found.estimate
+    unknown = Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING))
     return OfWhole(unknown, found.design_effect, found.if_none, found.if_all)
 
 
@@ -233,13 +233,15 @@ def widened(found: OfWhole, filled: Callable[[float], OfWhole]) -> OfWhole:
     ``filled`` says what the sample tells with this value for what is missing. Of a mass that mostly gave no answer
     there are limits alone.
     """
-    one = found.estimate
-    if found.if_all <= found.if_none or one.value is None or one.low is None or one.high is None:
+    estimate = found.estimate
+    if found.if_all <= found.if_none or estimate.value is None or estimate.low is None or estimate.high is None:
         return unknown_where_missing(found)
     low, high = filled(0.0).estimate.low, filled(1.0).estimate.high
     assert low is not None and high is not None
     unknown = unknown_where_missing(found).estimate
-    wide = Estimate(unknown.value, min(low, one.low), max(high, one.high), one.level, one.n, unknown.warnings)
+    wide = Estimate(
+        unknown.value, min(low, estimate.low), max(high, estimate.high), estimate.level, estimate.n, unknown.warnings
+    )
     return OfWhole(wide, found.design_effect, found.if_none, found.if_all)
 
 
@@ -253,7 +255,7 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
 
 MOSTLY_MISSING = Message("unreadable-files", "more than half of it could not be looked at")
 _NOBODY = Message("unreadable-files", "nothing that was drawn could be looked at")
-_ONE = Message("single-file", "one file drawn at random has no spread: draw more")
+_NO_SPREAD = Message("single-file", "one file drawn at random has no spread: draw more")
 
 
 def answers_of(
@@ -278,11 +280,11 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
     if mask.all():
         value = min(1.0, split_of(sample, values, mask).value)
         return value, value
-    found = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
-    return min(1.0, found[0]), min(1.0, found[1])
+    ends = [split_of(sample, np.where(mask, values, missing), everyone).value for missing in (0.0, 1.0)]
+    return min(1.0, ends[0]), min(1.0, ends[1])
 
 
-def _interval(split: DrawnSplit, level: float) -> tuple[float, float]:
+def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
     """Of the share of the rest."""
     n, p = len(split.values), split.mean
     if not split.effective:

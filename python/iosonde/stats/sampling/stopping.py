@@ -44,5 +44,5 @@ class StopRule:
 
 def narrow(shares: list[Estimate], margin: float) -> bool:
     """Where nothing could be looked at, nothing is known."""
-    ends = [(one.low, one.high) for one in shares]
+    ends = [(share.low, share.high) for share in shares]
     return bool(ends) and all(low is not None and high is not None and high - low <= 2 * margin for low, high in ends)

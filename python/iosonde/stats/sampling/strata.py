@@ -55,28 +55,28 @@ def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: i
     """How many of ``draws`` each stratum gets: proportional to its mass, by the largest remainders; ``least`` where it
     has as many files. One that would get more than it has is drawn whole, and the others share the rest. So the sum may
     be above ``draws`` where strata are many."""
-    given = [0] * len(masses)
+    allocation = [0] * len(masses)
     some = {at for at, mass in enumerate(masses) if mass > 0}
     while some:
-        left, whole = max(0, draws - sum(given)), sum(masses[at] for at in some)
-        exact = {at: left * masses[at] / whole for at in some}
+        remaining, total_mass = max(0, draws - sum(allocation)), sum(masses[at] for at in some)
+        exact = {at: remaining * masses[at] / total_mass for at in some}
         full = {at for at in some if exact[at] >= files[at]}
         if not full:
             break
         some -= full
         for at in full:
-            given[at] = files[at]
+            allocation[at] = files[at]
     if some:
-        given = [math.floor(exact[at]) if at in some else one for at, one in enumerate(given)]
-        order = sorted(some, key=lambda at: (given[at] - exact[at], at))
-        for at in order[: max(0, draws - sum(given))]:
-            given[at] += 1
-    return [min(many, max(one, least)) if mass > 0 else 0
-            for one, many, mass in zip(given, files, masses, strict=True)]  # fmt: skip
+        allocation = [math.floor(exact[at]) if at in some else count for at, count in enumerate(allocation)]
+        order = sorted(some, key=lambda at: (allocation[at] - exact[at], at))
+        for at in order[: max(0, draws - sum(allocation))]:
+            allocation[at] += 1
+    return [min(many, max(count, least)) if mass > 0 else 0
+            for count, many, mass in zip(allocation, files, masses, strict=True)]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Whole:
+class _CombinedStrata:
     """The strata that answered, added up: mass, that of what was certain and has the value, that of the rest."""
 
     splits: tuple[DrawnSplit, ...]
@@ -87,40 +87,42 @@ class _Whole:
     @cached_property
     def drawn(self) -> list[DrawnSplit]:
         """Those of which some was not certain."""
-        return [one for one in self.splits if len(one.values) and one.rest > 0 and bool((one.chances < 1).any())]
+        return [
+            split for split in self.splits if len(split.values) and split.rest > 0 and bool((split.chances < 1).any())
+        ]
 
     @cached_property
     def mass(self) -> float:
-        return sum(one.mass for one in self.splits)
+        return sum(split.mass for split in self.splits)
 
     @cached_property
     def value(self) -> float:
-        return sum(one.mass * one.value for one in self.splits) / self.mass
+        return sum(split.mass * split.value for split in self.splits) / self.mass
 
     @cached_property
     def rest(self) -> float:
-        return sum(one.rest for one in self.drawn)
+        return sum(split.rest for split in self.drawn)
 
     @cached_property
     def of_rest(self) -> float:
         """The mean of the rest."""
-        return sum(one.rest * one.mean for one in self.drawn) / self.rest if self.rest else 0.0
+        return sum(split.rest * split.mean for split in self.drawn) / self.rest if self.rest else 0.0
 
     @cached_property
     def variance(self) -> float:
         """Of that mean."""
-        return sum((one.rest / self.rest) ** 2 * _known(one.variance) for one in self.drawn)
+        return sum((split.rest / self.rest) ** 2 * _known(split.variance) for split in self.drawn)
 
     @cached_property
     def share_variance(self) -> float:
         """The same of a share: in no stratum that of more draws than there were."""
-        return sum((one.rest / self.rest) ** 2 * _known(one.share_variance) for one in self.drawn)
+        return sum((split.rest / self.rest) ** 2 * _known(split.share_variance) for split in self.drawn)
 
     @cached_property
     def weighted(self) -> Values:
         """The values of the rest, each by the mass it stands for, so that their plain mean is that of the rest."""
-        many = sum(len(one.values) for one in self.drawn)
-        each = [one.values * (one.rest / len(one.values) * many / self.rest) for one in self.drawn]
+        many = sum(len(split.values) for split in self.drawn)
+        each = [split.values * (split.rest / len(split.values) * many / self.rest) for split in self.drawn]
         return np.concatenate(each) if each else np.zeros(0)
 
     @cached_property
@@ -131,7 +133,7 @@ class _Whole:
     @cached_property
     def freedom(self) -> int:
         """Draws beyond the first of each stratum."""
-        return max(1, sum(len(one.values) - 1 for one in self.drawn))
+        return max(1, sum(len(split.values) - 1 for split in self.drawn))
 
     @cached_property
     def effective(self) -> float:
@@ -139,7 +141,10 @@ class _Whole:
         drawn."""
         if not self.drawn:
             return 0.0
-        free = [(one.rest / self.rest) ** 2 * float((1 - one.chances).mean()) / len(one.values) for one in self.drawn]
+        free = [
+            (split.rest / self.rest) ** 2 * float((1 - split.chances).mean()) / len(split.values)
+            for split in self.drawn
+        ]
         return 1 / sum(free)
 
 
@@ -147,21 +152,23 @@ def _known(variance: float) -> float:
     return _WORST if math.isnan(variance) else variance
 
 
-def _whole(strata: Sequence[StratumValues]) -> tuple[_Whole, tuple[float, float]]:
+def _whole(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, tuple[float, float]]:
     splits, certain, ends, n, pieces, mass = [], [], np.zeros(2), 0, 0.0, 0.0
-    for one in strata:
-        values, mask = answers_of(one.sample, one.values, one.answered)
-        ends += one.sample.mass * np.array(bounds_of(one.sample, values, mask))
-        mass += one.sample.mass
-        split = split_of(one.sample, values, mask)
+    for stratum in strata:
+        values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
+        ends += stratum.sample.mass * np.array(bounds_of(stratum.sample, values, mask))
+        mass += stratum.sample.mass
+        split = split_of(stratum.sample, values, mask)
         if split.mass:
             splits.append(split)
             n += int(mask.sum())
-            own = np.zeros(len(values)) if one.within is None else np.asarray(one.within, float)
-            certain.append(certain_pieces(one.sample.masses, values, own, one.pieces, one.sample.certain & mask))
-            pieces += split.rest**2 * within_of_drawn(one.sample, own, mask)
+            own = np.zeros(len(values)) if stratum.within is None else np.asarray(stratum.within, float)
+            certain.append(
+                certain_pieces(stratum.sample.masses, values, own, stratum.pieces, stratum.sample.certain & mask)
+            )
+            pieces += split.rest**2 * within_of_drawn(stratum.sample, own, mask)
     low, high = (ends / mass).tolist() if mass else (0.0, 1.0)
-    return _Whole(tuple(splits), n, joined(certain), pieces), (low, high)
+    return _CombinedStrata(tuple(splits), n, joined(certain), pieces), (low, high)
 
 
 def _filled(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
@@ -183,53 +190,57 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
 
 def _share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     """The share of the mass that answered."""
-    whole, bounds = _whole(strata)
-    if not whole.splits:
+    combined, bounds = _whole(strata)
+    if not combined.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
-    value = min(1.0, whole.value)
-    if not whole.drawn:
-        return OfWhole(Estimate(value, value, value, level, whole.n), 0.0, *bounds)
-    p, rest = min(1.0, whole.of_rest), whole.rest / whole.mass
-    draws = _effective(whole, p, level)
+    value = min(1.0, combined.value)
+    if not combined.drawn:
+        return OfWhole(Estimate(value, value, value, level, combined.n), 0.0, *bounds)
+    p, rest = min(1.0, combined.of_rest), combined.rest / combined.mass
+    draws = _compute_effective(combined, p, level)
     low, high = binomial_interval(p * draws, draws, level)
-    rare = binomial_interval(0, whole.effective, level)[1] if whole.effective else 0.0
+    rare = binomial_interval(0, combined.effective, level)[1] if combined.effective else 0.0
     low, high = min(low, p - rare * p), max(high, p + rare * (1 - p))  # strata that agree are not all alike for that
     sure = value - rest * p
-    found = Estimate(value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level,
-                     whole.n)  # fmt: skip
-    return OfWhole(found, design_effect_of(whole.variance * rest**2, value * (1 - value), whole.n), *bounds)
+    estimate = Estimate(value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level,
+                     combined.n)  # fmt: skip
+    return OfWhole(estimate, design_effect_of(combined.variance * rest**2, value * (1 - value), combined.n), *bounds)
 
 
-def _effective(whole: _Whole, p: float, level: float) -> float:
+def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> float:
     """Draws with replacement that would say as much; each stratum takes a degree of freedom."""
-    draws = sum(len(one.values) for one in whole.drawn)
-    known = 0 < p < 1 and whole.share_variance > 0
-    effective = p * (1 - p) / whole.share_variance if known else whole.effective
+    draws = sum(len(split.values) for split in combined.drawn)
+    is_estimable = 0 < p < 1 and combined.share_variance > 0
+    effective = p * (1 - p) / combined.share_variance if is_estimable else combined.effective
     if draws < 2:
         return effective
-    return effective * (t_critical(level, draws - 1) / t_critical(level, whole.freedom)) ** 2
+    return effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
 
 
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
     """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``): then its interval holds
     whatever is in what gave no answer."""
-    found = _mean(strata, level, bounded)
+    sample_estimate = _mean(strata, level, bounded)
     if not bounded:
-        return unknown_where_missing(found)
-    return widened(found, lambda missing: _mean(_filled(strata, missing), level, bounded))
+        return unknown_where_missing(sample_estimate)
+    return widened(sample_estimate, lambda missing: _mean(_filled(strata, missing), level, bounded))
 
 
 def _mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> OfWhole:
     """The mean over the mass that answered."""
-    whole, bounds = _whole(strata)
-    if not whole.splits:
+    combined, bounds = _whole(strata)
+    if not combined.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
-    rest = whole.rest / whole.mass
-    variance = whole.certain.variance / whole.mass**2 + whole.spread * rest**2
-    down, up = (end / whole.mass for end in whole.certain.reach(level, whole.freedom, bounded))
-    low, high = interval_of_mean(whole.weighted, whole.spread, whole.freedom, whole.effective, level, bounded)
-    below, above = math.hypot(rest * (whole.of_rest - low), down), math.hypot(rest * (high - whole.of_rest), up)
-    found = Estimate(whole.value, whole.value - below, whole.value + above, level, whole.n).within(low=0.0)
-    values = np.concatenate([answers_of(one.sample, one.values, one.answered)[0] for one in strata])
+    rest = combined.rest / combined.mass
+    variance = combined.certain.variance / combined.mass**2 + combined.spread * rest**2
+    down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))
+    low, high = interval_of_mean(
+        combined.weighted, combined.spread, combined.freedom, combined.effective, level, bounded
+    )
+    below, above = math.hypot(rest * (combined.of_rest - low), down), math.hypot(rest * (high - combined.of_rest), up)
+    estimate = Estimate(combined.value, combined.value - below, combined.value + above, level, combined.n).within(
+        low=0.0
+    )
+    values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
     spread = float(np.var(values)) if len(values) > 1 else 0.0
-    return OfWhole(found, design_effect_of(variance, spread, whole.n), *bounds)
+    return OfWhole(estimate, design_effect_of(variance, spread, combined.n), *bounds)

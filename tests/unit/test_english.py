@@ -1,0 +1,47 @@
+"""Names and messages in the field's English (docs/development.md): what was reached is kept. The figures may only fall."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import house
+import pytest
+
+# Identifiers of 1,000 that hold a word of the old dialect.
+DIALECT_PER_1000 = {}
+OPAQUE_PARAMETERS = 0
+ONE_WORD_FUNCTIONS = 0.0
+PHRASES_IN_TESTS = 0.03
+
+
+@pytest.mark.parametrize("room", sorted({house.room_of(path) for path in house.product_files()}))
+def test_dialect_only_falls(room):
+    files = [path for path in house.product_files() if house.room_of(path) == room]
+    assert house.dialect_per_1000(files) <= DIALECT_PER_1000[room]
+
+
+def test_names_only_become_better():
+    assert house.opaque_parameters(house.product_files()) <= OPAQUE_PARAMETERS
+    assert house.one_word_share(house.product_files()) <= ONE_WORD_FUNCTIONS
+
+
+def test_no_sentence_below_the_front_ends_names_an_option_as_a_terminal_spells_it():
+    assert house.own_flags() == []
+
+
+def test_words_are_asserted_in_golden_texts_and_not_in_tests():
+    assert house.phrase_share(house.test_files()) <= PHRASES_IN_TESTS
+
+
+def test_the_measures_see_what_they_count(tmp_path: Path):
+    file = tmp_path / "test_sample.py"
+    file.write_text(
+        "def read(found, rows):\n    return [one for one in found]\n"
+        "def parse_row(row): ...\n"
+        "def test_words():\n    assert 'no such row' in str(read(1, 2))\n"
+        "def test_codes():\n    assert read(1, 2) == ['bad-row']\n"
+    )
+    assert house.opaque_parameters([file]) == 1
+    assert house.one_word_share([file]) == 0.25
+    assert house.phrase_share([file]) == 0.5
+    assert house.dialect_per_1000([file]) == round(1000 * 4 / 18, 1)
