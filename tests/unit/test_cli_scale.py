@@ -214,7 +214,7 @@ def test_no_stations_without_a_ceiling_that_was_reached(tmp_path):
     ("args", "code"),
     [
         (("--response", "create_ops/s", "--as-stations", "4k"), "unit-mismatch"),
-        (("--response", "write_MiB/s", "--as-stations", "0"), "not-a-size"),
+        (("--response", "write_MiB/s", "--as-stations", "0"), "invalid-size"),
         (("--response", "number", "--as-stations", "1"), "missing-unit"),
     ],
 )

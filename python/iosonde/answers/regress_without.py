@@ -37,7 +37,7 @@ def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -
         mine = list(influential) if name == INFLUENTIAL else [row for row, one in enumerate(ids) if one == name]
         if not mine:
             raise InputError(
-                "no-influential-row" if name == INFLUENTIAL else "unknown-row",
+                "unknown-row",
                 "{spell.without}: no row decides alone (S305)"
                 if name == INFLUENTIAL
                 else "{spell.without}: there is no {row_word} '{name}'",

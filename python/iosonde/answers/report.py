@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.message import spell
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -93,8 +94,8 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | Cor
 
 def _of_campaign(asked: Wanted) -> list[str]:
     """What is asked that only the page of a campaign has."""
-    words = {"--by": asked.by, "--bound": asked.bound, "--choose": asked.choosing, "--questions": asked.questions,
-             "--constraint": asked.constraints}  # fmt: skip
+    words = {"by": asked.by, "bound": asked.bound, "choose": asked.choosing, "questions": asked.questions,
+             "constraint": asked.constraints}  # fmt: skip
     return [word for word, given in words.items() if given]
 
 
@@ -116,7 +117,7 @@ def _of_store(asked: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
                 "{data} holds surveys, whose page has nothing of {option}",
                 "leave {option} out",
                 data=asked.data,
-                option=words[0],
+                option=str(getattr(spell, words[0])),
             )
         return page_of_surveys(source.runs, asked.data)
     cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)

@@ -445,16 +445,17 @@ def _build_response(
     return _transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
-def _describe_assumption(response: Response, others: Sequence[str]) -> str:
+def _describe_assumption(response: Response, others: Sequence[str]) -> Message:
     """What was taken for a factor of somebody's table, whose user names none."""
-    remainder = f"; {', '.join(others)} looks measured and is left out" if others else ""
-    return assumed_factors(", ".join(response.names), remainder, "on")
+    return assumed_factors(", ".join(response.names), ", ".join(others), "on")
 
 
 def assumed_factors(factors: str, excluded: str, option: str) -> Message:
-    """Return the warning that these were taken for factors. ``option`` would name them; '' where there is none."""
+    """Return the warning that these were taken for factors, and those ``excluded`` as measured. ``option`` would name
+    them; '' where there is none."""
     reason = f"{getattr(spell, option)} names none" if option else "none is named"
-    template = "taken for factors, as {reason}: {factors}{excluded}"
+    template = "taken for factors, as {reason}: {factors}"
+    template += "; {excluded} looks measured and is left out" if excluded else ""
     return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
