@@ -39,3 +39,9 @@ def with_code(messages: Iterable[str], code: str) -> Message:
     """The only message with this code."""
     (message,) = (one for one in messages if isinstance(one, Message) and one.code == code)
     return message
+
+
+def has_message(messages: Iterable[str], code: str, /, **values: object) -> bool:
+    """Whether one of them has this code and, among others, these values (compared as texts)."""
+    coded = [one for one in messages if isinstance(one, Message) and one.code == code]
+    return any(texts(one.values, values) == texts(values, values) for one in coded)

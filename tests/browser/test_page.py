@@ -123,7 +123,7 @@ def test_a_table_sorts_by_keyboard(browser, files):
 def test_the_keyboard_reaches_everything(browser, files):
     with opened(browser, files / "whole.html") as page:
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+        assert page.evaluate("document.activeElement.className") == "skip"
         assert page.locator(".skip").bounding_box()["x"] >= 0
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
@@ -146,7 +146,7 @@ def test_the_data_is_one_click_away(browser, files, tmp_path):
             figure.get_by_text("Data as CSV").click()
         assert download.value.suggested_filename == "write_large-bandwidth_last_done.csv"
         download.value.save_as(tmp_path / "data.csv")
-        assert (tmp_path / "data.csv").read_text().startswith("nodes,mean (bytes/s)")
+        assert (tmp_path / "data.csv").read_text().startswith("nodes,mean ")
 
 
 # What the buttons would give to be saved, without saving it: [name, text] of each.
@@ -208,7 +208,7 @@ def test_a_tooltip_with_text_from_data_is_text(browser, files):
         page.mouse.move(late["x"] + late["width"] / 2, late["y"] + late["height"] / 2)
         tip = page.locator("#vg-tooltip-element.visible")
         tip.wait_for(timeout=60_000)
-        assert "<img src=x onerror=alert(1)>$$x^2$$" in tip.inner_text() and "started late" in tip.inner_text()
+        assert "<img src=x onerror=alert(1)>$$x^2$$" in tip.inner_text() and "late" in tip.inner_text()
         assert page.locator("img").count() == 0
 
 
@@ -326,7 +326,7 @@ def test_without_javascript_text_and_tables_are_there(browser, files):
     with opened(browser, files / "whole.html", java_script_enabled=False) as page:
         assert page.locator("h1").is_visible()
         assert page.locator("table.headline tbody tr").count() == 10
-        assert page.get_by_text("The figure needs JavaScript").first.is_visible()
+        assert page.locator(".missing.unscripted").first.is_visible()
         page.locator("#bars figure summary").first.click()
         assert page.locator("#bars figure table").first.is_visible()
         page.locator("#latency figure summary").first.click()

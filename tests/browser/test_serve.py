@@ -123,7 +123,7 @@ def test_one_can_go_from_an_experiment_to_its_page(browser, address):
     with opened(browser, address) as page:
         page.get_by_role("link", name="MTC envelope of /mnt/zeus", exact=True).click()
         page.wait_for_url("**/runs?*")
-        assert "experiment=envelope-7f3a" in page.get_by_label("Runs with").input_value()
+        assert "experiment=envelope-7f3a" in page.locator("input[name=where]").first.input_value()
         page.get_by_role("link", name="envelope-7f3a-0003").click()
         page.get_by_role("link", name="of its experiment").click()
         page.wait_for_url("**/report?*")
@@ -140,7 +140,7 @@ def test_conditions_are_typed(browser, address):
         page.get_by_role("button", name="Show").click()
         page.wait_for_url("**nodes*")
         assert page.locator("table.list tbody tr").count() == 3
-        assert page.get_by_label("Runs with").input_value() == "fs=nfs"
+        assert page.locator("input[name=where]").first.input_value() == "fs=nfs"
 
 
 def test_without_the_token_nothing_is_seen(browser, address):

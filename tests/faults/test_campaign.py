@@ -29,7 +29,7 @@ def test_half_a_run_is_seen(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"files": told}))
     assert invariants._damage(tmp_path) == "FileNotFoundError"
     (tmp_path / "results.parquet").write_bytes(b"abd")
-    assert "not as run.json says" in invariants._damage(tmp_path)
+    assert "results.parquet" in invariants._damage(tmp_path)
     (tmp_path / "results.parquet").write_bytes(b"abc")
     assert invariants._damage(tmp_path) == ""
     (tmp_path / "run.json").write_text("{")
@@ -79,7 +79,8 @@ def test_what_is_said_at_the_end_is_judged(tmp_path, row, code, said, breach):
 def test_a_command_that_does_not_end_is_a_breach(tmp_path):
     witness = invariants.Witness(Ended(tmp_path, "target full", None, ""))
     witness.check_end(None, 10.0, hit=True)
-    assert witness.breaches == ["had not ended 10 s after the fault"]
+    (breach,) = witness.breaches
+    assert "10 s" in breach
 
 
 def test_a_run_that_is_lost_or_changed_and_foreign_files_are_seen(tmp_path):

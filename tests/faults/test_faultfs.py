@@ -41,8 +41,10 @@ def test_without_rules_it_is_a_file_system(faulty):
     os.rename(path / "d" / "a", path / "b")
     assert sorted(os.listdir(path)) == ["b", "d", "link"]
     assert os.statvfs(path).f_bavail == (faulty.state()["sizes"]["bavail"])
-    with pytest.raises(OSError, match="not empty"):
-        (path / "d" / "x").mkdir() or (path / "d").rmdir()
+    (path / "d" / "x").mkdir()
+    with pytest.raises(OSError) as refused:
+        (path / "d").rmdir()
+    assert refused.value.errno == errno.ENOTEMPTY
     with (path / "b").open("rb") as open_file:
         (path / "b").unlink()
         assert open_file.read(3) == b"012"
@@ -167,5 +169,5 @@ def test_full_read_only_and_late(faulty):
              {"on": "mkdir", "do": "flip"}, {"on": "write", "do": "error", "errno": "EHUH"}, {"on": "write"}]
 )  # fmt: skip
 def test_a_rule_that_means_nothing_is_refused(faulty, rule):
-    with pytest.raises(ValueError, match=r"no |is for|needs"):
+    with pytest.raises(ValueError):
         faulty.set(rule)

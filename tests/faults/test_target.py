@@ -1,5 +1,8 @@
 """What a failing or hanging target costs: no run that was finished, no time beyond the limit, nothing of anybody's."""
 
+import errno
+import os
+import re
 import subprocess
 import sys
 import time
@@ -52,8 +55,7 @@ def test_a_target_that_hangs_in_mid_trial_hangs_nothing(faulty, tmp_path, operat
     done = run(faulty.path, tmp_path / "store")
     assert time.monotonic() - began < SLOW * (IDLE_S + 10)
     assert done.returncode == 3, done.stderr
-    assert "does not answer" in done.stderr
-    assert "trial-0001" in done.stderr
+    assert "answer" in done.stderr and "trial-0001" in done.stderr
     assert len(Store.open(tmp_path / "store").run_ids()) == kept
     assert "Traceback" not in done.stderr
     faulty.clear()
@@ -71,8 +73,7 @@ def test_a_command_that_hangs_is_ended_by_the_idle_limit(faulty, tmp_path):
     assert time.monotonic() - began < SLOW * (IDLE_S + 10)
     assert done.returncode in (1, 3), done.stderr
     said = " ".join(Store.open(tmp_path / "store").runs()[0]["missing"])
-    assert "hangs in the kernel (process " in said
-    assert "request_wait_answer" in said
+    assert re.search(r"\(process \d+, request_wait_answer\)", said), said
 
 
 def test_a_command_that_hangs_at_its_timeout_hears_no_sigterm(faulty, tmp_path):
@@ -91,9 +92,9 @@ def test_a_target_that_hangs_before_the_first_trial_is_named(faulty, tmp_path, o
     faulty.set({"on": operation, "do": "hang"})
     done = run(faulty.path, tmp_path / "store")
     assert done.returncode == 3, done.stderr
-    assert f"{faulty.path} does not answer" in done.stderr
-    assert " hangs since " in done.stderr
-    assert "waiting since" in done.stderr
+    waiting, error = (line for line in done.stderr.splitlines()[:2])
+    assert "waiting" in waiting and str(faulty.path) in done.stderr and "answer" in done.stderr
+    assert "hangs" in done.stderr and error
 
 
 @pytest.mark.parametrize("command", one_and("plan", "probe"))
@@ -101,7 +102,7 @@ def test_plan_and_probe_say_that_it_hangs(faulty, tmp_path, command):
     faulty.set({"on": ["statfs", "lookup", "getattr"], "do": "hang"})
     done = iosonde(command, "--target", faulty.path, "--store", tmp_path / "store", "--idle-timeout", f"{IDLE_S}s")
     assert done.returncode == 3, done.stderr
-    assert "does not answer" in done.stderr
+    assert str(faulty.path) in done.stderr and "answer" in done.stderr
 
 
 def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
@@ -110,36 +111,38 @@ def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
     faulty.set({"on": ["create", "mkdir"], "do": "hang"})
     found = target_checks.try_all(faulty.path, limit_s=1.0)
     assert [one.ok for one in found] == [True, False]
-    assert "does not answer" in found[1].detail
+    assert str(faulty.path) in found[1].detail and "answer" in found[1].detail
+    no_answer = found[1].detail.code
     faulty.clear()
     faulty.set({"on": "any", "do": "hang"})
     (found,) = target_checks.try_all(faulty.path, limit_s=1.0)
-    assert "does not answer" in found.detail and found.required
+    assert found.detail.code == no_answer and found.required
     faulty.clear()
     faulty.kill()
     (found,) = target_checks.try_all(faulty.path)
-    assert "Transport endpoint is not connected" in found.detail and found.required
+    assert os.strerror(errno.ENOTCONN) in found.detail and found.detail.code != no_answer and found.required
 
 
 @pytest.mark.parametrize(
-    ("rule", "words"),
+    ("rule", "gone"),
     one_and(
-        ({"on": "unlink", "do": "error", "errno": "EIO", "path": "*/trial-0001/*"}, "fails: Input/output error"),
-        ({"on": "rmdir", "do": "error", "errno": "EIO", "path": "*/trial-0001"}, "fails: Input/output error"),
-        ({"on": "unlink", "do": "error", "errno": "ENOTCONN", "path": "*/trial-0001/*"}, "is gone: Transport endpoint"),
-        ({"on": "unlink", "do": "error", "errno": "ESTALE", "path": "*/trial-0001/*"}, "is gone: Stale file handle"),
+        ({"on": "unlink", "do": "error", "errno": "EIO", "path": "*/trial-0001/*"}, False),
+        ({"on": "rmdir", "do": "error", "errno": "EIO", "path": "*/trial-0001"}, False),
+        ({"on": "unlink", "do": "error", "errno": "ENOTCONN", "path": "*/trial-0001/*"}, True),
+        ({"on": "unlink", "do": "error", "errno": "ESTALE", "path": "*/trial-0001/*"}, True),
     ),
 )
-def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, words):
+def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, gone):
     """The envelope removes its files itself, as a phase: that phase is incomplete. Its run is there all the same."""
     faulty.set(rule)
     done = run(faulty.path, tmp_path / "store")
     assert done.returncode == 3, done.stderr
-    assert words in done.stderr
-    assert "was not made by this experiment" not in done.stderr
+    reason = os.strerror(getattr(errno, rule["errno"]))
+    assert reason in done.stderr and ("gone" in done.stderr.split()) == gone
+    assert "experiment" not in done.stderr, "nobody else made these files"
     store = Store.open(tmp_path / "store")
     assert len(store.run_ids()) == 2
-    assert "after the trial: " in store.notes.of(store.run_ids()[1])["notes"][0]["text"]
+    assert reason in store.notes.of(store.run_ids()[1])["notes"][0]["text"]
     faulty.clear()
     assert run(faulty.path, tmp_path / "store").returncode == 0
     assert left_of(faulty) == []
@@ -154,7 +157,7 @@ def test_a_dead_server_is_said_to_be_gone(faulty, tmp_path):
     faulty.kill()
     _, said = process.communicate(timeout=120)
     assert process.returncode == 3, said
-    assert "is gone: " in said
+    assert "gone:" in said.split()
     assert len(Store.open(tmp_path / "store").run_ids()) == 2
 
 
@@ -162,7 +165,7 @@ def test_a_dead_server_is_said_to_be_gone(faulty, tmp_path):
 def test_a_target_whose_reads_lie_is_cleaned_all_the_same(faulty, tmp_path, lie):
     faulty.set({"on": "read", "do": lie})
     done = run(faulty.path, tmp_path / "store")
-    assert "was not made by this experiment" not in done.stderr
+    assert "experiment" not in done.stderr, "nobody else made these files"
     assert len(Store.open(tmp_path / "store").run_ids()) >= 1
     assert left_of(faulty) == []
 

@@ -77,11 +77,10 @@ def test_with_two_copies_a_server_may_die_or_hang_and_all_that_was_written_is_re
         assert settled.space_back_s is not None and settled.agree_s is not None
         assert settled.bytes_most - settled.bytes_before > 48 * 2**20  # a copy at least; gone in the end
     said = json.loads(iosonde("summary", "s", "--json").stdout)["faults"]
-    (stopped,) = [one for one in said if one["fault"] == "stop on server2" and one["operation"] == "write"]
-    assert (
-        stopped["stall_s"] > 1.5 > stopped["stall_before_s"]
-        and "One trial: there is no interval" in stopped["sentence"]
-    )
+    (stopped,) = [
+        one for one in said if one["fault"].split()[::2] == ["stop", "server2"] and one["operation"] == "write"
+    ]
+    assert stopped["stall_s"] > 1.5 > stopped["stall_before_s"] and "server2" in stopped["sentence"]
     assert place.names() == []
 
 
@@ -111,11 +110,11 @@ def test_with_one_copy_what_is_lost_is_said_and_the_trial_is_kept(here):
     done = iosonde("lab", "run", "e.yaml", "--store", "s", "--nodes", "1", "--ranks-per-node", "4", limit_s=200)
     assert done.returncode == 1, done.stderr  # half of the files lie on server2
     run = runs(folder)["kill-server"]
-    assert any("write: rank" in why for why in run.missing), run.missing
+    assert any(why.startswith("write: ") for why in run.missing), run.missing
     assert run.faults[0].healed_ns and place.names() == []
-    assert "S116 warning: operations failed in 1 of 1 trials with faults" in " ".join(
-        iosonde("check", "s").stdout.split()
-    )
+    findings = json.loads(iosonde("check", "s", "--json").stdout)["findings"]
+    (failed,) = [finding for finding in findings if finding["code"] == "S116"]
+    assert failed["severity"] == "warning" and "1 of 1" in failed["sentence"]
 
 
 def test_whoever_is_interrupted_in_a_fault_leaves_no_lab(here):
@@ -135,7 +134,7 @@ def test_what_this_file_system_cannot_have_is_said_before_anything_is_measured(h
     text = (folder / "e.yaml").read_text().replace("file_system: glusterfs", "file_system: local")
     (folder / "e.yaml").write_text(text.replace("set: {replica: 2, network.ping-timeout: 2}", "set: {}"))
     done = iosonde("lab", "run", "e.yaml", "--store", "s")
-    assert done.returncode == 2 and "nothing serves data there" in done.stderr
+    assert done.returncode == 2 and "kill-server" in done.stderr and "server2" in done.stderr
     assert not (folder / "s").exists() and place.names() == []
 
 
@@ -161,7 +160,7 @@ def test_the_server_of_the_metadata_may_die_and_how_long_nothing_was_served_is_a
     done = iosonde("lab", "run", "e.yaml", "--store", "s", "--alongside", limit_s=120)
     assert done.returncode == 0, done.stderr
     (effect,) = json.loads(iosonde("summary", "s", "--json").stdout)["faults"]
-    assert effect["fault"] == "kill-server on master" and effect["not_well"] == 0
+    assert effect["fault"].split()[::2] == ["kill-server", "master"] and effect["not_well"] == 0
     assert effect["stall_s"] >= 2.0 > 0.3 > effect["stall_before_s"] and effect["heal_s"] > 0
     (run,) = Store.open(folder / "s").runs()
     assert StoredRun(run).phases[0].totals["create"] == {"bytes": 0, "count": 8000, "errors": 0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -108,11 +109,14 @@ def test_rank_0_learns_that_another_rank_could_not_send(start):
             raise OSError("disk full")
         try:
             ranks.stream_to_root(chunks() if ranks.rank else [], lambda rank, chunk: None)
-        except (IosondeError, OSError) as error:
+        except IosondeError as error:
+            say([error.code, error.values["rank"]])
+        except OSError as error:
             say(str(error))
         """,
     )
-    assert said == ["rank 1 could not send its results", "disk full"]
+    assert said[0] == ["rank-failed", 1]
+    assert said[1].split() == ["disk", "full"]
     assert outcome.exit_code == 0
 
 
@@ -145,7 +149,7 @@ def test_processes_that_are_each_alone_are_found_out(tmp_path):
     words = program(tmp_path, 2, "say('connected')")
     done = subprocess.run(words, env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
-    assert "LaunchError: 2 ranks were asked for, but MPI connects 1" in done.stderr
+    assert re.search(r"LaunchError: 2 ranks .* 1: ", done.stderr)
     assert not (tmp_path / "said-0").exists()
 
 
@@ -153,7 +157,7 @@ def test_fewer_ranks_than_expected_are_found_out(start, tmp_path):
     words = local.Local().command(2, 1, program(tmp_path, 3, "say('connected')"))
     outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
     assert outcome.exit_code != 0
-    assert "3 ranks were asked for, but MPI connects 2" in outcome.stderr_tail
+    assert re.search(r"3 ranks .* 2: ", outcome.stderr_tail)
 
 
 def test_a_rank_killed_takes_the_others_with_it_and_leaves_nothing(start):

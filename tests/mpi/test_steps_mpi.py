@@ -11,6 +11,7 @@ import pytest
 from iosonde.core.errors import LaunchError
 from iosonde.measure.spec import ALL, EACH, SINGLE, CommandStep
 from iosonde.ranks.launch import mpiexec
+from messages import with_code
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_trial_mpi import another_node, target, two_nodes  # noqa: F401 - fixtures
@@ -123,7 +124,8 @@ def test_a_command_of_a_rank_that_was_killed_is_ended_on_its_node_and_its_output
     command = "echo before; if [ ${RANK} = 1 ]; then echo $$ > ${TARGET_ROOT}/pid; kill -9 $PPID; sleep 1000; fi"
     done = run(target, [CommandStep(command, on=ALL)], nodes=2, launcher=another_node)
     assert not done.complete
-    assert any("step-01 was not finished by rank" in sentence for sentence in done.missing)
+    unfinished = with_code(done.missing, "unfinished-phase")
+    assert unfinished.values["phase"] == "step-01"
     assert printed(done)[1][1] == b"before\n"
     pid = (target / "pid").read_text().strip()
     status = Path(f"/proc/{pid}/stat")

@@ -22,8 +22,9 @@ from iosonde.measure import trial
 from iosonde.measure.spec import NativeStep
 from iosonde.measure.target.workspace import Workspace
 from iosonde.measure.workloads import envelope
-from iosonde.ranks import leftovers, machine, processes
+from iosonde.ranks import leftovers, machine, processes, watchdog
 from iosonde.ranks.launch import local, mpiexec
+from messages import assert_problem, codes
 
 pytestmark = pytest.mark.mpi
 
@@ -194,7 +195,7 @@ def test_a_killed_rank_leaves_what_was_finished(target, another_node, place):
     create = next(phase for phase in done.phases if phase["operation"] == "create")
     assert len(create["ranks"]) == 2
     assert rows(done, "create")["rate_sum_of_ranks"].value > 0
-    assert any("was not finished by rank" in sentence for sentence in done.missing)
+    assert "unfinished-phase" in codes(done.missing)
     assert not ranks_below("python")
     assert not list(target.iterdir())
     assert not list(another_node.its_tmp.iterdir())
@@ -206,8 +207,8 @@ def test_a_rank_that_hangs_is_named_and_ended(target):
     done = run(target, local.Local(), idle_s=4.0, settings=LONGER)
     saboteur.join()
     assert saboteur.hit
-    assert "ended by the watchdog (idle)" in done.missing[0]
-    assert "rank " in done.missing[0]
+    assert_problem(done.missing[0], "ended-by-watchdog", limit=watchdog.IDLE)
+    assert "rank " in done.missing[0].values["states"]
     assert not ranks_below("python")
     assert not list(target.iterdir())
 
@@ -251,8 +252,9 @@ def test_a_killed_proxy_of_the_launcher_ends_the_trial_at_once(target):
 
     began = time.monotonic()
     done = run(target, local.Local(), idle_s=100.0, steps=working_s(90), on_tick=kill)
-    assert "ended by the watchdog (lost)" in done.missing[0]
-    assert "hydra_pmi_proxy of the launcher, which had started rank 0, 1 on" in done.missing[0]
+    assert_problem(done.missing[0], "ended-by-watchdog", limit=watchdog.LOST)
+    states = done.missing[0].values["states"]
+    assert "hydra_pmi_proxy" in states and "rank 0, 1" in states
     assert time.monotonic() - began < 60
     assert not ranks_below("python")
 

@@ -15,6 +15,7 @@ from iosonde.core.where import Condition, parse_where
 from iosonde.store import Store
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_postgres import SCHEMA, without_password
+from messages import raises
 from unit.test_store_index import (  # noqa: F401
     HOSTILE,
     design,
@@ -116,11 +117,11 @@ def test_a_connection_that_is_lost_is_made_again_and_a_lost_index_too(store, url
     with psycopg.connect(url, autocommit=True) as other:
         others = "FROM pg_stat_activity WHERE pid != pg_backend_pid() AND datname IS NOT NULL"
         other.execute(f"SELECT pg_terminate_backend(pid) {others}")
-        with pytest.raises(SystemFaultError, match="cannot be used"):
+        with raises("unusable-index", SystemFaultError):
             viewed(made, store).runs()
         assert viewed(made, store).runs().total == 6
         other.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
-        with pytest.raises(SystemFaultError, match=f"DROP SCHEMA {SCHEMA}|does not exist"):
+        with raises("unusable-index", SystemFaultError, schema=SCHEMA):
             made.refresh(store, thorough=True)
     assert Index.at(url).refresh(store).added == 6
 
@@ -130,13 +131,13 @@ def test_nobody_there_is_said_without_the_password(tmp_path):
         Index.at(f"postgresql://me:secret@/postgres?host={tmp_path}")
     assert "secret" not in str(caught.value) and "me:***@" in caught.value.message
     assert without_password("postgresql://me:se@cret@h:5/d?password=x") == "postgresql://me:***@h:5/d"
-    with pytest.raises(InputError, match="is no postgresql://"):
+    with raises("invalid-address", InputError):
         Index.at("mysql://somewhere")
 
 
 def test_the_command_line_makes_it_and_serve_reads_it(store, url, tmp_path, monkeypatch):  # noqa: F811
     made = here.iosonde("store", "index", "results", "--into", url, where=tmp_path)
-    assert made.returncode == 0 and "6 runs added" in made.stdout and "secret" not in made.stdout + made.stderr
+    assert made.returncode == 0 and " 6 " in f" {made.stdout}" and "secret" not in made.stdout + made.stderr
     monkeypatch.setenv("IOSONDE_INDEX", url)
     again = here.iosonde("store", "index", "results", where=tmp_path)
-    assert "0 runs added" in again.stdout
+    assert again.stdout.split() != made.stdout.split() and " 0 " in f" {again.stdout}"

@@ -16,6 +16,7 @@ import sample_store
 from iosonde.answers.store import check
 from iosonde.cli.group import cli
 from iosonde.core.errors import IosondeError
+from messages import assert_problem
 
 RUN = "envelope-7f3a-0002"
 COMMANDS = (
@@ -43,22 +44,24 @@ def ask_all(store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "why"),
+    ("path", "value", "damage", "values"),
     [
-        (("factors", "nodes"), {"a": 1}, "factors.nodes is an object"),
-        (("phases",), "x", "phases is text, not a list"),
-        (("findings",), [{"code": "S1", "severity": "nope", "sentence": ""}], "findings.0.severity is not one of"),
-        (("facts", "own"), forged_store.nested(900), "nested deeper than 64 levels"),
-        (("started_at",), None, "started_at is missing"),
-        (("facts", "hosts"), [1], "facts.hosts.0 is a whole number, not text"),
-        (("facts", "nodes"), [1.5], "facts.nodes.0 is a number, not a whole number"),
-        (("seconds",), {"$float": "many"}, "a number that is none"),
+        (("factors", "nodes"), {"a": 1}, "wrong-type", {"field": "factors.nodes", "actual": "an object"}),
+        (("phases",), "x", "wrong-type", {"field": "phases", "actual": "text", "expected": "a list"}),
+        (("findings",), [{"code": "S1", "severity": "nope", "sentence": ""}], "unknown-value",
+         {"field": "findings.0.severity"}),
+        (("facts", "own"), forged_store.nested(900), "nested-too-deep", {"limit": 64}),
+        (("started_at",), None, "missing-key", {"field": "started_at"}),
+        (("facts", "hosts"), [1], "wrong-type", {"field": "facts.hosts.0", "actual": "a whole number"}),
+        (("facts", "nodes"), [1.5], "wrong-type", {"field": "facts.nodes.0", "expected": "a whole number"}),
+        (("seconds",), {"$float": "many"}, "invalid-number", {}),
     ],
-)
-def test_a_run_of_other_types_is_a_damaged_one(store, path, value, why):
+)  # fmt: skip
+def test_a_run_of_other_types_is_a_damaged_one(store, path, value, damage, values):
     forged_store.forge(store / "runs" / RUN / "run.json", path, value)
     (problem,) = check(str(store)).serious
-    assert problem.code == "D101" and f"run {RUN} is damaged" in problem.sentence and why in problem.sentence
+    assert problem.code == "D101"
+    assert_problem(problem.sentence, "damaged-run", run_id=RUN, damage=damage, **values)
     ask_all(store)
 
 

@@ -36,7 +36,7 @@ def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
     assert [one.measured.n for one in made.rows] == [3, 3]
     assert made.rows[0].ratio.value == pytest.approx(1.05) and made.rows[0].ratio.low < 1.05 < made.rows[0].ratio.high
     assert made.records()[1]["nodes"] == 2 and made.content()["rows"][0]["parts"] == {"compute": 1.0, "write": 1.0}
-    assert made.sentence == "It took 1.03 to 1.05 times as long as predicted; of 2 settings 2 as predicted."
+    assert "1.03 to 1.05" in made.sentence and made.sentence.count("2") == 2
 
 
 def test_without_data_only_what_is_predicted_is_said(source):
@@ -45,12 +45,13 @@ def test_without_data_only_what_is_predicted_is_said(source):
     assert made.rows[0].predicted.value == 2.0 and made.rows[0].measured.n == 0
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    ({"computes": "1"}, "no 'computes'"), ({"write": "node"}, "not a factor"), ({"write": "nodes +"}, "cannot be read"),
-])  # fmt: skip
-def test_what_cannot_be_said_of_an_application(source, words, said):
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize(
+    ("words", "name"), [({"computes": "1"}, "computes"), ({"write": "node"}, "node"), ({"write": "nodes +"}, "nodes +")]
+)
+def test_what_cannot_be_said_of_an_application(source, words, name):
+    with pytest.raises(InputError) as refused:
         predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), words)
+    assert name in refused.value.values.values()
 
 
 def test_a_factor_that_varies_within_a_setting_is_refused(source):

@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.answers.bound.tools import measured_by_tools
 from iosonde.core.errors import DataError
-from messages import raises
+from messages import assert_problem, codes, raises
 
 DATA = Path(__file__).parents[1] / "golden" / "data" / "bound-tools"
 NETPERF, IOZONE = DATA / "netperf.txt", DATA / "iozone.txt"
@@ -17,7 +17,7 @@ def test_a_link_of_netperf_is_that_of_the_talk_in_both_units():
     """Seed 004, slide 9: 94.11 Mbit/s are 11.764 MB/s and 11,488 KiB/s."""
     told = measured_by_tools(NETPERF, 0.95, None)
     assert told.fields["network"] == pytest.approx((94.11e6 / 8,) * 3)
-    assert "11.764 MB/s (11,488 KiB/s)" in told.notes[0]
+    assert "11.764 MB/s (11,488 KiB/s)" in told.notes[0] and codes(told.notes) == ["link-goodput"]
 
 
 def test_several_streams_are_repetitions_of_a_link(tmp_path):
@@ -34,7 +34,9 @@ def test_a_disk_is_what_iozone_saw_beyond_memory():
     told = measured_by_tools(IOZONE, 0.95, 512 * MIB)
     assert told.fields["disk_write"][0] == 24990 * 1024
     assert told.fields["disk_read"][0] == 28611 * 1024
-    assert "24.4 MiB/s at 2 GiB in records of 64 KiB, others down to 24.1 MiB/s" in told.notes[0]
+    largest = {"rate": "24.4 MiB/s", "file_size": "2 GiB", "record_size": "64 KiB"}
+    assert_problem(told.notes[0], "disk-rate", operation="write", **largest)
+    assert "24.1 MiB/s" in told.notes[0].values["span"]
     assert measured_by_tools(IOZONE, 0.95, 1024 * MIB).fields["disk_write"][0] == 24990 * 1024
 
 

@@ -57,7 +57,8 @@ def slow_walk(cells=6, n=10, correlation=0.8, seed=1) -> np.ndarray:
 def test_a_hole_in_a_grid_is_named():
     cells = [cell([1.0, 2.0], fs=fs, nodes=n) for fs, n in itertools.product("ab", (1, 2, 4)) if (fs, n) != ("b", 4)]
     (finding,) = ask("S123", *cells)
-    assert finding.severity == "warning" and "1 of 6 cells of y are missing: fs=b, nodes=4" in finding.sentence
+    assert finding.severity == "warning" and "fs=b, nodes=4" in finding.sentence
+    assert (finding.evidence["n_cells"], finding.evidence["n_combinations"]) == (5, 6)
     assert not ask("S123", *cells, cell([1.0, 2.0], fs="b", nodes=4))
 
 
@@ -71,7 +72,7 @@ def test_settings_that_were_only_seen_owe_no_combinations():
              cell([1.0, 2.0], nodes=2, cache="warm")]  # fmt: skip
     assert "nodes=1, cache=warm" in ask("S123", *cells)[0].sentence
     (finding,) = ask("S123", *cells, observed=["cache"])
-    assert "unbalanced: 2 trials in nodes=1, 4 in nodes=2" in finding.sentence
+    assert "nodes=1, 4 in nodes=2" in finding.sentence and "cache" not in finding.sentence
 
 
 def test_cells_with_half_the_trials_are_unbalanced():
@@ -99,7 +100,8 @@ def test_nobody_is_told_to_draw_an_order_that_was_drawn(facts, drawn):
     runs = [StoredRun({"id": str(place), "facts": facts}) for place in range(3)]
     cells = [cell(x, x=i) for i, x in enumerate(slow_walk())]
     (finding,) = ask("S124", *cells, runs=runs)
-    assert ("random already" in finding.action) is drawn and ("put the cells" in finding.action) is not drawn
+    (usual,) = ask("S124", *cells, runs=[StoredRun({"id": str(place), "facts": {}}) for place in range(3)])
+    assert (finding.action != usual.action) is drawn and usual.action
 
 
 def test_a_slow_change_is_seen_through_cells_in_random_order():
@@ -174,7 +176,7 @@ def test_a_row_in_another_unit_is_found(factor):
     x = RNG(1).normal(100, 3, 8)
     x[5] *= factor
     (finding,) = ask("S126", cell(x, x=1))
-    assert finding.severity == "warning" and "two units" in finding.sentence
+    assert finding.severity == "warning" and "unit" in finding.sentence
 
 
 @pytest.mark.parametrize("factor", [1.048576, 1.024, 8.0, 1.073741824])
@@ -336,7 +338,7 @@ def test_trials_are_ordered_by_their_dates():
 
 def test_what_cannot_be_seen_is_said():
     made = examined(table_of({"x": [1, 2, 3], "y": [1.25, 2.5, 3.75]}), ["y"], ["x"])
-    assert any("one trial a setting" in text for text in made.unseen) and made.suspicious
+    assert [text for text in made.unseen if "setting" in text] and made.suspicious
 
 
 @pytest.mark.long
@@ -356,7 +358,8 @@ def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten(
     columns = {f"c{i}": rng.integers(0, 4, 12) for i in range(600)}
     made = examined(table_of({"y": rng.normal(9, 1, 12), **columns}), ["y"], list(columns))
     (found,) = [finding for finding in made.findings if finding.code == "S123"]
-    assert "12 of about 10^" in found.sentence and len(found.sentence) < 100
+    assert "10^" in found.sentence and len(found.sentence) < 100
+    assert found.evidence["n_cells"] == 12
     assert found.evidence["n_combinations"] is None
 
 
@@ -389,7 +392,7 @@ def test_a_source_in_another_unit_is_found_in_a_table():
     rows = [(fs, n, (n + 1) * (1024.0 if fs == "b" else 1.0)) for fs in "ab" for n in range(4)] + [("c", 9, 5.0)]
     table = table_of({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
     (finding,) = checks.run(checks.Subject(cells_of(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"])
-    assert "fs=a and fs=b differ by a factor of about 10" in finding.sentence
+    assert {"fs=a", "fs=b"} <= set(finding.sentence.replace(",", "").split()) and "10" in finding.sentence
 
 
 @pytest.mark.slow

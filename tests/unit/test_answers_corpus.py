@@ -1,5 +1,6 @@
 """A corpus: each system counts once, what explains the differences, what stands out, one's own result placed."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from iosonde.core.types import Observation
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.corpus import lines
-from messages import raises
+from messages import assert_problem, raises, with_code
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_what_explains_is_found_and_a_year_only_if_asked_for(place):
     assert "year" not in made.on and set(made.on) == {"nodes", "api"}
     assert phase(made).explained["api"].share.low > 0.5
     assert phase(made).explained["nodes"].share.low == pytest.approx(0.0, abs=0.05)
-    assert "by api" in made.sentence
+    assert "api" in made.sentence and "nodes" not in made.sentence
     assert "year" in asked(place, on=("year",)).on
 
 
@@ -70,7 +71,7 @@ def test_your_own_result_is_placed_and_not_part_of_it(place, tmp_path):
     for value, name in zip(others.values, others.names, strict=True):
         means.setdefault(name, []).append(value < mine.value)
     assert mine.share.value == pytest.approx(np.mean([np.mean(one) for one in means.values()]))
-    assert mine.share.low < mine.share.value < mine.share.high and "Your ior_hard_write per node" in made.sentence
+    assert mine.share.low < mine.share.value < mine.share.high and others.title in made.sentence
     own = sample.write(tmp_path / "own", [run for run in sample.corpus() if run.id == "s05-0"])
     assert phase(asked(place, HowCorpus(mine=str(own)))).placed.value == pytest.approx(mine.value)
 
@@ -80,7 +81,7 @@ def test_a_system_that_stands_out_is_named(tmp_path):
     runs.append(sample.run("far", "elsewhere", "huge", 2024, sample.rows(4, 9000.0, 1.0, 7.0), nodes=4, api="POSIX"))
     made = asked(sample.write(tmp_path / "s", runs))
     far = phase(made, "ior_easy_write").standing_out
-    assert [one.system for one in far] == ["huge, elsewhere"] and far[0].times > 1000
+    assert [set(one.system.split(", ")) for one in far] == [{"huge", "elsewhere"}] and far[0].times > 1000
 
 
 @pytest.mark.parametrize("runs", [sample.corpus(1, 1), sample.corpus(1, 5), sample.corpus(2, 1), sample.corpus(5, 1)])
@@ -108,9 +109,8 @@ def test_runs_that_do_not_say_their_nodes_are_counted(tmp_path):
     for run in runs[-3:]:
         del run.factors["nodes"]
     made = asked(sample.write(tmp_path / "s", runs))
-    assert phase(made).systems == sample.SYSTEMS - 3 and any(
-        "3 runs of 32 say no nodes" in one for one in made.warnings
-    )
+    assert phase(made).systems == sample.SYSTEMS - 3
+    assert_problem(with_code(made.warnings, "missing-size"), "missing-size", runs="3 runs", n_runs=32, per="nodes")
 
 
 @pytest.mark.long
@@ -125,7 +125,7 @@ def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
     made = rank(open_data(sample.write(tmp_path / "s", runs)), Asked())
     hard = next(one for one in made.rankings if one.response.startswith("ior_hard_write"))
     assert "network" not in {one.name for one in hard.factors} and any("network" in one for one in hard.warnings)
-    assert hard.n == len(runs) and [one for one in made.left_out if one.startswith("rare rate")]
+    assert hard.n == len(runs) and [one for one in made.left_out if one.split()[0] == "rare"]
     with pytest.raises(DataError):
         rank(open_data(tmp_path / "s"), Asked(("rare",)))
 
@@ -133,7 +133,7 @@ def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
 def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(place, tmp_path, monkeypatch):
     page = report(Wanted(str(place)))
     assert isinstance(page, CorpusPage) and page.corpus.systems == sample.SYSTEMS
-    assert page.headline.endswith(f": 32 runs of {sample.SYSTEMS} systems, 2019 to 2024")
+    assert re.findall(r"\d+", page.headline.rpartition(": ")[2]) == ["32", str(sample.SYSTEMS), "2019", "2024"]
     assert [one.name for one in page.by] == ["api"] and page.by[0].phase.operation == "ior_hard_write"
     assert len(page.every.rows) == sum(len(one.values) for one in page.corpus.phases)
     campaigns = object()
@@ -161,13 +161,13 @@ def test_medians_by_level_are_those_of_its_systems(place):
 
 
 def test_what_cannot_be_asked_says_what_can(place, tmp_path):
-    for how, words, says in (
-        (HowCorpus(clusters=("nowhere",)), {}, "nowhere"),
-        (HowCorpus(mine="submission=none"), {}, "neither a store"),
-        (None, {"response": ("nothing",)}, "nothing"),
-        (HowCorpus(per="api"), {}, "api"),
+    for how, words, code in (
+        (HowCorpus(clusters=("nowhere",)), {}, "unknown-column"),
+        (HowCorpus(mine="submission=none"), {}, "not-a-store"),
+        (None, {"response": ("nothing",)}, "unknown-operation"),
+        (HowCorpus(per="api"), {}, "not-a-number"),
     ):
-        with pytest.raises((InputError, DataError), match=says):
+        with raises(code, InputError):
             asked(place, how, **words)
     runs = sample.corpus(3, 1)
     for run in runs:
@@ -183,8 +183,7 @@ def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path)
     (found,) = [one for one in made.decided_by_one if one[1] == "nodes"]
     assert found[2].leverage > 0.5 and found[2].without is not None
     text = "\n".join(lines(made)).replace("\n  ", " ")
-    assert "~ nodes: one system lies so far out that it decides the line alone" in text
-    assert "by nodes" not in made.sentence and max(map(len, lines(made))) < 80
+    assert "~ nodes: " in text and "nodes" not in made.sentence and max(map(len, lines(made))) < 80
 
 
 def test_the_verdicts_are_those_of_the_sentence(place):

@@ -16,6 +16,7 @@ from iosonde.explain.seen import large
 from iosonde.explain.stretches import Stretches
 from iosonde.stats.density.histogram import of_buckets
 from iosonde.store import tables
+from messages import assert_problem
 
 N = 6000
 
@@ -53,7 +54,7 @@ def test_a_part_at_a_time_says_the_same(tmp_path, monkeypatch):
         assert one.shares == pytest.approx(other.shares) and one.time_shares == pytest.approx(other.time_shares)
     assert [one.suspect.code for one in parts.classes[1].reasons][0] == "S401"
     assert parts.classes[1].reasons[0].suspect.evidence["period_bytes"] == 1 << 20
-    assert "are more than are held in memory" in parts.notes[0] and not whole.notes
+    assert len(parts.notes) == 1 and not whole.notes
 
 
 def test_clocks_sizes_and_kinds_are_told_apart(tmp_path, monkeypatch):
@@ -68,7 +69,8 @@ def test_clocks_sizes_and_kinds_are_told_apart(tmp_path, monkeypatch):
     for group in whole.groups:
         assert numbers(by_group[group.group]) == numbers(group)
         assert by_group[group.group].cost.elapsed_s.value == pytest.approx(group.cost.elapsed_s.value)
-        assert by_group[group.group].classes[1].cause == group.classes[1].cause == "on host n1"
+        assert by_group[group.group].classes[1].cause == group.classes[1].cause
+        assert group.classes[1].cause.split()[-1] == "n1"
 
 
 @pytest.mark.parametrize(("rule", "code"), [
@@ -125,7 +127,8 @@ def test_a_histogram_of_all_says_more_than_a_sample(tmp_path):
     sample.store(tmp_path / "t", [kept], recorded_all=False, totals=totals)
     [whole], [exact], [scaled] = (diagnose(open_data(tmp_path / name), 0.95).groups for name in ("all", "s", "t"))
     assert exact.n == whole.n == len(every) and exact.classes[1].n == whole.classes[1].n
-    assert "histogram of all 18,000" in exact.notes[0] and "histogram" not in scaled.notes[0]
+    assert_problem(exact.notes[0], "sampled-operations", n_all=18_000)
+    assert "18,000" in exact.notes[0] and "18,000" not in scaled.notes[0]
     assert exact.cost.cost_s.value == pytest.approx(whole.cost.cost_s.value, rel=0.02)
     for group, error in ((exact, 0.02), (scaled, 0.15)):
         assert group.cost.rate.value == pytest.approx(whole.cost.rate.value, rel=0.02)

@@ -25,6 +25,8 @@ score           = {score}
 t_delta         = 300.0
 """
 
+RECORD, SHARED, BYTES = "record size", "shared file", "bytes of each"
+
 
 def run(**facts: object) -> Run:
     return Run(id="a", experiment="e", source="io500", started_at="", seconds=0.0, factors={}, observations=[],
@@ -36,8 +38,8 @@ def test_the_command_of_the_phase_stands_in_the_place_of_the_easy_one(key: str) 
     of_run = {"record size": 2 << 20, "O_DIRECT": False, "threads": 8}
     made = run(commands={key: HARD.format(e="-e", direct="--posix.odirect")})
     found = settings(made, "ior_hard_write", of_run)
-    assert found["record size"] == 47008 and found["O_DIRECT"] is True and found["threads"] == 8
-    assert found["shared file"] is True and "bytes of each" not in found
+    assert found[RECORD] == 47008 and found["O_DIRECT"] is True and found["threads"] == 8
+    assert found[SHARED] is True and BYTES not in found
     assert inside(made, "ior_hard_write") == {"open", "fsync", "close"}
     without = run(commands={key: HARD.format(e="", direct="")})
     assert inside(without, "ior_hard_write") == {"open", "close"}
@@ -57,4 +59,4 @@ def test_two_lists_are_split_by_their_commands(tmp_path: Path) -> None:
     a, b = (str(tmp_path / f"{name}.txt") for name in texts)
     made = explain_difference(a, b, operation="ior_hard_write").differences[0].split
     assert made.differ["O_DIRECT"] == (True, False) and "fsync" in made.left
-    assert "record size" not in made.differ and "record size" not in made.unsaid.get("a", ())
+    assert RECORD not in made.differ and RECORD not in made.unsaid.get("a", ())

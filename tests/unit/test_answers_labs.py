@@ -9,6 +9,7 @@ from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.rank import rank
 from iosonde.answers.summary import summary
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
+from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.store import Store
@@ -60,7 +61,7 @@ def test_all_that_changes_with_a_lab_is_named(tmp_path, ask):
     """`performance.client-io-threads matters: 100 %` was said of two labs of one and of two copies."""
     source = open_data(store(tmp_path / "s", [lab(1, 1e8), lab(2, 1e8)]), (), "all")
     told = states(ask(source, Asked()))
-    assert told[BLOCK] == "different" and all(told[name,] == "not separable" for name in BLOCK)
+    assert told[BLOCK] == "different" and all(told[name,] == VerdictState.NOT_SEPARABLE for name in BLOCK)
     assert (THREADS,) not in {subject for subject, state in told.items() if state == "different"}
 
 

@@ -15,6 +15,7 @@ from iosonde.answers.summary import summary
 from iosonde.core import questions
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from messages import assert_problem
 
 ASKED = [
     {"question": "How fast?", "summary": {"by": ["nodes"]}, "published": "81 MiB/s"},
@@ -35,7 +36,14 @@ def test_each_is_answered_as_its_command_does_and_what_cannot_be_says_why(store)
     asked = questions.read(ASKED)
     made = answered(asked, lambda where: open_data(str(store), where), Asked(), "results")
     assert [one.question for one in made] == [one["question"] for one in ASKED]
-    assert made[0].published == "81 MiB/s" and made[0].command == "iosonde summary results --by nodes"
+    assert made[0].published == "81 MiB/s"
+    assert made[0].command.split() == [
+        "iosonde",
+        "summary",
+        "results",
+        "--by",
+        "nodes",
+    ]
     assert made[1].answer is None or made[1].answer.to_dict()["schema"] == 1
     assert made[2].answer.panels and made[3].answer is None and "colour" in made[3].missing
     json.dumps([one.to_json() for one in made])
@@ -65,13 +73,13 @@ def _asked_of(path, declared=frozenset(), **one):
 def test_of_a_question_about_a_factor_of_one_level_the_others_are_answered(applications):
     one = _asked_of(applications, regress={"on": ["nodes", "net"]})
     assert one.constant == ("net",) and one.answer is not None
-    assert one.command == "iosonde regress times.csv --on nodes --response time"
+    assert one.command.split()[1:] == ["regress", "times.csv", "--on", "nodes", "--response", "time"]
 
 
 def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applications):
     one = _asked_of(applications, frozenset({"base_fs"}), plot={"x": "nodes", "color": "net", "panel": "base_fs"})
     assert one.answer is not None and one.constant == ("net", "base_fs")
-    assert one.command == "iosonde plot times.csv --x nodes --response time"
+    assert one.command.split()[1:] == ["plot", "times.csv", "--x", "nodes", "--response", "time"]
 
 
 @pytest.mark.parametrize("question", [
@@ -82,7 +90,8 @@ def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applicat
 def test_a_factor_that_nobody_knows_is_a_slip_and_not_one_of_one_level(applications, question):
     one = _asked_of(applications, frozenset({"base_fs"}), **question)
     assert one.answer is None and one.constant == ()
-    assert "there is no factor 'nett' (did you mean net? there are: nodes, steps, net, time (s))" in one.missing
+    assert_problem(one.missing, "unknown-factor", name="nett", suggestion="net", names="nodes, steps, net, time (s)")
+    assert "net?" in one.missing
 
 
 @pytest.mark.slow
@@ -101,26 +110,28 @@ questions:
   - {question: a slip, plot: {x: word, color: wurd}}
 """)
     done = here.iosonde("run", "e.yaml", "--quick", "--target", "t", "--store", "s", "--alongside", where=tmp_path)
-    assert "questions[1]: color: the experiment has no factor 'wurd'; did you mean word?" in done.stderr
+    assert "questions[1]: color: " in done.stderr and "'wurd'" in done.stderr and "word?" in done.stderr
     assert "questions[0]" not in done.stderr and done.returncode == 0
     source = open_data(str(tmp_path / "s"))
     known, slip = answered(of_source(source), lambda where: open_data(str(tmp_path / "s"), where), Asked(), "s")
     assert known.answer is not None and known.constant == ("io_cache", "base_fs", "left")
-    assert "color: there is no factor 'wurd' (did you mean word? there are: " in slip.missing and "left" in slip.missing
+    assert_problem(slip.missing, "unknown-factor", option="color", name="wurd", suggestion="word")
+    assert "left" in slip.missing
     planned = here.iosonde("plan", "e.yaml", "--target", "t", where=tmp_path)
-    assert planned.returncode == 0 and "no factor 'wurd'" in planned.stderr
+    assert planned.returncode == 0 and "'wurd'" in planned.stderr
 
 
 def test_what_nothing_but_constants_can_answer_says_why(applications):
     one = _asked_of(applications, regress={"on": ["net"]})
-    assert one.answer is None and "one level" in one.missing and one.constant == ()
+    assert one.answer is None and one.missing.code == "single-level-factor" and one.constant == ()
 
 
 def test_a_summary_may_have_a_column_for_each_level(store):
     made = _of_store(store, summary={"by": ["fs", "nodes"], "columns": "nodes"})
     assert made.columns == "nodes" and made.command.endswith("--columns nodes")
     wrong = _of_store(store, summary={"by": ["fs"], "columns": "nodes"})
-    assert wrong.answer is None and "cells do not differ by it" in wrong.missing
+    assert wrong.answer is None
+    assert_problem(wrong.missing, "not-a-cell-factor", column="nodes")
 
 
 def _of_store(store, **one):

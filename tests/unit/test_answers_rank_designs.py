@@ -16,6 +16,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.store import Store
+from messages import assert_problem, codes, with_code
 
 HALF = np.array([(a, b, c, a ^ b ^ c) for a, b, c in itertools.product((0, 1), repeat=3)])
 NAMES = ("cache", "hints", "stripe", "sieve")
@@ -51,9 +52,9 @@ def test_the_only_factor_of_a_half_fraction_that_acts_is_first(tmp_path, repeats
     y = 1e8 + 2e7 * x[:, 3] + 1e6 * np.random.default_rng(0).normal(size=len(x))
     made = ranking_of(store_of(tmp_path / "s", NAMES, x, y), on)
     assert {factor.name for factor in made.factors} == set(NAMES)
-    assert made.order == (("sieve",),) and made.sentence.startswith("sieve first (")
+    assert made.order == (("sieve",),) and made.sentence.startswith("sieve ")
     assert made.factors[0].over_all.s1.value > 0.98 and made.factors[0].p < 1e-3
-    assert "no main effect" not in made.sentence and all(factor.over_all.s1.value < 0.02 for factor in made.factors[1:])
+    assert all(factor.over_all.s1.value < 0.02 for factor in made.factors[1:])
     assert made.noise_from == ("repeats" if repeats > 1 else "lack_of_fit")
 
 
@@ -64,7 +65,7 @@ def test_few_settings_and_repeats_allow_too_few_shuffles_and_the_f_test_speaks(t
     made = ranking_of(store_of(tmp_path / "s", ("cache", "hints"), x, y))
     p = {factor.name: factor.p for factor in made.factors}
     assert p["cache"] < 1e-4 and p["hints"] > 0.05
-    assert made.sentence.startswith("cache first (")
+    assert made.order[0] == ("cache",) and made.sentence.startswith("cache ")
 
 
 def test_the_p_of_a_fraction_is_that_of_anova(tmp_path):
@@ -89,16 +90,16 @@ def test_the_factors_of_a_latin_hypercube_are_ranked(tmp_path, n, repeats):
     y = 1e8 + 2e7 * x[:, 2] + 1e6 * rng.normal(size=len(x))
     made = ranking_of(store_of(tmp_path / "s", ("a", "b", "c"), x, y))
     assert {factor.name for factor in made.factors} == {"a", "b", "c"} and made.order == (("c",),)
-    assert not any("always changes with" in text for text in made.warnings)
+    assert not {"confounded", "confounded-in-cells"} & set(codes(made.warnings))
     if repeats == 1:
-        assert made.noise is None and any("noise is what the main effects leave" in text for text in made.warnings)
+        assert made.noise is None and any("noise" in text for text in made.warnings)
 
 
 def test_numbers_that_rise_together_stay_one_factor(tmp_path):
     x = np.column_stack([np.arange(8), 4 * np.arange(8) ** 2, np.tile([0, 1], 4)])
     made = ranking_of(store_of(tmp_path / "s", ("a", "b", "c"), x, 1e8 + 1e6 * x[:, 0] ** 1.5))
     assert {factor.name for factor in made.factors} == {"a", "c"}
-    assert "b always changes with a: nothing here tells them apart" in made.warnings
+    assert_problem(with_code(made.warnings, "confounded"), "confounded", factor="b", twin="a")
 
 
 @pytest.mark.parametrize("repeats", [2, 1])
@@ -114,7 +115,7 @@ def test_a_constraint_does_not_put_striping_above_servers(tmp_path, repeats):
     assert shares["striping"].over_all.s1.value > shares["servers"].over_all.s1.value
     assert shares["servers"].over_all.importance > shares["striping"].over_all.importance
     assert "servers (" in made.sentence
-    assert any(text.startswith("striping and replication were not varied independently") for text in made.warnings)
+    assert any({"striping", "replication"} <= set(text.split()) for text in made.warnings)
 
 
 def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path):
@@ -144,4 +145,4 @@ def test_the_page_ranks_the_same_factors(tmp_path, design):
     path = store_of(tmp_path / "s", NAMES, x, y)
     (influence,) = report(Wanted(str(path))).influences.items
     assert {share.name for share in influence.ranking.shares} == set(NAMES)
-    assert influence.ranking.sentence.startswith("sieve first (")
+    assert influence.ranking.sentence.startswith("sieve ")

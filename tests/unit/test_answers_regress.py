@@ -10,7 +10,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
-from messages import raises
+from messages import assert_problem, codes, raises, with_code
 
 MIB = 2**20
 pytest.importorskip("iosonde.engine._native")
@@ -60,7 +60,7 @@ def test_computed_responses_of_a_store_and_of_a_table(place):
 def test_without_on_a_store_is_explained_by_its_factors(place):
     made = regress(open_data(place, (), "old"), Asked(("write",)))
     assert made.regression.terms == ("nodes", "fs")
-    assert any("servers always changes with nodes" in said for said in made.to_dict()["warnings"])
+    assert_problem(with_code(made.to_dict()["warnings"], "confounded"), "confounded", factor="servers", twin="nodes")
 
 
 def test_the_only_operation_of_a_store_need_not_be_named(place):
@@ -72,22 +72,22 @@ def test_the_only_operation_of_a_store_need_not_be_named(place):
 def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
     declared_sample.imported(tmp_path / "s")
     made = regress(open_data(tmp_path / "s"), Asked(("write",), ("nodes",)))
-    assert made.regression.fit.n == 8 and "within one run" in made.regression.warnings[0]
+    assert made.regression.fit.n == 8 and codes(made.regression.warnings)[0] == "within-run"
 
 
 @pytest.mark.parametrize(
-    ("response", "on", "said"),
+    ("response", "on", "code", "values"),
     [
-        (("write",), ("value",), "both the response and a predictor"),
-        (("log(write)",), ("write bandwidth_last_done",), "no column"),
-        (("none",), ("nodes",), "no response 'none'"),
-        (("log(value - value)",), ("nodes",), "does not exist"),
-        (("write",), ("node",), "no column 'node'"),
+        (("write",), ("value",), "conflicting-roles", {}),
+        (("log(write)",), ("write bandwidth_last_done",), "unknown-column", {}),
+        (("none",), ("nodes",), "unknown-response", {"response": "none"}),
+        (("log(value - value)",), ("nodes",), "undefined-transform", {}),
+        (("write",), ("node",), "unknown-column", {"column": "node"}),
     ],
 )
-def test_what_cannot_be_is_one_sentence(place, response, on, said):
+def test_what_cannot_be_is_one_sentence(place, response, on, code, values):
     source = open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old")
-    with pytest.raises((InputError, DataError), match=said):
+    with raises(code, InputError, **values):
         regress(source, Asked(response, on))
 
 

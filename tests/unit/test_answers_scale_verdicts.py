@@ -21,14 +21,17 @@ def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **
     return scale(open_data(table), Asked(("MBps",)), how)
 
 
+NO_LIMIT = "no limit"
+
+
 @pytest.mark.parametrize(
     ("rates", "factors", "state", "said"),
     [
-        ({n: 100 * n for n in (1, 2, 4, 8)}, FACTORS, VerdictState.EQUAL, "no limit is seen"),
-        ({n: 100 * n for n in (1, 2, 4, 8)}, (1.0,), VerdictState.INCONCLUSIVE, "too little to compare"),
-        ({1: 100, 2: 190, 4: 195, 8: 196}, (1.0,), VerdictState.DIFFERENT, "A limit is seen"),
-        ({1: 100, 2: 200, 4: 400, 8: 240}, FACTORS, VerdictState.DIFFERENT, "falls beyond 4"),
-        ({n: min(100 * n, 400) for n in (1, 2, 4, 8, 16)}, FACTORS, VerdictState.DIFFERENT, "A ceiling of"),
+        ({n: 100 * n for n in (1, 2, 4, 8)}, FACTORS, VerdictState.EQUAL, NO_LIMIT),
+        ({n: 100 * n for n in (1, 2, 4, 8)}, (1.0,), VerdictState.INCONCLUSIVE, "too little"),
+        ({1: 100, 2: 190, 4: 195, 8: 196}, (1.0,), VerdictState.DIFFERENT, "A limit"),
+        ({1: 100, 2: 200, 4: 400, 8: 240}, FACTORS, VerdictState.DIFFERENT, "beyond 4"),
+        ({n: min(100 * n, 400) for n in (1, 2, 4, 8, 16)}, FACTORS, VerdictState.DIFFERENT, "A ceiling"),
     ],
 )
 def test_state_and_sentence_agree(rates, factors, state, said):
@@ -36,7 +39,7 @@ def test_state_and_sentence_agree(rates, factors, state, said):
     (verdict,) = answer.verdicts
     assert (verdict.question, verdict.state) == ("limit", state)
     sentence = " ".join(answer.items[0].sentences)
-    assert said in sentence and ("no limit" in sentence) is (state is VerdictState.EQUAL)
+    assert said in sentence and (NO_LIMIT in sentence) is (state is VerdictState.EQUAL)
     assert answer.to_dict()["verdicts"][0]["state"] == str(state)
 
 
@@ -44,7 +47,7 @@ def test_a_fall_and_a_cliff_have_a_direction():
     fall = made({1: 100, 2: 200, 4: 400, 8: 240}).verdicts[0]
     cliff = made({n: (100 if n < 16 else 30) * n for n in (1, 2, 4, 8, 16, 32, 64)}).verdicts[0]
     assert fall.direction is cliff.direction is Direction.DOWN and cliff.state is VerdictState.DIFFERENT
-    assert cliff.claim == "change of regime"
+    assert cliff.claim and cliff.claim != fall.claim
     assert made({n: min(100 * n, 400) for n in (1, 2, 4, 8, 16)}).verdicts[0].direction is None
 
 

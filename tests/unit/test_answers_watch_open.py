@@ -31,7 +31,7 @@ def test_an_old_regression_is_open_until_its_level_is_back(tmp_path):
     made = history(tmp_path, (50, 0.93))
     (change,) = made.changes
     assert change.open and not change.new and made.problem and not made.regressions
-    assert made.sentence.startswith("1 regression is open since 2026-08-") and "No regression" not in made.sentence
+    assert made.sentence.startswith("1 ") and "since 2026-08-" in made.sentence
     assert made.verdicts[0].claim == "open" and made.verdicts[0].direction is Direction.DOWN
     assert made.to_dict()["changes"][0]["open"] and made.to_dict()["verdicts"][0]["state"] == "different"
 
@@ -40,18 +40,19 @@ def test_an_old_regression_is_open_until_its_level_is_back(tmp_path):
 def test_it_is_back_within_what_counts(tmp_path, level, is_open):
     made = history(tmp_path, (40, 0.90), (70, level))
     assert [change.open for change in made.changes] == [False, is_open]
-    assert made.problem is is_open and ("No regression" in made.sentence) is not is_open
+    assert made.problem is is_open and made.sentence.startswith("No ") is not is_open
     assert made.verdicts[1].claim == ("open" if is_open else "")
 
 
 def test_a_new_regression_names_the_older_one(tmp_path):
     made = history(tmp_path, (40, 0.90), (90, 0.75))
-    assert [change.new for change in made.changes] == [True, False] and "1 older regression is open" in made.sentence
+    assert [change.new for change in made.changes] == [True, False] and "1 older" in made.sentence
 
 
 def test_since_judges_later_changes_alone(tmp_path):
     made = history(tmp_path, (50, 0.93), watching=replace(Watching(), since="2026-09-15"))
-    assert made.changes[0].open and not made.problem and made.sentence.startswith("No regression since 2026-09-15")
+    assert made.changes[0].open and not made.problem and "since 2026-09-15" in made.sentence
+    assert made.sentence.startswith("No ")
 
 
 def test_better_is_never_open_and_no_change_is_inconclusive(tmp_path):

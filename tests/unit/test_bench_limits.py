@@ -44,6 +44,6 @@ def test_what_is_beyond_a_limit_ends_with_code_1(monkeypatch, capsys):
     monkeypatch.setattr(bench_false_alarms, "SHAPES", ((1, 6),))
     monkeypatch.setattr(bench_false_alarms, "rates", lambda draw, *_, seed: (1.0, {}))
     assert bench_false_alarms.main() == 1
-    assert capsys.readouterr().out.count("beyond its limit") == len(bench_false_alarms.CLEAN)
+    assert capsys.readouterr().out.count(" limit: ") == len(bench_false_alarms.CLEAN)
     monkeypatch.setattr(bench_false_alarms, "rates", lambda draw, *_, seed: (0.05, {}))
     assert bench_false_alarms.main() == 0

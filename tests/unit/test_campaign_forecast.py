@@ -179,7 +179,7 @@ def test_what_the_user_says_a_trial_moves():
     work = forecast.stated_work("size * nodes * replica", ["size", "nodes", "replica"], "moves")
     assert work({"size": 100, "nodes": 4, "replica": 2}) == TrialWork(800)
     assert work({"size": 100}) is None
-    with raises("invalid-expression", location="moves", part="sise", column=1):
+    with raises("unknown-factor", location="moves", part="sise", column=1):
         forecast.stated_work("sise * 2", ["size"], "moves")
 
 

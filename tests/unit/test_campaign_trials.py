@@ -111,12 +111,12 @@ def test_a_target_that_stays_so_ends_the_campaign_at_once(error):
 def test_a_node_that_is_silent_also_when_asked_again_ends_the_campaign():
     lost = [
         "rank 1 on n2: no progress",
-        "/tmp/spool and processes may be left on nodes that did not answer; the same command removes the files",
+        Message("silent-nodes", "/tmp/spool and processes may be left on nodes that did not answer"),
     ]
     bench = Bench(missing={1: lost})
     ended = bench.run(experiment(5))
     assert bench.measured() == [0, 1]
-    assert "rank 1 on n2" in ended.early and ended.incomplete == 1
+    assert ended.early.code == "target-unusable" and ended.early.values["reason"] == lost[0] and ended.incomplete == 1
 
 
 @pytest.mark.parametrize(("bad", "last"), [({0, 1, 2}, 2), ({0, 2, 4}, 9)])

@@ -114,9 +114,8 @@ def test_text_and_infinities_in_a_response_are_refused_with_their_place(tmp_path
     path = tmp_path / "x.csv"
     for bad_cell in ("fast", "inf", "nan"):
         path.write_text(f"x,y\n1,2.5\n2,{bad_cell}\n")
-        with raises("not-a-number", InputError) as raised:
+        with raises("not-a-number", column="y"):
             invoke(str(path), "--response", "y")
-        assert "line 3, column 'y'" in raised.value.message
 
 
 def test_a_store_is_examined_and_its_noise_shown(tmp_path):

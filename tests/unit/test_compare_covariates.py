@@ -10,6 +10,7 @@ from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
+from messages import assert_problem, with_code
 
 
 def compared(columns: dict, **sides) -> Comparisons:
@@ -30,7 +31,7 @@ def test_a_number_from_before_that_differs_between_the_sides_is_named(whole):
     made = compared(lord(whole=whole))
     (claim,), (item,) = made.verdicts, made.items
     assert claim.doubts == ("varies-besides",) and claim.state is VerdictState.DIFFERENT and item.adjusted == ()
-    assert any("before differs between the sides, too" in text and "regress" in text for text in item.warnings)
+    assert_problem(with_code(item.warnings, "covariate-differs"), "covariate-differs", covariate="before")
     assert item.comparison.a.side.n == 15
 
 

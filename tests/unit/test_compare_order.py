@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,6 +15,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.order_effect import OrderedTrials, order_effect
+from messages import assert_problem
 
 
 def compared(y, more: dict | None = None, order=None) -> Comparisons:
@@ -40,7 +43,8 @@ def test_a_drift_that_explains_the_difference_leaves_it_open(more):
         (claim,) = compared(drifting(seed), more).verdicts
         assert item.comparison.verdict == "different" and claim.doubts == ("drift",)
         assert claim.state is VerdictState.INCONCLUSIVE and claim.direction is None
-        assert "Cannot tell" in item.sentence and "explains the difference" in item.sentence
+        assert_problem(item.overridden.why, "drift")
+        assert item.overridden.why in item.sentence
         assert item.comparison.n_more is None and item.said == "inconclusive"
 
 
@@ -57,7 +61,7 @@ def test_a_warm_up_promises_no_number_of_trials():
     made = compared(y)
     (claim,) = made.verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("drift",)
-    assert "would tell" not in " ".join(lines(made))
+    assert not re.search(r"\d+ trials a side", " ".join(lines(made)))
 
 
 def test_without_a_drift_only_a_column_of_time_says_that_time_is_in_the_difference():

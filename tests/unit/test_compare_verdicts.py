@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,7 @@ def test_a_column_that_goes_with_the_sides_is_not_separable_from_them():
     assert claim.state is VerdictState.NOT_SEPARABLE and claim.direction is Direction.UP
     assert claim.doubts == ("goes-together",)
     (item,) = made.items
-    assert "cannot be separated" in item.sentence and "host" in item.sentence and "host" in item.said
+    assert "host" in item.sentence and "host" in item.said and item.overridden.why == "host"
     assert item.sentence in " ".join(lines(made)).replace("  ", " ")
     assert any("| more ! |" in line for line in markdown(made))
 
@@ -63,7 +65,7 @@ def test_what_a_caveat_takes_away_is_claimed_at_no_level():
     rows["host"] = ["h1" if v == "a" else "h2" for v in rows["v"]]
     made = compared(rows)
     for answer, there in ((plain, True), (made, False)):
-        assert any(line.startswith("by level") for line in lines(answer)) is there
+        assert any("99 %" in line for line in lines(answer)) is there
         assert bool(answer.to_dict()["comparisons"][0]["by_level"]) is there
 
 
@@ -91,7 +93,7 @@ def test_two_stores_and_their_geometric_mean(tmp_path):
     assert len(single) == 4 and {claim.state for claim in made.verdicts} == {VerdictState.DIFFERENT}
     assert {claim.family for claim in single} == {4} and {claim.claim for claim in single} == {"nodes=1", "nodes=2"}
     assert {claim.direction for claim in single if claim.response.startswith("write")} == {Direction.DOWN}
-    assert (mean.response, mean.direction) == ("geometric mean", Direction.DOWN)
+    assert (mean.response.split()[-1], mean.direction) == ("mean", Direction.DOWN)
     assert {claim.doubts for claim in made.verdicts} == {("order", "goes-together")}
 
 
@@ -104,4 +106,4 @@ def test_neither_of_two_columns_that_go_together_is_said_to_be_the_reason():
     (mean,) = answer.overall
     assert {claim.state for claim in answer.verdicts} == {VerdictState.NOT_SEPARABLE}
     for sentence in (mean.sentence, *(item.sentence for item in answer.items)):
-        assert "v and host cannot be separated" in sentence and "is faster" not in sentence
+        assert "v and host" in sentence and not re.search(r"\bis (faster|slower)\b", sentence)

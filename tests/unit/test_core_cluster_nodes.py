@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.core.cluster_nodes import ClusterNode, ClusterNodes, described, load
 from iosonde.core.errors import InputError
-from messages import raises
+from messages import assert_problem, raises
 
 
 @pytest.fixture
@@ -36,15 +36,16 @@ def test_counts_follow_from_roles_and_disks_only_where_each_server_says_them(clu
 
 def test_a_node_in_both_roles_is_said(cluster):
     (said,) = cluster("a: [client, server]\nb: server").warnings()
-    assert said.startswith("a is both client and server: what is written there may stay there")
+    assert_problem(said, "client-and-server", nodes="a")
 
 
 def test_hosts_are_held_against_roles(cluster):
     atom = cluster("head: login\na[1-2]: client\nio: server")
     assert atom.misplaced(["a1", "a2.example.org"]) == []
     unknown, serves, login = atom.misplaced(["a1", "x", "io", "head"])
-    assert unknown == "x is not in c.yaml" and serves.startswith("io serves the file system, too, by c.yaml")
-    assert login == "head is a login node in c.yaml, and no client"
+    assert_problem(unknown, "unknown-node", nodes="x", file="c.yaml")
+    assert_problem(serves, "client-on-server", nodes="io", file="c.yaml")
+    assert_problem(login, "not-a-client", node="head", role="a login node", file="c.yaml")
     assert atom.absent(["a1.cluster"]) == ["a2"] and atom.absent(["io"], ("server",)) == []
 
 
@@ -80,5 +81,5 @@ def test_mistakes_have_their_line(cluster, nodes, said):
 
 def test_a_file_without_nodes_is_none(tmp_path):
     (tmp_path / "c.yaml").write_text("today: {clients: 2}")
-    with raises("invalid-document", key="nodes"):
+    with raises("no-nodes", key="nodes"):
         load(tmp_path / "c.yaml")

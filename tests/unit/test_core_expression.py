@@ -55,11 +55,17 @@ def test_the_largest_and_the_smallest_of_some():
     cells = [(a, b, n) for a in levels for b in levels for n in servers]
     kept = [one for one in cells if made.holds(dict(zip(("stripes", "copies", "servers"), one, strict=True)))]
     assert len(cells) == 125 and len(kept) == 27 and (0, 0, 1) in kept and (2, 2, 4) in kept and (2, 2, 3) not in kept
-    wrong = {"max(a)": 1, "a + min()": 5, "max(a, key=a)": 1, "max(*a)": 1, "sum(a, a)": 1, "max(a, b)": 8}
-    for text, column in wrong.items():
-        with raises("invalid-expression", column=column):
+    for text, column, code in (
+        ("max(a)", 1, "too-few-arguments"),
+        ("a + min()", 5, "too-few-arguments"),
+        ("max(a, key=a)", 1, "unsupported-syntax"),
+        ("max(*a)", 1, "too-few-arguments"),
+        ("sum(a, a)", 1, "unsupported-syntax"),
+        ("max(a, b)", 8, "unknown-factor"),
+    ):
+        with raises(code, column=column):
             expression.read(text, "a", "x")
-    with raises("invalid-expression", part="fs", column=5, problem="is 'nfs', not a number"):
+    with raises("not-a-number", part="fs", column=5, value="nfs"):
         read("max(fs, 1) == 1").holds(CELL)
 
 
@@ -67,7 +73,7 @@ def test_sizes_are_bytes_with_quotes_or_without():
     for text in ("a * 500GB * b", "a * '500GB' * b", "b*500gb*a", "a * b * 0.5TB"):
         assert expression.read(text, "ab", "moves").number({"a": 2, "b": 3}) == 3e12
     assert expression.read("a + 1MiB", "a", "x").number({"a": "4KiB"}) == 2**20 + 4096
-    with raises("invalid-expression", part="a", column=1, problem="is 'nfs', not a number"):
+    with raises("not-a-number", part="a", column=1, value="nfs"):
         expression.read("a * 500GB", "a", "x").number({"a": "nfs"})
 
 
@@ -135,9 +141,8 @@ def test_errors_say_where(text, says):
 
 
 def test_a_name_that_is_nearly_right_is_offered():
-    with pytest.raises(InputError) as caught:
+    with raises("unknown-factor", factor="stripes", nearest="stripe"):
         read("stripes > 1")
-    assert caught.value.hint == "did you mean stripe?"
 
 
 @given(st.text(alphabet="stripe0123456789+-*/%()<>=! andornot'\"[],.", max_size=40))

@@ -26,10 +26,12 @@ def test_a_module_is_loaded_when_it_is_named(package):
 
 
 def test_what_is_no_module_is_no_attribute(package):
-    with pytest.raises(AttributeError, match="module 'lazily' has no attribute 'absent'"):
+    with pytest.raises(AttributeError) as caught:
         _ = package.absent
+    assert "lazily" in str(caught.value) and "absent" in str(caught.value)
 
 
 def test_a_library_that_a_module_lacks_is_named(package):
-    with pytest.raises(ModuleNotFoundError, match="a_library_that_nobody_has"):
+    with pytest.raises(ModuleNotFoundError) as caught:
         _ = package.needy
+    assert caught.value.name == "a_library_that_nobody_has"

@@ -25,7 +25,7 @@ def test_code_output_and_input() -> None:
 @pytest.mark.parametrize("text", ["yes", "cat /dev/zero", "yes >&2", "yes & yes"])
 def test_one_that_prints_without_end_is_ended(text: str) -> None:
     began = time.monotonic()
-    with pytest.raises(OSError, match=re.escape("it printed more than 1 MiB")) as caught:
+    with pytest.raises(OSError) as caught:
         run_program(["sh", "-c", text], 60, limit_bytes=2**20)
     assert caught.value.errno == errno.EFBIG and time.monotonic() - began < 20
 

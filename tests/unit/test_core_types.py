@@ -11,9 +11,9 @@ ABOVE = "the interval reaches above 1 and is cut there"
 
 
 def test_an_interval_is_cut_to_what_can_be_and_says_so():
-    made = Estimate(0.5, -0.2, 1.3, 0.95, 3, ("few trials",))
-    assert made.within(low=0.0) == Estimate(0.5, 0.0, 1.3, 0.95, 3, ("few trials", BELOW))
-    assert made.within(0.0, 1.0) == Estimate(0.5, 0.0, 1.0, 0.95, 3, ("few trials", BELOW, ABOVE))
+    made = Estimate(0.5, -0.2, 1.3, 0.95, 3, ("few",))
+    assert made.within(low=0.0) == Estimate(0.5, 0.0, 1.3, 0.95, 3, ("few", BELOW))
+    assert made.within(0.0, 1.0) == Estimate(0.5, 0.0, 1.0, 0.95, 3, ("few", BELOW, ABOVE))
     assert made.within() == made
 
 

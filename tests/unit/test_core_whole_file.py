@@ -48,9 +48,9 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
 
 @pytest.mark.parametrize("place", ["absent/f", "."])
 def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
-    with raises("unwritable-file") as said:
+    with raises("unwritable-file", path=tmp_path / place):
         replace_file(tmp_path / place, b"x")
-    assert "a directory that is there" in said.value.hint and list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["out", "x" * 250])

@@ -12,13 +12,12 @@ from test_data_factors import NOW, trial
 import iosonde
 from iosonde.answers.page.experiment import choose
 from iosonde.cli.group import cli
-from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, raises
 
 
 def stored(path, label=None) -> str:
@@ -53,7 +52,7 @@ def test_the_last_is_shown_alone_and_a_line_says_so(tmp_path):
 def test_experiments_that_a_factor_tells_apart_are_shown_together(tmp_path):
     place = stored(tmp_path / "s", "fs")
     assert sorted(means(place)) == [100.5, 200.5, 300.5]
-    assert "experiments the last" not in CliRunner().invoke(cli, ["summary", place]).stderr
+    assert CliRunner().invoke(cli, ["summary", place]).stderr == ""
 
 
 def test_a_group_of_experiments_is_over_all(tmp_path):
@@ -169,7 +168,7 @@ def test_a_store_of_two_experiments_against_another_is_its_last_one(two, tmp_pat
         one["n_a"] == 3 for one in iosonde.compare(two, b=other, experiment="last").to_frame().to_dict("records")
     )
     refused = CliRunner().invoke(cli, ["compare", two, other, "--experiment", "all"])
-    assert isinstance(refused.exception, InputError) and "s holds several experiments" in str(refused.exception)
+    assert_problem(refused.exception, "ambiguous-experiment", name="s")
 
 
 def test_python_narrows_every_analysis(two):
@@ -191,7 +190,7 @@ def test_experiments_with_other_factors_are_not_learned_from_together(tmp_path):
                              observations=[row]))  # fmt: skip
     done = CliRunner().invoke(cli, ["rank", place, "--json"])
     assert [one["name"] for one in json.loads(done.stdout)["rankings"][0]["factors"]] == ["depth"]
-    assert "of 2 experiments the last, new, as the others have other factors" in " ".join(done.stderr.split())
+    assert " 2 " in done.stderr and " new," in done.stderr
 
 
 def test_a_long_name_shows_both_its_ends_and_is_found_whole(tmp_path):

@@ -32,12 +32,13 @@ def test_the_parts_of_a_trial_are_averaged(gone):
     whole = ranks()
     made = one_row_a_trial(without(whole, *gone), ["y"])
     expected = whole.numbers("y").reshape(6, 8).mean(axis=1)
-    assert made.rows.numbers("y") == pytest.approx(expected) and "n counts trials" in made.said and not made.are_parts
+    assert made.rows.numbers("y") == pytest.approx(expected) and not made.are_parts
+    assert made.said.code == "averaged-parts"
 
 
 def test_ranks_of_unknown_trials_are_said():
     made = one_row_a_trial(without(ranks(order="rank"), "trial"), ["y"])
-    assert made.are_parts and len(made.rows) == 48 and "no repetitions" in made.said
+    assert made.are_parts and len(made.rows) == 48 and made.said.code == "missing-trial-column"
 
 
 def test_ranks_that_are_asked_about_are_kept_apart():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 from engine_helpers import READS, phase, session
 from hypothesis import given, settings
@@ -30,38 +32,45 @@ def test_a_wrong_step_is_refused_by_name(change, key, why):
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../x", "a/../../x", "a//b", ".", ""])
 def test_a_name_that_leaves_the_root_is_refused(name):
-    with pytest.raises(_native.EngineError, match=r"phases\[0\]\.files\.names\[0\]"):
+    with pytest.raises(_native.EngineError) as error:
         session("/nowhere", phase(READS, files={"names": [name]}))
+    assert "phases[0].files.names[0]" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("keys", "why"),
+    ("keys", "place", "word"),
     [
-        ({"passes": 0}, "never ends"),
-        ({"alignment": 3}, "power of two"),
-        ({"order": "sorted"}, "listed"),
-        ({"open_flags": ["fast"]}, "direct"),
-        ({"files": {"template": "../f"}}, "component"),
-        ({"content": {"compressible": 2}}, "between 0 and 1"),
-        ({"arrival": {"rate_per_s": 0}}, "more than 0"),
+        ({"passes": 0}, "", '"passes"'),
+        ({"alignment": 3}, "", '"alignment"'),
+        ({"order": "sorted"}, ".order", '"sorted"'),
+        ({"open_flags": ["fast"]}, ".open_flags[0]", '"fast"'),
+        ({"files": {"template": "../f"}}, ".files.template", '"../f'),
+        ({"content": {"compressible": 2}}, ".content.compressible", ""),
+        ({"arrival": {"rate_per_s": 0}}, ".arrival.rate_per_s", ""),
     ],
 )
-def test_a_wrong_phase_is_refused(keys, why):
-    with pytest.raises(_native.EngineError, match=why):
+def test_a_wrong_phase_is_refused(keys, place, word):
+    with pytest.raises(_native.EngineError) as error:
         session("/nowhere", phase(READS, **keys))
+    where, _, said = str(error.value).partition(": ")
+    assert where == f"workers[0].phases[0]{place}" and said.startswith(word)
 
 
 def test_no_json_and_no_such_phase():
-    with pytest.raises(_native.EngineError, match="JSON"):
-        _native.Session("{", 10)
+    said = []
+
+    def refused(call, *words):
+        with pytest.raises(_native.EngineError) as error:
+            call(*words)
+        said.append(str(error.value))
+
+    refused(_native.Session, "{", 10)
     opened = session("/nowhere", phase(READS), backend={"name": "fake"})
-    with pytest.raises(_native.EngineError, match="no phase 1"):
-        opened.prepare(1)
-    with pytest.raises(_native.EngineError, match="not prepared"):
-        opened.run(0)
+    refused(opened.prepare, 1)
+    refused(opened.run, 0)
     opened.close()
-    with pytest.raises(_native.EngineError, match="closed"):
-        opened.prepare(0)
+    refused(opened.prepare, 0)
+    assert len(set(said)) == 4 and "JSON" in said[0] and "1" in said[1] and "0" in said[2]
 
 
 def test_more_memory_than_there_is_is_an_error_and_no_crash():
@@ -69,8 +78,9 @@ def test_more_memory_than_there_is_is_an_error_and_no_crash():
         opened = session(
             "/nowhere", phase({**READS, "count": 1 << 50}, **keys), backend={"name": "fake"}, budget=budget
         )
-        with pytest.raises(OSError, match="Cannot allocate memory"):
+        with pytest.raises(OSError) as error:
             opened.prepare(0)
+        assert error.value.errno == errno.ENOMEM
         opened.close()
 
 

@@ -306,7 +306,7 @@ def test_new_trials_are_read_as_the_old_ones_were():
                "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
     tried = against(made, table_of(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
-    with raises("not-a-number", DataError, problem="'big' is not a number"):
+    with raises("not-a-number", DataError, cell="big"):
         against(made, table_of({**numbers, "size": ["big"] * 6}))
 
 
@@ -465,7 +465,7 @@ def test_few_instances_are_told_how_many_trials_they_need():
     rows = [(name, 100 * (1.06 if name == "b" else 1) * np.exp(rng.normal(0, 0.1))) for name in "ab" for _ in range(6)]
     made = advise(table_of({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
     assert made.kind == "nothing" and made.needs.instances is None
-    assert made.needs.trials > 6 and made.needs.of in made.tried
+    assert made.needs.trials > 6 and made.needs.of.startswith(f"{made.best_default} over ")
     two = advise(table_of({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
     assert two.kind == "nothing" and two.needs.repeats == 3
 

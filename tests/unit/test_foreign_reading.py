@@ -1,5 +1,6 @@
 """Only regular files are read, whole, and a walk reports what it leaves out."""
 
+import errno
 import os
 import socket
 
@@ -68,4 +69,4 @@ def test_a_walk_reports_what_it_cannot_read(tmp_path, monkeypatch):
     monkeypatch.setattr(walking.os, "scandir", refuses)
     skipped = []
     assert list(walking.walk_files(tmp_path, lambda *skip: skipped.append(skip))) == []
-    assert skipped == [(tmp_path / "closed", "Permission denied")]
+    assert skipped == [(tmp_path / "closed", os.strerror(errno.EACCES))]

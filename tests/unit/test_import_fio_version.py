@@ -10,8 +10,10 @@ import pytest
 
 from iosonde.answers.parse import parse
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.core.message import Message
 from iosonde.importers.fio_version import version_beside
 from iosonde.store import Store
+from messages import assert_problem, with_code
 
 AVERAGES = "".join(f"{500 * (i + 1)}, {200_000 + 1000 * i}, 1, 0\n" for i in range(6))  # 0.2 s in µs, 0.2 ms in ns
 EACH = "".join(f"{400 + 5 * i}, {3000 + 10 * i}, 0, 4096\n" for i in range(60))
@@ -34,6 +36,11 @@ def said(run) -> str:
     return " ".join(note.sentence for note in run.warnings)
 
 
+def reason(run) -> Message:
+    """Why its values were read so."""
+    return with_code((note.sentence for note in run.warnings), "assumed-unit").values["reason"]
+
+
 def largest(run) -> float:
     return next(row.value for row in run.rows if row.metric in ("latency_sample_max", "latency_max"))
 
@@ -47,7 +54,7 @@ def test_the_jobs_output_beside_the_log_says_the_unit(tmp_path, version, text, s
     (tmp_path / "w.out").write_text(text.format(version))
     run = run_of(log(tmp_path / place))
     assert largest(run) == pytest.approx(seconds) and run.version == version
-    assert f"w.out beside it says fio-{version}" in said(run)
+    assert_problem(reason(run), "version-in-output", file="w.out", version=version)
 
 
 def test_recorded_operations_are_as_long_as_fio_2_says(tmp_path):
@@ -60,16 +67,17 @@ def test_recorded_operations_are_as_long_as_fio_2_says(tmp_path):
 def test_where_nobody_says_it_both_readings_are_said(tmp_path):
     run = run_of(log(tmp_path / "w_clat.log"))
     assert largest(run) == pytest.approx(0.205e-3) and run.version == ""
-    assert "can be µs, too" in said(run) and "1000 times" in said(run)
+    assert reason(run).code == "ambiguous-unit" and "1000" in said(run)
 
 
 def test_what_cannot_be_decides_where_nobody_says_it(tmp_path):
     short = run_of(log(tmp_path / "a_clat.log", "10, 90, 0, 4096\n20, 120, 0, 4096\n30, 100, 0, 4096\n"))
-    assert largest(short) == pytest.approx(120e-6) and "400 ns" in said(short)
+    assert largest(short) == pytest.approx(120e-6)
+    assert_problem(reason(short), "impossible-in-ns", limit_ns=400.0)
     early = run_of(log(tmp_path / "b_clat.log", "10, 90000, 0, 4096\n20, 120000, 0, 4096\n"))
-    assert largest(early) == pytest.approx(120e-6) and "begun before the log" in said(early)
+    assert largest(early) == pytest.approx(120e-6) and reason(early).code == "impossible-in-us"
     submitted = run_of(log(tmp_path / "c_slat.log", "10, 90, 0, 4096\n20, 120, 0, 4096\n"))
-    assert "can be µs, too" in said(submitted), "to submit an operation may take that little"
+    assert reason(submitted).code == "ambiguous-unit", "to submit an operation may take that little"
 
 
 def test_two_versions_beside_a_log_say_nothing():

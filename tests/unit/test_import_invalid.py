@@ -109,19 +109,22 @@ def test_a_word_of_a_path_is_no_mark():
 
 
 def test_what_elbenchos_text_alone_says_of_its_end_counts_for_its_csv(tmp_path):
-    said = TEXT.format(3402) + "Terminating due to phase time limit.\n"
+    quote = "Terminating due to phase time limit."
+    said = f"{TEXT.format(3402)}{quote}\n"
     directory(tmp_path / "in", w__csv=CSV, w__out=said)
     made = imported(tmp_path / "in", tmp_path / "s")
     assert (made["runs"], made["incomplete"]) == (1, 1)
-    assert only(tmp_path / "s").missing[0].startswith("w.out: it ended early")
+    (missing,) = only(tmp_path / "s").missing
+    assert missing.startswith("w.out: ") and missing.endswith(quote)
 
 
 def test_what_the_log_of_a_job_alone_says_of_a_run_counts_for_the_file_of_the_run(tmp_path):
     other = ior(2048.0).replace("09:25:50", "09:35:50")
-    log = ior().replace("Finished", "ERROR: data check failed\nFinished") + other
+    quote = "ERROR: data check failed"
+    log = ior().replace("Finished", f"{quote}\nFinished") + other
     directory(tmp_path / "in", one__txt=ior(), two__txt=other, job__log=log)
     made = imported(tmp_path / "in", tmp_path / "s")
     assert (made["runs"], made["incomplete"]) == (2, 1)
     store = Store.open(tmp_path / "s")
     missing = [one for name in store.run_ids() for one in store.run(name).missing]
-    assert len(missing) == 1 and missing[0].startswith("job.log: it failed")
+    assert len(missing) == 1 and missing[0].startswith("job.log: ") and missing[0].endswith(quote)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 
 import pytest
@@ -92,7 +93,7 @@ def test_the_files_of_one_execution_are_one_run_without_doubles(tmp_path):
     made = imported(whole(tmp_path / "in"), tmp_path / "s")
     assert (made["runs"], made["joined"], made["incomplete"]) == (1, 2, 0)
     text = CliRunner().invoke(import_command, ["-r", str(tmp_path / "in"), "--store", str(tmp_path / "t")]).stdout
-    assert "2 files of these in the run of another file of the same measurement" in text
+    assert re.search(r"\b2 files\b", text)
     run = only(tmp_path / "s")
     names = [(one.operation, one.metric, one.rank) for one in run.observations]
     assert len(names) == len(set(names))
@@ -204,7 +205,7 @@ def test_a_phase_of_another_execution_gives_no_number(tmp_path):
     assert imported(tmp_path / "in", tmp_path / "s")["runs"] == 1
     run = only(tmp_path / "s")
     assert of(run, "ior_easy_write", "bandwidth_last_done") == [4 * GIB] and not of(run, "ior_easy_write", "open_time")
-    assert any("of another execution" in said for said in run.facts["import"]["warnings"])
+    assert any("8.59e+09 bytes/s" in said and "4.295e+09" in said for said in run.facts["import"]["warnings"])
 
 
 def test_phases_without_a_list_are_an_incomplete_run(tmp_path):
@@ -212,7 +213,7 @@ def test_phases_without_a_list_are_an_incomplete_run(tmp_path):
     made = imported(tmp_path / "in", tmp_path / "s")
     assert (made["runs"], made["incomplete"]) == (1, 1)
     run = only(tmp_path / "s")
-    assert "no list of results" in run.missing[0]
+    assert "result.txt" in run.missing[0] and "result_summary.txt" in run.missing[0]
     assert of(run, "ior_hard_write", "bandwidth_last_done") == [1024 * MIB]
 
 
@@ -245,4 +246,4 @@ def test_the_rate_at_the_stonewall_in_another_unit_is_left_out(tmp_path):
     iosonde.import_files(tmp_path / "result.txt", tmp_path / "s")
     run = only(tmp_path / "s")
     assert not of(run, "ior_easy_write", "bandwidth_first_done")
-    assert any("another unit" in said for said in run.facts["import"]["warnings"])
+    assert any("throughput-stonewall" in said and "ior_easy_write" in said for said in run.facts["import"]["warnings"])

@@ -27,7 +27,7 @@ from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.paths import manifest_factors, pattern_factors
 from iosonde.importers.runs import runs_of
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, codes, raises
 
 ROOT = Path(__file__).parents[2]
 OURS = ROOT / "tests" / "golden" / "fixtures"
@@ -71,7 +71,7 @@ def test_a_line_that_never_ends_is_cut_and_what_follows_is_read(monkeypatch):
     monkeypatch.setattr(text_module, "_BLOCK", 300)
     found = read(io.BytesIO(b"first\n" + b"x" * 5000 + b"\nlast\n"), "x")
     assert found.lines[0] == "first" and found.lines[-2:] == ["last", ""] and len(found.raw) < 1700
-    assert "longer than" in found.notes[0].sentence and found.notes[0].line == 2
+    assert found.notes[0].sentence.code == "line-too-long" and found.notes[0].line == 2
 
 
 def test_a_file_beyond_the_limit_is_refused(monkeypatch):
@@ -90,7 +90,7 @@ def test_the_surest_reads_and_the_choice_is_shown():
     equal = MDTEST.read_bytes() + (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes()
     found = understand(Text(equal, "x"))
     assert found.format == "mdtest" and {run.tool for run in found.runs} == {"mdtest", "ior"}
-    with raises("unknown-format", DataError):
+    with raises("empty-file", DataError):
         understand(Text(b"  \n", "x"))
 
 
@@ -156,18 +156,16 @@ def test_a_source_of_factors_that_says_nothing_is_named(tmp_path):
     there, store = archive(tmp_path / "in"), str(tmp_path / "store")
     made = imported("-r", str(there), "--store", store, "--factors-from", "site={}/", "--factors-from", "site={}/*")
     (said,) = made["warnings"]
-    assert said.startswith("--factors-from 'site={}/' matches none of the 5 paths, as 'notes.txt'")
+    assert all(word in said for word in ("--factors-from", "'site={}/'", " 5 ", "'notes.txt'"))
     done = CliRunner().invoke(import_command, ["-r", str(there), "--store", store, "--factors-from", "nodes={}/..."])
-    assert "~ --factors-from 'nodes={}/...' matches none" in done.stdout
+    assert "~ --factors-from 'nodes={}/...'" in done.stdout
 
 
 def test_import_is_recursive_says_what_it_left_and_stores_nothing_twice(tmp_path):
     there, store = archive(tmp_path / "in"), str(tmp_path / "store")
     first = imported("-r", str(there), "--store", store, "--factors-from", "site={}/...")
     assert (first["files"], first["runs"], first["incomplete"], first["already_there"]) == (5, 3, 1, 1)
-    assert [(Path(item["file"]).name, item["reason"]) for item in first["unknown"]] == [
-        ("notes.txt", "no tool's output that is known here")
-    ]
+    assert [Path(item["file"]).name for item in first["unknown"]] == ["notes.txt"]
     runs = Store.open(store).runs()
     assert {run["factors"].get("site") for run in runs} == {"bonn", "kyiv"}
     assert {run["source"] for run in runs} == {"mdtest 4.0.0", "ior 4.1.0+dev", "iozone 3.489"}
@@ -281,11 +279,11 @@ def test_damaged_text_never_becomes_another_number():
         return checked(run, Text(text, "x"))
 
     assert [row.value for row in rows(b"a\nb 12", (1, 5.0), (2, 12.0)).rows] == [5.0]
-    assert rows(b"a\nb 12", (2, 12.0)).missing[0].sentence.startswith("the last line has no end")
+    assert rows(b"a\nb 12", (2, 12.0)).missing[0].sentence.code == "cut-last-line"
     assert not rows(b"a\nb 12 MB/s", (2, 12.0)).missing and not rows(b"a\nb 12\n", (2, 12.0)).missing
-    assert "4 NUL bytes" in rows(b"a\nb\0\0\0\0c\n", (1, 5.0)).missing[0].sentence
+    assert_problem(rows(b"a\nb\0\0\0\0c\n", (1, 5.0)).missing[0].sentence, "lost-bytes", n_bytes=4)
     absurd = rows(b"a\n", (1, 1e30), (1, math.nan), (1, -1.0), (1, 3.0))
-    assert [row.value for row in absurd.rows] == [3.0] and "of no machine" in absurd.missing[0].sentence
+    assert [row.value for row in absurd.rows] == [3.0] and absurd.missing[0].sentence.code == "impossible-value"
 
 
 def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
@@ -379,4 +377,4 @@ def test_a_gzipped_file_is_the_file(tmp_path):
     plain = understand(Text(MDTEST.read_bytes(), "m.txt"))
     assert [run.rows for run in same.runs] == [run.rows for run in plain.runs] and not same.runs[0].missing
     cut = understand(read(io.BytesIO(whole[: len(whole) * 3 // 4]), "m.txt.gz"))
-    assert any("the compressed file is cut" in note.sentence for note in cut.runs[0].missing)
+    assert "truncated-file" in codes(note.sentence for note in cut.runs[0].missing)

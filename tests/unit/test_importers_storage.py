@@ -10,6 +10,7 @@ import pytest
 
 from iosonde.core.errors import UnknownFormatError
 from iosonde.importers import Text, understand
+from messages import assert_problem, has_message
 
 MIB, GIB = 2.0**20, 2.0**30
 
@@ -24,6 +25,14 @@ def numbers(found) -> dict:
 
 def said(found, kind: str = "missing") -> str:
     return " ".join(note.sentence for run in found.runs for note in getattr(run, kind))
+
+
+def lacks(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for run in found.runs for note in run.missing), code, **values)
+
+
+def warns(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for note in found.warnings), code, **values)
 
 
 SUMMARY = {
@@ -55,14 +64,15 @@ def test_dlio_gives_means_over_epochs_as_one_trial():
 
 def test_dlio_that_did_not_end_lost_epochs_or_failed_the_rules_says_so():
     interrupted = {key: value for key, value in SUMMARY.items() if key != "end"}
-    assert "there is no end" in said(of(interrupted))
-    assert "2 of 3 epochs have a value" in said(of(SUMMARY | {"epochs": 3}))
-    assert "there is no metric" in said(of(SUMMARY | {"metric": {}}))
+    assert lacks(of(interrupted), "ended-early")
+    assert lacks(of(SUMMARY | {"epochs": 3}), "missing-rows", n_values=2, n_epochs=3.0)
+    assert lacks(of(SUMMARY | {"metric": {}}), "no-results")
     metric = SUMMARY["metric"] | {"train_au_meet_expectation": "fail"}
     failed = of(SUMMARY | {"metric": metric, "potential_caching": [1, 0]})
     assert not said(failed)
-    assert "does not accept it" in said(failed, "warnings") and "1 of 2 hosts" in said(failed, "warnings")
-    assert "is no number" in said(of(SUMMARY | {"metric": metric | {"train_io_mean_MB_per_second": "fast"}}))
+    assert warns(failed, "not-accepted", value="fail") and warns(failed, "data-fits-memory", hosts="1 of 2 hosts")
+    text = of(SUMMARY | {"metric": metric | {"train_io_mean_MB_per_second": "fast"}})
+    assert lacks(text, "invalid-number", metric="train_io_mean_MB_per_second")
 
 
 def test_dlio_checkpoints_are_operations_of_their_own():
@@ -85,7 +95,7 @@ def test_the_times_of_dlios_epochs_are_of_the_rank_in_the_files_name():
     assert rows == {("epoch", "time", 3, 0): 31.0, ("block", "time", 3, 0): 29.0, ("epochs", "time", None, None): 31.0,
                     ("checkpoint_save", "time", 3, 1): 2.5,
                     ("checkpoint_save", "bandwidth", 3, 1): 4 * GIB}  # fmt: skip
-    assert "epoch 2 has no end" in said(found)
+    assert lacks(found, "ended-early", epoch=2)
 
 
 def window(requests: int, mean: float, least: float, most: float) -> dict:
@@ -110,9 +120,7 @@ def test_warp_2_has_the_rate_of_its_window_and_latencies_that_can_be_merged():
     assert values["get", "rate"] == 200
     assert values["get", "latency_mean"] == pytest.approx(0.0125)
     assert (values["get", "latency_min"], values["get", "latency_max"]) == (0.001, 0.09)
-    assert ("get", "latency_p99") not in values and "percentiles of 2 windows cannot be merged" in said(
-        found, "warnings"
-    )
+    assert ("get", "latency_p99") not in values and warns(found, "latencies-left-out", n_windows=2)
     assert run.factors == {"benchmark": "get", "object_size": 1 << 20, "concurrency": 20, "nodes": 1, "servers": 2}
     assert "abcdef" not in run.facts["command"]
     assert not run.missing
@@ -121,9 +129,10 @@ def test_warp_2_has_the_rate_of_its_window_and_latencies_that_can_be_merged():
 
 
 def test_failed_operations_and_runs_too_short_for_warp_are_incomplete():
-    assert "3 of get failed: gone" in said(of(warp([], total_errors=3, first_errors=["gone"])))
-    assert "has no window" in said(of(warp([], throughput={"measure_duration_millis": 0})))
-    assert "went on" in said(of(warp([]) | {"final": False}))
+    failed = of(warp([], total_errors=3, first_errors=["gone"]))
+    assert lacks(failed, "operations-failed", n_errors=3.0, operation="get") and "gone" in said(failed)
+    assert lacks(of(warp([], throughput={"measure_duration_millis": 0})), "ended-early", operation="get")
+    assert lacks(of(warp([]) | {"final": False}), "ended-early")
 
 
 def test_warps_older_form_and_its_table_are_read():
@@ -140,8 +149,8 @@ def test_warps_older_form_and_its_table_are_read():
     row = "{}\tGET\t\t1\t1\t{}\t9\t2\t9\t9\t{}\t1\t9\t10\t3\tx\ty\n"
     table = of(head + row.format(0, 1000, 0) + row.format(1, 3000, 0))
     assert numbers(table) == {("get", "bandwidth"): 2000.0, ("get", "rate"): 10.0}
-    assert "2 operations failed" in said(of(head + row.format(0, 1000, 2)))
-    assert "the row is cut" in said(of(head + row.format(0, 1000, 0) + "1\tGET\t\t1"))
+    assert lacks(of(head + row.format(0, 1000, 2)), "operations-failed", n_errors=2.0)
+    assert lacks(of(head + row.format(0, 1000, 0) + "1\tGET\t\t1"), "damaged-lines")
 
 
 RAW = """<pre>
@@ -177,11 +186,12 @@ def test_vdbench_takes_the_average_after_the_warm_up_and_no_formatting():
 def test_vdbench_that_ended_early_is_incomplete():
     lines = RAW.splitlines(True)
     cut = of("".join(lines[:-2]))
-    assert "RD rd1 has no average" in said(cut) and not numbers(cut)
-    assert "nothing says that vdbench ended" in said(of("".join(lines[:-1])), "warnings")
-    assert "no interval after the warm-up" in said(of(RAW.replace("avg_2-4      104.5", "avg_2-1      104.5")))
-    assert "only formatting runs" in said(of("".join(lines[:7])))
-    assert "it failed" in said(of("".join(lines[:-1]) + "09:00:09.000 Data Validation error for sd=sd1\n"))
+    assert lacks(cut, "ended-early", rd="rd1") and not numbers(cut)
+    assert warns(of("".join(lines[:-1])), "ended-early")
+    assert lacks(of(RAW.replace("avg_2-4      104.5", "avg_2-1      104.5")), "too-short")
+    assert lacks(of("".join(lines[:7])), "no-results")
+    failure = "09:00:09.000 Data Validation error for sd=sd1"
+    assert lacks(of("".join(lines[:-1]) + failure + "\n"), "tool-failed", quote=failure)
 
 
 FILES = """09:00:02.000 Starting RD=rd1; elapsed=30; fwdrate=max. For loops: None
@@ -218,7 +228,8 @@ def test_vdbenchs_flatfile_has_the_settings_in_its_columns():
     assert first.factors == {"rd": "rd1", "transfer_size": 4096, "threads": 8, "requested_rate": "max"}
     assert numbers(found)["all", "rate"] == 104.5 and numbers(found)["all", "bandwidth"] == 0.25 * MIB
     assert numbers(found)["write", "latency_mean"] == pytest.approx(16e-6)
-    assert not first.missing and "RD rd2 has no average" in second.missing[0].sentence
+    assert not first.missing
+    assert_problem(second.missing[0].sentence, "ended-early", rd="rd2")
 
 
 SAMPLES = {"dlio": json.dumps(SUMMARY, indent=4), "warp": json.dumps(warp([window(9, 1.0, 0.5, 2.0)]), indent=2),
@@ -258,5 +269,5 @@ def test_a_sysbench_that_ended_before_its_latencies_is_marked():
     folder = Path(__file__).parents[1] / "golden" / "fixtures" / "sysbench-fileio"
     whole = (folder / "gen-sysbench1020-rndrw.txt").read_text()
     cut = whole[: whole.index("Latency (ms):")]
-    assert not said(of(whole)) and "latencies are not there" in said(of(cut))
+    assert not said(of(whole)) and lacks(of(cut), "ended-early")
     assert numbers(of(cut)).keys() < numbers(of(whole)).keys()

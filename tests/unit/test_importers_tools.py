@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from iosonde.importers import Text, understand
 from iosonde.importers.fio_bins import levels, merged
+from messages import assert_problem, has_message
 
 KB = 1024.0
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
@@ -25,6 +28,14 @@ def values(found, metric: str, operation: str | None = None) -> list[float]:
 
 def missing(found) -> str:
     return " ".join(note.sentence for run in found.runs for note in run.missing)
+
+
+def lacks(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for run in found.runs for note in run.missing), code, **values)
+
+
+def warns(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for note in found.warnings), code, **values)
 
 
 IOZONE = """\tIozone: Performance Test of File I/O
@@ -58,7 +69,7 @@ def test_iozone_zero_after_a_full_disk_is_missing_and_no_value():
     body = "\tChildren see throughput for  2 initial writers \t=       0.00 kB/sec\n\tNo space left on device"
     found = of(IOZONE.format(settings="", body=body, end="iozone test complete."))
     assert values(found, "bandwidth_sum_of_ranks") == []
-    assert "moved nothing" in missing(found) and "full" in missing(found)
+    assert lacks(found, "no-results", operation="write") and lacks(found, "no-space")
 
 
 def test_iozone_microseconds_and_columns_that_were_not_run():
@@ -76,7 +87,7 @@ def test_iozone_microseconds_and_columns_that_were_not_run():
 def test_iozone_that_was_killed_is_incomplete():
     body = "\tChildren see throughput for  2 initial writers \t=     100.00 kB/sec"
     found = of(IOZONE.format(settings="", body=body, end=""))
-    assert "without 'iozone test complete.'" in missing(found)
+    assert lacks(found, "ended-early")
 
 
 def ior(*tests: str, end: str = "Finished : Sat Nov 21 09:26:00 2026") -> str:
@@ -108,7 +119,8 @@ def test_ior_with_several_tests_gives_several_runs_and_says_which_lacks_iteratio
 
 def test_two_ior_sessions_in_one_log_are_two_runs():
     one = ior(IOR_TEST.format(id=0, size="1 MiB") + SECOND)
-    assert len(of(one + "\nsome shell output\n" + one).runs) == 2
+    others = "\nsome shell output\n"
+    assert len(of(one + others + one).runs) == 2
 
 
 def fio_document(**more) -> dict:
@@ -182,7 +194,7 @@ def test_the_percentiles_of_a_fio_histogram_are_those_that_fio_prints():
 def test_fio_json_that_was_cut_gives_no_number():
     text = json.dumps(fio_document(), indent=1)
     found = of(text[: len(text) // 2] + "\n")
-    assert not values(found, "rate_last_done") and "ends early" in missing(found)
+    assert not values(found, "rate_last_done") and lacks(found, "damaged-lines")
 
 
 @pytest.mark.parametrize("word", ["runtime=", "runt="])
@@ -197,7 +209,7 @@ def test_fio_2_text_says_that_kb_is_1024(word):
     assert values(found, "bandwidth_last_done") == [2048 * KB]
     assert values(found, "completion_latency_mean") == [2.5e-6]
     assert found.runs[0].factors["block_size"] == 2**20 and not missing(found)
-    assert "units of 1024" in found.warnings[0].sentence
+    assert_problem(found.warnings[0].sentence, "assumed-unit", unit="KB")
 
 
 IOZONE_ALL = ("              kB  reclen    write  rewrite    read    reread    random    random     bkwd    record"
@@ -216,7 +228,7 @@ def test_iozone_with_squeezed_blanks_is_named_by_its_options_or_not_read(options
     settings = f"\tCommand line used: iozone {options} -s 4m"
     found = of(IOZONE.format(settings=settings, body=f"{IOZONE_ALL}\n{row}", end="iozone test complete."))
     assert [one.operation for one in found.runs[0].rows] == operations
-    assert any("blanks of this row" in note.sentence for note in found.warnings) is not bool(operations)
+    assert warns(found, "squeezed-row") is not bool(operations)
 
 
 def test_what_follows_elbenchos_table_is_no_phase_of_it():
@@ -255,9 +267,9 @@ def test_io500_invalid_results_are_incomplete():
         "[RESULT]       ior-easy-write        2.000000 GB/s : time 300.000 seconds [INVALID]\n"
         "[SCORE ] Bandwidth 2.0 GB/s : IOPS 1.0 kiops : TOTAL 1.4 [INVALID]\n"
     )
-    assert "marked invalid" in missing(found)
+    assert lacks(found, "marked-invalid")
     assert values(found, "bandwidth_last_done") == [2 * 1024.0**3]
-    assert any("GB/s was read as GiB/s" in note.sentence for note in found.warnings)
+    assert warns(found, "assumed-unit")
 
 
 @pytest.mark.parametrize(
@@ -284,7 +296,7 @@ def test_every_dialect_of_time_says_the_same(text):
 
 def test_time_of_a_command_that_failed_is_incomplete():
     found = of("time: command terminated abnormally\n        1.50 real         0.10 user         0.20 sys\n")
-    assert "terminated abnormally" in missing(found)
+    assert lacks(found, "tool-failed")
 
 
 def test_ficus_line_g27():
@@ -303,19 +315,18 @@ def test_ficus_a_file_benchtimes_read_whole_its_directory_says_when():
     assert [run.factors["fs"] for run in found.runs] == ["ficus", "ufs"]
     assert [note.line for note in found.runs[1].warnings] == [3]
     alone = of(text, "benchtimes").runs[0]
-    assert alone.started_at == "" and "nothing says when" in alone.warnings[0].sentence
+    assert alone.started_at == "" and alone.warnings[0].sentence.code == "unknown-time"
 
 
 def test_dd_of_other_systems_and_other_locales_and_a_full_disk():
-    assert values(of("1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)\n"), "bandwidth_last_done") == [
-        2097152.0
-    ]
+    other = of("1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)\n")
+    assert values(other, "bandwidth_last_done") == [2097152.0]
     found = of("1+0 records in\n1+0 records out\n1048576 bytes (1,0 MB, 1,0 MiB) copied, 0,5 s, 2,1 MB/s\n")
     assert values(found, "bandwidth_last_done") == [2097152.0]
-    assert any("decimal commas" in note.sentence for note in found.warnings)
+    assert warns(found, "decimal-comma")
     full = of("dd: error writing 'x': No space left on device\n2+0 records in\n1+0 records out\n"
               "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n")  # fmt: skip
-    assert "No space left" in missing(full)
+    assert lacks(full, "tool-failed", quote=f"error writing 'x': {os.strerror(errno.ENOSPC)}")
 
 
 def test_iperf2_sum_line_and_iperf3_text():
@@ -355,7 +366,7 @@ def test_two_settings_of_ior_in_one_line_are_no_value_of_the_first():
     said = IOR_2_SESSION.format(line="ordering inter file= constant task offsets = 1")
     assert not missing(of(said))
     glued = IOR_2_SESSION.format(line="repetitions         : 1 \tstonewallingTime    : 30")
-    assert "two lines stand in one" in missing(of(glued))
+    assert lacks(of(glued), "glued-lines")
 
 
 IOR_2_SESSION = """IOR-3.0.1: MPI Coordinated Test of Parallel I/O
@@ -399,4 +410,4 @@ def test_latencies_of_a_direction_whose_line_is_lost_are_not_those_of_another(be
     assert rows < expected
     if begin == "  write:":
         line = whole[:place].count("\n") + 1
-        assert f"a line is missing before line {line}" in missing(of(cut))
+        assert lacks(of(cut), "damaged-lines", before_line=line)

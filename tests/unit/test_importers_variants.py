@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iosonde.importers import Text, understand
+from messages import has_message
 
 KB, MIB, GIB = 1024.0, 1024.0**2, 1024.0**3
 
@@ -24,6 +25,14 @@ def missing(found) -> str:
 
 def said(found) -> str:
     return " ".join(note.sentence for note in found.warnings)
+
+
+def lacks(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for run in found.runs for note in run.missing), code, **values)
+
+
+def warns(found, code: str, **values: object) -> bool:
+    return has_message((note.sentence for note in found.warnings), code, **values)
 
 
 # IOR
@@ -249,7 +258,7 @@ def test_a_log_of_io500_that_prints_each_phase_twice_has_it_once():
     assert len(found.runs) == 1 and not missing(found)
     assert values(found, "bandwidth_last_done", "ior_hard_read") == [GIB]
     two = of(phases + io500(2019, find=513.0))
-    assert len(two.runs) == 2 and "no [SCORE] before find comes again" in missing(two)
+    assert len(two.runs) == 2 and lacks(two, "ended-early", name="find")
 
 
 @pytest.mark.parametrize(
@@ -269,8 +278,9 @@ def test_what_contradicts_the_score_of_io500_is_said(lines, says):
 
 
 def test_what_io500_says_of_itself_is_noted():
-    found = of("[run]\nprocs = 8\nversion         = io500-sc23_v1\n; ERROR INVALID stonewall-time < 30s\n")
-    assert "io500 says: ERROR INVALID stonewall-time < 30s" in [note.sentence for note in found.warnings]
+    quote = "ERROR INVALID stonewall-time < 30s"
+    found = of(f"[run]\nprocs = 8\nversion         = io500-sc23_v1\n; {quote}\n")
+    assert warns(found, "marked-invalid", quote=quote)
 
 
 # fio
@@ -310,11 +320,11 @@ def test_fio_says_whether_the_steady_state_was_reached():
         "Run status group 0 (all jobs):\n"
     )
     assert not missing(of(text.replace("{word}", "yes")))
-    assert "steady state" in said(of(text.replace("{word}", "no")))
+    assert warns(of(text.replace("{word}", "no")), "not-steady")
     job = '"jobname": "j", "read": {"io_bytes": 4096, "bw_bytes": 4096, "runtime": 1000, "total_ios": 1}'
     for attained, words in ((0, True), (1, False)):
         json = f'{{"fio version": "fio-3.33", "jobs": [{{{job}, "steadystate": {{"attained": {attained}}}}}]}}'
-        assert ("steady state" in said(of(json))) == words
+        assert warns(of(json), "not-steady") == words
 
 
 # Networks
@@ -514,7 +524,7 @@ def test_mdtest_that_prints_times_only_is_complete():
         "-- finished at 11/21/2026 15:57:56 --\n"
     )
     assert not missing(found) and values(found, "time_max") == [0.017]
-    assert "seconds for the whole phase" in said(found)
+    assert warns(found, "assumed-unit")
 
 
 def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
@@ -581,7 +591,7 @@ def test_iperf2_says_in_its_header_how_many_streams_there_are():
 
 def test_both_ways_at_once_are_both_there():
     role = STREAMS.replace("]   0.00", "][TX-C]   0.00")
-    assert "other direction" in missing(of(role))
+    assert lacks(of(role), "missing-direction")
     other = role.split("\n", 3)[3].replace("TX-C", "RX-C").replace("[  5]", "[  9]").replace("[  7]", "[ 12]")
     opened = "[  9] local 10.0.0.1 port 44 connected to 10.0.0.2 port 5201\n" * 2
     head, rest = role.split("\n", 1)
@@ -604,7 +614,7 @@ def test_iors_csv_summary_is_read_as_its_table():
     assert values(found, "bandwidth_last_done", "write") == [128.8335 * MIB, 277.1444 * MIB]
     assert values(found, "rate_last_done", "read") == [151146.0901, 135300.1290]
     assert values(found, "access_time", "write") == [0.0038, 0.0017]
-    assert values(found, "latency_mean", "read") == [] and "times that are 0 in them are left out" in said(found)
+    assert values(found, "latency_mean", "read") == [] and warns(found, "low-resolution")
     assert found.runs[0].factors == {"ranks": 2, "block_size": 262144, "transfer_size": 65536, "iterations": 2}
     rows = SUMMARY.splitlines(True)
     other = of(SUMMARY + "".join(rows[2:4]).replace(",64.0000,", ",32.0000,"))
@@ -617,8 +627,8 @@ def test_iors_csv_summary_that_ends_early_is_incomplete():
     rows = SUMMARY.splitlines(True)
     assert "read: 1 of 2 iterations" in missing(of("".join(rows[:-1])))
     cut = of(SUMMARY[:-20])
-    assert "the row is cut" in missing(cut) and len(values(cut, "bandwidth_last_done", "read")) == 1
-    assert "no rows" in missing(of("".join(rows[:2])))
+    assert lacks(cut, "damaged-lines") and len(values(cut, "bandwidth_last_done", "read")) == 1
+    assert lacks(of("".join(rows[:2])), "no-results")
 
 
 MD_REAL_IO = """MD-REAL-IO total objects: 80000 workingset size: 223.160 MiB (version: a1b2) time: 2017-11-02 10:11:12
@@ -658,10 +668,11 @@ def test_md_real_io_is_md_workbench_under_its_old_name():
 
 
 def test_md_real_io_that_failed_or_was_cut_is_incomplete():
-    assert "benchmark had 3 errors" in missing(of(MD_REAL_IO.replace("(0 errs)", "(3 errs!!!)")))
-    assert "without 'Total runtime'" in missing(of(MD_REAL_IO[: MD_REAL_IO.index("Total")]))
-    assert "is cut: there is no MiB/s" in missing(of(MD_REAL_IO[: MD_REAL_IO.index(" 402.3")]))
-    assert "it had errors" in missing(of(MD_REAL_IO_2016 + "Errors: 3 /Pre dir: 0 obj: 3\n"))
+    errors = of(MD_REAL_IO.replace("(0 errs)", "(3 errs!!!)"))
+    assert lacks(errors, "operations-failed", phase="benchmark", n_errors=3)
+    assert lacks(of(MD_REAL_IO[: MD_REAL_IO.index("Total")]), "ended-early")
+    assert lacks(of(MD_REAL_IO[: MD_REAL_IO.index(" 402.3")]), "damaged-lines", metrics="MiB/s")
+    assert lacks(of(MD_REAL_IO_2016 + "Errors: 3 /Pre dir: 0 obj: 3\n"), "operations-failed")
 
 
 def test_reports_of_single_processes_are_no_labels_and_no_totals():

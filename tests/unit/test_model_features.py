@@ -24,7 +24,7 @@ def test_rows_that_lack_a_value_are_left_out_and_counted():
     made = features.examples(TABLE, "mbs", ["fs", "nodes"])
     assert made.x.tolist() == [[0, 1], [0, 2], [1, 1]] and made.y.tolist() == [10, 20, 5]
     (warning,) = made.warnings
-    assert_problem(warning, "missing-values", n=2, n_rows=5)
+    assert_problem(warning, "missing-values", n_missing=2, n_rows=5)
     assert [feature.levels for feature in made.features] == [("nfs", "ceph"), (1, 2)]
 
 

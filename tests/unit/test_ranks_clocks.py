@@ -90,7 +90,7 @@ def test_drift_finds_the_rate_and_times_go_back_to_rank_0(offset_ns, rate, error
 
 def test_drift_needs_two_moments():
     same = Clocks((0,), (0,), 5)
-    with pytest.raises(ValueError, match="not later"):
+    with pytest.raises(ValueError):
         clocks.drift(same, same)
 
 

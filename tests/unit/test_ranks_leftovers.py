@@ -26,11 +26,12 @@ def entry_of(path):
 
 
 def test_what_a_full_disk_could_not_record_is_removed_from_memory(left, tmp_path):
+    absent = tmp_path / "absent"
     with left.open() as _:
-        seen = leftovers.record(tmp_path / "cannot be written", "launch", [os.getpid()])
-        assert leftovers.remove_recorded(tmp_path / "cannot be written", seen) == []  # it is held
+        seen = leftovers.record(absent, "launch", [os.getpid()])
+        assert leftovers.remove_recorded(absent, seen) == []  # it is held
     assert seen == [entry_of(left)]
-    assert leftovers.remove_recorded(tmp_path / "cannot be written", seen) == [str(left)]
+    assert leftovers.remove_recorded(absent, seen) == [str(left)]
     assert not left.exists()
 
 
@@ -74,7 +75,7 @@ def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
     held = (("/dev/shm/mpich_shm_x", 1, 2),)
     ended = watchdog.Outcome(137, 9.0, True, [], "", 9, watchdog.IDLE, left=(7,), held=held)
     said = trial._why(tmp_path, ended, {})
-    assert said[-1].startswith("/dev/shm/mpich_shm_x is left: a rank that hangs in the kernel maps it")
+    assert "/dev/shm/mpich_shm_x" in said[-1] and len([one for one in said if "/dev/shm" in one]) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from iosonde.ranks.beats import RUNNING, Beat
 from iosonde.ranks.pulse import Pulse
+from messages import assert_problem
 
 ROOT, SHELL, DD = 10, 11, 12
 MARK = "IOSONDE_STEP_ID=x"
@@ -102,6 +103,6 @@ def test_threads_count(proc, thread, what):
 
 def test_the_sentence_of_the_watchdog():
     beat = Beat(0, "n1", 7, "write", RUNNING, 100.0, 0, 5, hangs="process 12, request_wait_answer")
-    assert beat.sentence(200.0) == (
-        "rank 0: the command write hangs in the kernel (process 12, request_wait_answer) on n1"
-    )
+    expected = {"rank": 0, "phase": "write", "process": beat.hangs, "host": "n1"}
+    assert_problem(beat.sentence(200.0), "command-hangs", **expected)
+    assert all(str(value) in beat.sentence(200.0) for value in expected.values())

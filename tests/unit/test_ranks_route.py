@@ -9,6 +9,7 @@ import pytest
 from iosonde.ranks.machine import netlink, route, traffic
 from iosonde.ranks.machine.mount import Mount
 from iosonde.ranks.machine.netlink import INFINIBAND, LOOPBACK, Interface, Way
+from messages import assert_problem
 
 LO, ETH0, ETH1 = Interface(1, "lo", LOOPBACK), Interface(2, "eth0"), Interface(3, "eth1")
 BOND = Interface(4, "bond0", kind="bond")
@@ -109,18 +110,20 @@ def test_where_nothing_can_be_told_there_is_a_reason(found, more, why):
 
 @pytest.mark.parametrize("found", [mounted("nfs", "10.0.0.9:/x"), mounted("fuse.glusterfs", "10.0.0.9:/v")])
 def test_a_server_that_is_this_node_is_named(found):
-    why = "a server runs on this node (10.0.0.9)"
-    assert route.to_servers(found, network()) == route.Route(why=why, own_server="10.0.0.9")
+    way = route.to_servers(found, network())
+    assert_problem(way.why, "own-server", host="10.0.0.9")
+    assert way == route.Route(why=way.why, own_server="10.0.0.9")
 
 
 def test_what_listens_at_a_loopback_address_may_be_the_clients_own_gateway():
     found = route.to_servers(mounted("nfs", "127.0.0.1:/x"), network(ways={"127.0.0.1": Way(1, local=True)}))
-    assert (found.own_server, found.why) == ("", "a server runs on this node (127.0.0.1)")
+    assert found.own_server == ""
+    assert_problem(found.why, "own-server", host="127.0.0.1")
 
 
 def test_a_server_among_those_that_hold_the_data_may_be_this_node():
     found = route.to_servers(mounted("fuse.glusterfs", "10.0.0.1:/v"), network(), ("10.0.0.9",))
-    assert found.why == "a server runs on this node (10.0.0.9)"
+    assert_problem(found.why, "own-server", host="10.0.0.9")
 
 
 def test_a_name_that_nobody_resolves_is_not_waited_for(monkeypatch):
@@ -175,7 +178,7 @@ def test_this_machine_has_a_loopback_that_leads_to_itself():
     here = netlink.links()
     assert [link.name for link in here.values() if link.type == LOOPBACK] == ["lo"]
     assert netlink.way_to("127.0.0.1") == Way(1, local=True)
-    assert netlink.way_to("no address") is None
+    assert netlink.way_to("none") is None
     assert "lo" in traffic.interfaces()
 
 

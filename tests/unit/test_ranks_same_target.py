@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from iosonde.ranks import mpi, same_target
 from iosonde.ranks.same_target import Seen
+from messages import assert_problem, codes
 
 GLUSTER = Seen(True, "fuse.glusterfs", "n1:/rep2")
 ROOT = Path("/mnt/t/iosonde-1/trial-0000")
 
 
 @pytest.mark.parametrize(
-    ("view", "why"),
+    ("view", "mount", "other_mount"),
     [
-        (Seen(False, "tmpfs", "tmpfs"), "the target is tmpfs, on host3 it is fuse.glusterfs"),
-        (Seen(False, "fuse.glusterfs", "n9:/old"), "the target is fuse.glusterfs of n9:/old, on host3 it is "
-                                                   "fuse.glusterfs of n1:/rep2"),
-        (Seen(False, "fuse.glusterfs", "n1:/rep2"), "the mount is the same"),
+        (Seen(False, "tmpfs", "tmpfs"), "tmpfs", "fuse.glusterfs"),
+        (Seen(False, "fuse.glusterfs", "n9:/old"), "fuse.glusterfs of n9:/old", "fuse.glusterfs of n1:/rep2"),
+        (Seen(False, "fuse.glusterfs", "n1:/rep2"), "fuse.glusterfs of n1:/rep2", "fuse.glusterfs of n1:/rep2"),
     ],
-)  # fmt: skip
-def test_what_lies_there_instead(view, why):
+)
+def test_what_lies_there_instead(view, mount, other_mount):
     (said,) = same_target.sentences({"host3": GLUSTER, "host4": view}, ROOT)
-    assert said.startswith(f"host4: {why}; {ROOT} is not visible there")
+    assert_problem(said, "target-missing", host="host4", path=ROOT, mount=mount, other_mount=other_mount)
+    assert ("host3" in said and mount in said and other_mount in said) == (mount != other_mount)
 
 
 def test_another_type_on_a_node_that_sees_the_directory_is_right():
@@ -33,47 +36,59 @@ def test_another_type_on_a_node_that_sees_the_directory_is_right():
 
 
 def test_nobody_sees_it():
-    assert same_target.sentences({"n1": Seen(False, "xfs", "/dev/sda")}, ROOT) == [f"n1: {ROOT} is not visible"]
+    (said,) = same_target.sentences({"n1": Seen(False, "xfs", "/dev/sda")}, ROOT)
+    assert_problem(said, "target-missing", host="n1", path=ROOT)
 
 
 def test_this_node(tmp_path):
     ranks = mpi.connect(1)
     said, (mounted,) = same_target.compare(ranks, tmp_path)
     assert said == [] and mounted["host"] == ranks.hosts[0].name and mounted["type"]
-    assert "is not visible" in same_target.compare(ranks, tmp_path / "absent")[0][0]
+    assert codes(same_target.compare(ranks, tmp_path / "absent")[0]) == ["target-missing"]
     assert same_target.before(ranks, [tmp_path]) == []
     (said,) = same_target.before(ranks, [tmp_path, tmp_path / "absent"])
-    assert said == f"{ranks.hosts[0].name}: there is no {tmp_path}/absent"
+    assert_problem(said, "target-missing", host=ranks.hosts[0].name, path=tmp_path / "absent")
 
 
 HERE, T = ("host3", "host4", "host5"), Path("/mnt/t")
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "code", "values"),
     [
-        (Seen(True, "tmpfs", "tmpfs"), "is tmpfs, on host3 it is fuse.glusterfs"),
-        (Seen(True, "ext4", "/dev/vda1"), "is ext4, on host3 it is fuse.glusterfs"),
-        (Seen(True, "fuse.glusterfs", "n1:/old"), "is fuse.glusterfs of n1:/old, on host3 it is fuse.glusterfs of "
-                                                  "n1:/rep2"),
-        (Seen(False, "fuse.glusterfs", "n1:/rep2", "not connected"), "on fuse.glusterfs of n1:/rep2: not connected"),
-        (Seen(True, "fuse.glusterfs", "n2:rep2"), ""),  # another server of the same volume
-        (Seen(True, "xfs", "/dev/sda", serves=True), ""),
+        (Seen(True, "tmpfs", "tmpfs"), "target-differs", {"mount": "tmpfs", "other_mount": "fuse.glusterfs"}),
+        (Seen(True, "ext4", "/dev/vda1"), "target-differs", {"mount": "ext4", "other_mount": "fuse.glusterfs"}),
+        (
+            Seen(True, "fuse.glusterfs", "n1:/old"),
+            "target-differs",
+            {"mount": "fuse.glusterfs of n1:/old", "other_mount": "fuse.glusterfs of n1:/rep2"},
+        ),
+        (
+            Seen(False, "fuse.glusterfs", "n1:/rep2", "not connected"),
+            "target-unavailable",
+            {"type": "fuse.glusterfs", "source": "n1:/rep2", "reason": "not connected"},
+        ),
+        (Seen(True, "fuse.glusterfs", "n2:rep2"), "", {}),  # another server of the same volume
+        (Seen(True, "xfs", "/dev/sda", serves=True), "", {}),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_before_anything_is_written_the_odd_node_is_named_wherever_it_is(view, said, place):
+def test_before_anything_is_written_the_odd_node_is_named_wherever_it_is(view, code, values, place):
     seen = [GLUSTER, GLUSTER]
     seen.insert(place, view)
-    first = "host3" if place else "host4"
-    wanted = [f"{HERE[place]}: {T} {said.replace('host3', first)}"] if said else []
-    assert same_target.others(HERE, seen, T) == wanted
+    said = same_target.others(HERE, seen, T)
+    assert codes(said) == ([code] if code else [])
+    if code == "target-differs":
+        values = {**values, "other_host": "host3" if place else "host4"}
+    for one in said:
+        assert_problem(one, code, host=HERE[place], path=T, **values)
 
 
 def test_a_node_without_the_directory_says_what_is_there():
     absent = Seen(False, "ext4", "/dev/vda1")
     (said,) = same_target.others(HERE, [GLUSTER, absent, GLUSTER], T)
-    assert said == "host4: there is no /mnt/t (its place is on ext4, on host3 it is fuse.glusterfs)"
+    mounts = {"mount": "ext4", "other_mount": "fuse.glusterfs"}
+    assert_problem(said, "target-missing", host="host4", path="/mnt/t", other_host="host3", **mounts)
     assert len(same_target.others(HERE, [absent] * 3, T)) == 3
 
 
@@ -95,20 +110,22 @@ def test_a_look_at_a_target_that_hangs_ends(monkeypatch, tmp_path):
 
     monkeypatch.setattr(same_target.Child, "call", silent)
     found = same_target.look_within(tmp_path)
-    assert found.fault == "does not answer for 10 s" and not found.visible
+    assert_problem(found.fault, "no-response", limit_s=10.0)
+    assert not found.visible
     assert (found.type, found.source) == (same_target.look(tmp_path).type, same_target.look(tmp_path).source)
 
 
 def test_a_mount_whose_daemon_died_is_named_with_its_error(faulty):
     faulty.kill()
     ranks = mpi.connect(1)
-    said = f"{ranks.hosts[0].name}: {faulty.path} on fuse.faultfs of faultfs: Transport endpoint is not connected"
-    assert same_target.before(ranks, [faulty.path]) == [said]
-    assert same_target.compare(ranks, faulty.path)[0] == [said]
+    expected = {"host": ranks.hosts[0].name, "path": faulty.path, "type": "fuse.faultfs", "source": "faultfs"}
+    for (said,) in (same_target.before(ranks, [faulty.path]), same_target.compare(ranks, faulty.path)[0]):
+        assert_problem(said, "target-unavailable", reason=os.strerror(errno.ENOTCONN), **expected)
 
 
 def test_a_target_that_hangs_on_one_node_is_named_before_anything_is_written(faulty, monkeypatch):
     monkeypatch.setattr(same_target, "LOOK_S", 1.0)
     faulty.set({"on": ["getattr", "statfs"], "do": "hang"})
     (said,) = same_target.before(mpi.connect(1), [faulty.path])
-    assert said.endswith("does not answer for 1 s") and f"{faulty.path} on fuse.faultfs of faultfs" in said
+    assert_problem(said, "target-unavailable", path=faulty.path, type="fuse.faultfs", source="faultfs")
+    assert_problem(said.values["reason"], "no-response", limit_s=1.0)

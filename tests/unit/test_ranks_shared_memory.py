@@ -17,13 +17,17 @@ def mpich(monkeypatch):
 
 def test_a_node_without_shared_memory_is_named_before_mpi_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "SHARED_MEMORY", tmp_path / "shm")
-    with raises("shared-memory-unavailable", LaunchError, state="is absent") as error:
+    with raises("shared-memory-unavailable", LaunchError, path=tmp_path / "shm") as error:
         mpi.connect(2)
-    assert mpi.this_host().name in error.value.message and "mount -t tmpfs" in error.value.hint
+    assert mpi.this_host().name in error.value.message and "tmpfs" in error.value.hint
+    (tmp_path / "shm").touch(mode=0)
+    with raises("shared-memory-unavailable", LaunchError, path=tmp_path / "shm") as unwritable:
+        mpi.connect(2)
+    assert unwritable.value.message != error.value.message
 
 
 def test_open_mpi_keeps_it_elsewhere_then(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "SHARED_MEMORY", tmp_path / "shm")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
-    with pytest.raises(pytest.fail.Exception, match="MPI was started"):
+    with pytest.raises(pytest.fail.Exception):
         mpi.connect(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import sample_store
@@ -14,6 +15,7 @@ from iosonde.data.source import open_data
 from iosonde.model.bound.application import PredictedTime
 from iosonde.report.page.questions import question_sentences, question_text
 from iosonde.report.text.application import lines
+from messages import with_code
 
 NOTHING = Estimate(None, None, None, 0.95, 0)
 PREDICTED = Estimate(10.04, 8.49, 11.41, 0.95, 0)
@@ -28,7 +30,9 @@ def _beside() -> PredictedTimes:
 
 def test_alone_it_says_what_it_should_take_and_of_what_that_is():
     text = " ".join(lines(PredictedTimes(0.95, (PredictedTime({}, PREDICTED, PARTS, NOTHING, NOTHING),))))
-    assert text.startswith("It should take 10.0 (8.5–11.4) s: compute 800 ms, read 2.8 s and write 6.4 s.")
+    numbers = re.findall(r"\d[\d.]*(?: m?s\b)?", text)
+    assert numbers[:6] == ["10.0", "8.5", "11.4", "800 ms", "2.8 s", "6.4 s"]
+    assert text.index("compute") < text.index("read") < text.index("write")
 
 
 def test_beside_what_was_measured_a_row_for_each_setting():
@@ -36,12 +40,13 @@ def test_beside_what_was_measured_a_row_for_each_setting():
     assert max(map(len, found)) < 80
     row = next(line for line in found if line.startswith("2 "))
     assert row.split()[2:] == ["10.0", "8.5–11.4", "3", "8.24", "8.00–8.50", "0.820", "0.700–1.000"]
-    assert "busy" in " ".join(found) and "1 as predicted" in found[-1]
+    assert "busy" in " ".join(found) and "1" in found[-1].split()
 
 
 def test_a_question_says_which_factors_it_could_not_be_about():
     one = AnsweredQuestion("?", "bound", "iosonde bound", _beside(), "", "", ("cache_size", "io_cache"))
-    assert question_sentences(one)[-1] == "Of cache_size and io_cache one level was tried: what it does is not seen."
+    sentence = with_code(question_sentences(one), "constant-factors")
+    assert "cache_size" in sentence.values["factors"] and "io_cache" in sentence.values["factors"]
     shown, printed = question_text(one), list(lines(_beside()))
     assert " ".join(shown).split() == " ".join(printed).split()  # the same words, in longer lines
 
@@ -50,5 +55,6 @@ def test_a_summary_with_columns_is_a_table_of_them(tmp_path):
     sample_store.main(str(tmp_path / "results"))
     answer = summary(open_data(str(tmp_path / "results")), Asked(), ("fs", "nodes"))
     one = AnsweredQuestion("?", "summary", "iosonde summary results", answer, columns="nodes")
-    assert "read rate, kop/s: by nodes" in question_text(one)
-    assert "read rate, kop/s" in question_text(replace(one, columns=""))
+    (title,) = (line for line in question_text(one) if "kop/s" in line)
+    assert title.split()[-2:] == ["by", "nodes"]
+    assert title.removesuffix(": by nodes") in question_text(replace(one, columns=""))

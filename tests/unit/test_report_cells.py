@@ -48,11 +48,9 @@ def test_cells_without_a_value_are_no_ends():
 def test_folded_cells_are_all_on_the_page_once_opened():
     page = dataclasses.replace(model_page(), summary=(summary(40), summary(3)))
     html = render(page)
-    assert "All 40 cells of rate" in html and "the lowest and the highest of 40 cells" in html
-    folded = html[html.index("All 40 cells of rate") :]
-    folded = folded[: folded.index("</details>")]
+    (folded,) = (part for part in re.findall(r"<details.*?</details>", html, re.DOTALL) if "strip-cell" in part)
+    assert re.search(r"<summary>[^<]* 40 [^<]*rate", folded)
     assert len(re.findall(r"<td class=\"strip-cell\">", folded)) == 41  # the axis, then the cells
-    assert "All 3 cells" not in html
 
 
 def test_very_many_factors_are_one_column_of_what_a_cell_has_a_level_of():
@@ -130,10 +128,10 @@ def test_the_scale_of_each_table_is_said_and_so_are_arrows():
     near = dataclasses.replace(summary(3), rows=tuple(dataclasses.replace(row, mean=usual) for row in rows))
     assert not summary_table(near).logarithmic and not summary_table(near).is_cut
     html = render(dataclasses.replace(model_page(), summary=(far, near)))
-    assert html.count('class="scale"') == 1 and html.count('class="interval beyond"') >= 1
-    assert "goes on beyond the strip" in html
+    classes = [set(found.split()) for found in re.findall(r'class="([^"]*)"', html)]
+    assert classes.count({"scale"}) == 1 and {"interval", "beyond"} in classes
     plain = render(dataclasses.replace(model_page(), summary=(near,)))
-    assert 'class="scale"' not in plain and "goes on beyond the strip" not in plain
+    assert 'class="scale"' not in plain and 'beyond"' not in plain
 
 
 def test_an_interval_below_zero_has_no_dash_before_a_minus():
@@ -142,9 +140,10 @@ def test_an_interval_below_zero_has_no_dash_before_a_minus():
 
 
 def test_a_name_keeps_its_small_letter_at_the_beginning_of_a_finding():
-    said = [Finding("S1", Severity.WARNING, text) for text in ("rate: not straight", "rate is odd", "some cells lack")]
+    texts = ["rate: not straight", "rate is odd", "some cells lack"]
+    said = [Finding("S1", Severity.WARNING, text) for text in texts]
     html = render(dataclasses.replace(model_page(), summary=(summary(3),), findings=tuple(said)))
-    assert "rate: not straight" in html and "rate is odd" in html and "Some cells lack" in html
+    assert all(text in html for text in (*texts[:2], texts[2].capitalize()))
 
 
 def many_settings(n):

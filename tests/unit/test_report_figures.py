@@ -193,10 +193,12 @@ def test_a_heat_map_of_single_trials_says_so_and_names_every_level():
     made = heatmap_figure(
         dataclasses.replace(plot, panels=tuple(single), x=dataclasses.replace(plot.x, texts=texts), left=())
     )
-    assert made.spec["title"]["subtitle"] == ["Single trials: there are no intervals."]
+    (subtitle,) = made.spec["title"]["subtitle"]
+    assert "±" not in subtitle and "%" not in subtitle
     svg = made.image("svg").decode()
     assert all(svg.count(f">{text}<") == len(single) for text in texts) and "±" not in svg
-    assert "± half of the 95 % interval" in " ".join(heatmap_figure(plot).spec["title"]["subtitle"])
+    usual = " ".join(heatmap_figure(plot).spec["title"]["subtitle"])
+    assert "±" in usual and "95 %" in usual
 
 
 def test_labels_of_many_levels_stand_and_are_left_out_evenly():
@@ -253,7 +255,7 @@ def test_a_bar_without_an_interval_is_hollow():
 def test_what_lies_above_the_bound_has_its_own_colour():
     spec = roofline_figure(bound_page().bound.items[0].rooflines[0]).spec
     points = spec["layer"][-1]["data"]["values"]
-    assert [point["series"] for point in points] == ["measured", "above the bound"]
+    assert points[0]["series"] == "measured" != points[1]["series"]
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert len(set(scale["range"])) == len(scale["domain"]) == len(set(scale["domain"]))
 

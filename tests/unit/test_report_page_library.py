@@ -11,6 +11,7 @@ from iosonde.report.page import library as page_library
 from iosonde.report.page.compiled import compiled_templates
 from iosonde.report.page.environment import make_environment
 from iosonde.report.page.library import library
+from messages import codes
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_where_it_cannot_be_kept_that_is_said_and_the_page_is_made(made, tmp_pat
     (tmp_path / "cache").write_text("a file where a directory should be")
     said = []
     assert library(said.append) == "draw();"
-    assert len(said) == 1 and "made anew each time" in said[0] and "cannot write" in said[0]
+    assert codes(said) == ["io-error"]
 
 
 def test_without_a_home_that_is_said(made, monkeypatch):
@@ -60,7 +61,7 @@ def test_without_a_home_that_is_said(made, monkeypatch):
     monkeypatch.setattr(page_library.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
     said = []
     assert library(said.append) == "draw();"
-    assert "no home directory" in said[0]
+    assert codes(said) == ["no-home-directory"]
 
 
 def test_a_relative_cache_directory_is_no_cache_directory(made, monkeypatch, tmp_path):

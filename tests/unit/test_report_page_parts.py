@@ -47,4 +47,7 @@ def test_the_figures_of_a_page_are_the_same_and_smaller():
 
 def test_evidence_of_several_parts_is_no_code():
     said = _cell_text([{"phase": "read", "index": 1.25, "low": None}, {"phase": "write", "index": 2.0}])
-    assert said == "phase read, index 1.25, low; phase write, index 2"
+    parts = [part.split(", ") for part in said.split("; ")]
+    assert [[word.split() for word in part] for part in parts] == [
+        [["phase", "read"], ["index", "1.25"], ["low"]], [["phase", "write"], ["index", "2"]],
+    ]  # fmt: skip

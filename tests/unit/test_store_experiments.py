@@ -15,7 +15,7 @@ from iosonde.store.experiment_digest import digests_by_trials
 from iosonde.store.merge import merge
 from iosonde.store.redact import redact
 from iosonde.store.runfile import seal
-from messages import raises
+from messages import assert_problem, raises
 
 
 @pytest.fixture
@@ -83,7 +83,9 @@ def test_a_campaign_may_add_trials(store):
     assert problems(store) == []
     assert [store.document(run)["experiment_trials"] for run in ("first", "second", "third")] == [1, 1, 2]
     edit(store, lambda it: it["trials"].pop())
-    assert problems(store) == [("D107", "experiment e-1: changed since run third was stored")]
+    (problem,) = store.problems()
+    assert problem.code == "D107"
+    assert_problem(problem.sentence, "experiment-changed", experiment="e-1", run_id="third")
 
 
 def test_the_digest_is_computed_once_for_many_runs_and_equals_its_definition():
@@ -172,6 +174,7 @@ def test_a_store_without_its_marker_is_said_and_not_begun_anew(store):
 def test_a_changed_marker_is_said(store):
     path = store.path / "store.json"
     path.write_text(path.read_text().replace('"created_at": "2', '"created_at": "1'))
-    assert problems(store) == [("D108", "store.json was changed after the store was made")]
+    (problem,) = store.problems()
+    assert problem.code == "D108" and problem.sentence.code == "marker-changed"
     path.write_text('{"iosonde_store": 1, "schema_version": 1}')
     assert problems(store) == []

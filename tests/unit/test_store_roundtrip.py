@@ -15,7 +15,6 @@ import store_samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.core.errors import InputError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Finding, Observation, Run, Severity
 from iosonde.store import Store
@@ -204,6 +203,5 @@ def test_an_experiment_comes_back_as_it_was(tmp_path: Path) -> None:
     store.save_experiment(experiment)
     assert store.experiment("e-1") == experiment
     assert store.experiments() == [experiment]
-    with pytest.raises(InputError) as refused:
+    with raises("unknown-experiment", known="e-1"):
         store.experiment("e-2")
-    assert refused.value.hint == "there are: e-1"

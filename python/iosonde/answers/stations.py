@@ -15,7 +15,7 @@ def work(series: Series, size: str) -> float:
     amount = float(parse_size(size))
     if amount <= 0:
         raise InputError(
-            "not-a-size",
+            "invalid-size",
             "{spell.as_stations:{size}} is not a size",
             "write it like 64KiB, or 1 where the rate counts operations",
             size=size,

@@ -213,7 +213,8 @@ class _Failures:
 
 def _is_hopeless(run: Run) -> bool:
     """Whether the next trial would fail, too: the target says so, or a node was silent when it was asked again."""
-    return any(word in run.missing[0] for word in _HOPELESS) or any(SILENT_NODES in why for why in run.missing)
+    is_silent = any(isinstance(why, Message) and why.code == SILENT_NODES for why in run.missing)
+    return is_silent or any(word in run.missing[0] for word in _HOPELESS)
 
 
 def _extended(experiment: Experiment, wanted: int) -> Experiment | None:

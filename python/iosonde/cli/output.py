@@ -153,12 +153,7 @@ def replace_files(directory: Path, files: Mapping[str, str]) -> None:
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(
-            "cannot-create-directory",
-            "cannot make the directory {directory}: {reason}",
-            "name another one",
-            directory=directory,
-            reason=error.strerror,
-        ) from error
+        raise InputError("cannot-create-directory", "cannot make the directory {directory}: {reason}",
+                         "name another one", directory=directory, reason=error.strerror) from error  # fmt: skip
     for name, content in files.items():
         talk(f"wrote {replace_file(directory / name, content.encode())}")

@@ -319,7 +319,7 @@ def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level:
 
 
 def _warnings(made: Instances) -> list[str]:
-    found = []
+    found: list[str] = []
     if made.incomplete:
         found.append(
             Message(

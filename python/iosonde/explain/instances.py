@@ -17,6 +17,7 @@ from iosonde.core.level_text import level_word, levels_in_base
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
+from iosonde.stats.estimate.missing import missing_row_warnings
 
 from . import instance_twins
 
@@ -133,38 +134,9 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
             response=response,
             columns=", ".join([*chosen, *fixed]),
         )
-    gone = len(table) - int(kept.sum())
-    warnings = (
-        [
-            Message(
-                "missing-values",
-                "{n_missing} of {n_rows} rows lack a value and are left out",
-                n_missing=gone,
-                n_rows=len(table),
-            )
-        ]
-        if gone
-        else []
-    )
+    warnings = missing_row_warnings(len(table) - int(kept.sum()), len(table))
     part, y = table.take(kept), y[kept]
-    if (y <= 0).any():
-        row = int(np.flatnonzero(y <= 0)[0])
-        raise DataError(
-            "nonpositive-value",
-            "{row}, column '{column}': {number} is not positive",
-            "advice compares ratios; correct the value or leave it out with {spell.where}",
-            row=part.place(row),
-            column=measured.name,
-            number=tidy(y[row]),
-        )
-    for name in chosen:
-        if len(part.column(name).codes()[1]) < 2:
-            raise DataError(
-                "constant-column",
-                "column '{column}' has one level: there is nothing to choose",
-                "leave it out of {spell.choose}",
-                column=name,
-            )
+    _check_values(part, measured.name, y, chosen)
     alone = [name for name in fixed if len(part.column(name).codes()[1]) < 2]
     if alone:
         warnings.append(
@@ -189,6 +161,28 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     return replace(made, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
                    lower=lower, renamed=renamed, units=part.level_units((*chosen, *fixed)),
                    warnings=(*warnings, *_twin_warnings(trials, renamed, made.group)))  # fmt: skip
+
+
+def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) -> None:
+    """Raise DataError for a value that is not positive, or a chosen column with one level."""
+    if (y <= 0).any():
+        row = int(np.flatnonzero(y <= 0)[0])
+        raise DataError(
+            "nonpositive-value",
+            "{row}, column '{column}': {number} is not positive",
+            "advice compares ratios; correct the value or leave it out with {spell.where}",
+            row=table.place(row),
+            column=response,
+            number=tidy(y[row]),
+        )
+    for name in choose:
+        if len(table.column(name).codes()[1]) < 2:
+            raise DataError(
+                "constant-column",
+                "column '{column}' has one level: there is nothing to choose",
+                "leave it out of {spell.choose}",
+                column=name,
+            )
 
 
 @dataclass(frozen=True)
@@ -237,7 +231,7 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
 
 
 def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
-    found = [
+    found: list[str] = [
         Message(
             "identical-settings",
             "{copy} is {setting} under another name (all its trials are copies) and is left out",

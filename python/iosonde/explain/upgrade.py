@@ -307,7 +307,8 @@ def _cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> float:
 
 def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """The limits that a cluster with these changes breaks, in words."""
-    need, cost, said = totals(cluster, changes), _cost(cluster, changes), []
+    need, cost = totals(cluster, changes), _cost(cluster, changes)
+    said: list[str] = []
     for have, most, template in (
         (cost, limits.max_cost, "costs {amount:g}, allowed are {limit:g}"),
         (need.watts, limits.max_watts, "needs {amount:g} W, allowed are {limit:g} W"),

@@ -131,7 +131,7 @@ class _Reader:
                 continue
             cells = self._cells(line)
             if cells is None:
-                lost.lacks(at, Message("damaged-lines", "a quote is opened and not closed: the row is left out"))
+                lost.lacks(at, Message("unclosed-quote", "a quote is opened and not closed: the row is left out"))
             elif len(cells) != len(names):
                 lost.lacks(
                     at,

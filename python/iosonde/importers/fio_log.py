@@ -122,7 +122,8 @@ def _in_ns(run: Parsed, name: str, table: Any, beside: VersionBeside | None) -> 
     if beside is not None:
         run.version = beside.version
         in_micros = beside.major < 3
-        why = f"{beside.file} beside it says fio-{beside.version}"
+        template = "{file} beside it says fio-{version}"
+        why = Message("version-in-output", template, file=beside.file, version=beside.version)
     else:
         in_micros, why = _by_what_can_be(name, table)
     unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
@@ -139,17 +140,21 @@ def _in_ns(run: Parsed, name: str, table: Any, beside: VersionBeside | None) -> 
     return table * np.where(np.arange(table.shape[1]) == 1, 1000, 1) if in_micros else table
 
 
-def _by_what_can_be(name: str, table: Any) -> tuple[bool, str]:
+def _by_what_can_be(name: str, table: Any) -> tuple[bool, Message]:
     """(whether values are in µs, why) where nobody says the version."""
     import numpy as np
 
-    unknown = "no output of fio beside the log says its version"
+    unknown = "no output of fio beside the log says its version, and "
     if name != "slat" and float(np.median(table[:, 1])) < _FASTEST_NS:
-        return True, f"{unknown}, and in ns half of the operations would take less than {_FASTEST_NS:g} ns"
+        template = unknown + "in ns half of the operations would take less than {limit_ns:g} ns"
+        return True, Message("impossible-in-ns", template, limit_ns=_FASTEST_NS)
     if (table[:, 1] * 1e3 > (table[:, 0] + 1) * 1e6).any():
-        return False, f"{unknown}, and in µs an operation would have begun before the log does"
-    return False, (f"{unknown}, and they can be µs, too: if fio 2 wrote them, all latencies are 1000 times as long; "
-                   "put the job's output beside the log")  # fmt: skip
+        return False, Message("impossible-in-us", unknown + "in µs an operation would have begun before the log does")
+    template = unknown + (
+        "they can be µs, too: if fio 2 wrote them, all latencies are 1000 times as long; put the job's output beside "
+        "the log"
+    )
+    return False, Message("ambiguous-unit", template)
 
 
 def _are_averages(table: Any) -> bool:

@@ -76,11 +76,12 @@ class IozoneTable:
         if len(words) == len(asked) + 2 and set(asked) <= set(self.names):
             names = list(asked)
         elif len(words) != len(self.names) + 2 and "  " not in line.strip():
-            return "blanks of this row were squeezed, and its values stand under no column: the row is not read"
+            template = "blanks of this row were squeezed, and its values stand under no column: the row is not read"
+            return Message("squeezed-row", template)
         elif len(words) != len(self.names) + 2:
             names = self._by_place([(found.group(), found.end()) for found in _WORD.finditer(line)])
         if names is None:
-            return "the values of this row stand under no column: the row is not read"
+            return Message("misaligned-row", "the values of this row stand under no column: the row is not read")
         size, record = (1024 * (whole_number(word) or 0) for word in words[:2])
         if not 0 < record <= size < 2**63:
             template = "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read"

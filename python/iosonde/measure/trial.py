@@ -34,7 +34,7 @@ from .workloads import envelope
 RESCUE_S = 60.0
 # What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
 SOON_S, VERY_SOON_S = 5.0, 2.0
-SILENT_NODES = "nodes that did not answer"
+SILENT_NODES = "silent-nodes"
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -181,10 +181,9 @@ def _rescue(bench: Bench, ranks: _Ranks) -> list[str]:
         return []
     return [
         Message(
-            "silent-nodes",
-            "{path} and processes may be left on {nodes}; the same command removes the files",
+            SILENT_NODES,
+            "{path} and processes may be left on nodes that did not answer; the same command removes the files",
             path=folder,
-            nodes=SILENT_NODES,
         )
     ]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from iosonde.core.cluster_nodes import CLIENTS, ROLES, SERVERS, ClusterNode, ClusterNodes, some_of
+from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.model.bound.bound import TERMS
@@ -48,7 +49,7 @@ def content(cluster: Cluster, made: Today | None, level: float, nodes: ClusterNo
     the file names are drawn with their names and roles."""
     sentences, parts = _sentences(cluster, made, level), _parts(cluster, made, level)
     if nodes.both:
-        sentences = (*sentences, "A node that is client and server stands on both sides.")
+        sentences = (*sentences, Message("mixed-nodes", "A node that is client and server stands on both sides."))
     if managers := nodes.named(("metadata",)):
         parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
     return ClusterDrawing(
@@ -105,7 +106,7 @@ def _besides(node: ClusterNode, here: Sequence[str]) -> str:
 def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
     layout = _layout(cluster)
     if made is None:
-        return ("Today: nothing is known that could limit.", layout)
+        return (Message("no-known-limit", "Today: nothing is known that could limit."), layout)
     ceiling = made.ceiling
     first = f"Today: {ceiling.system.operation} at most {amount(made.s, 'bytes/s')}, {limiting(ceiling)}."
     others = tuple(name for name, share in made.limits.items() if name not in ceiling.limit and share >= _SOME)

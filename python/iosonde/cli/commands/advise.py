@@ -43,17 +43,11 @@ def command(
     of rules, and measures its gain where it was not learned. A gain that is not significant is not advised.
     """
     if (directory is None) != (system is None):
-        raise InputError(
-            "options-require-each-other",
-            "{spell.write} and {spell.system} go together",
-            "as {spell.write} rules {spell.system} romio",
-        )
+        raise InputError("options-require-each-other", "{spell.write} and {spell.system} go together",
+                         "as {spell.write} rules {spell.system} romio")  # fmt: skip
     if renamed and directory is None:
-        raise InputError(
-            "option-requires-option",
-            "{spell.as} renames columns in files, and none is written",
-            "add {spell.write:DIR} {spell.system:NAME}",
-        )
+        raise InputError("option-requires-option", "{spell.as} renames columns in files, and none is written",
+                         "add {spell.write:DIR} {spell.system:NAME}")  # fmt: skip
     how = answers.advise.Advising(
         tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
         None if current is None else pairs_of(current, "--current"), depth, full, not unweighted,
@@ -77,11 +71,6 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
     """The rules into a directory that holds no others. Raises InputError."""
     stale = [path.name for path in directory.glob("rule-*") if path.name not in files] if directory.is_dir() else []
     if stale:
-        raise InputError(
-            "directory-not-empty",
-            "{directory} holds {file} of another advice",
-            "name an empty directory",
-            directory=directory,
-            file=stale[0],
-        )
+        raise InputError("directory-not-empty", "{directory} holds {file} of another advice", "name an empty directory",
+                         directory=directory, file=stale[0])  # fmt: skip
     replace_files(directory, files)

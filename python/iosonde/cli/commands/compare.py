@@ -96,12 +96,8 @@ def _second(source: Source, levels: tuple[str, ...], group: str | None) -> str |
     if len(levels) == 1 and there:
         return there[0]
     if group is None and len(there) == len(levels) > 1:
-        raise InputError(
-            "too-many-sources",
-            "{n_sources} DATA are given",
-            "compare takes two: the base and the other",
-            n_sources=1 + len(there),
-        )
+        raise InputError("too-many-sources", "{n_sources} DATA are given", "compare takes two: the base and the other",
+                         n_sources=1 + len(there))  # fmt: skip
     is_path = source.store is not None or any("/" in text or text.endswith((".csv", ".parquet")) for text in levels)
     if group is None and len(levels) == 1 and is_path:
         raise InputError(

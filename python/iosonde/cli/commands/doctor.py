@@ -24,9 +24,5 @@ def command(target: str | None, as_json: bool) -> None:
     made = answers.doctor.doctor(None if target is None else Path(target), Waiting())
     emit(made, report.text.doctor.lines(made), as_json)
     if made.missing:
-        raise IncompleteError(
-            "requirements-missing",
-            "iosonde cannot work here yet: {missing}",
-            "see the lines marked MISSING",
-            missing=", ".join(made.missing),
-        )
+        raise IncompleteError("requirements-missing", "iosonde cannot work here yet: {missing}",
+                              "see the lines marked MISSING", missing=", ".join(made.missing))  # fmt: skip

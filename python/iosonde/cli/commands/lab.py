@@ -92,11 +92,9 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
         words = lab_campaign.remounting(words, [lab.description.file_system])
         _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
     if name:
-        raise InputError(
-            "conflicting-options",
-            "{spell.lab} names a lab that is there, and this experiment brings up its own",
-            "leave one out",
-        )
+        raise InputError("conflicting-options",
+                         "{spell.lab} names a lab that is there, and this experiment brings up its own",
+                         "leave one out")  # fmt: skip
     lab_campaign.measure(words)
 
 

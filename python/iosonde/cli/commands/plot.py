@@ -103,30 +103,15 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
         if form and form != format_of(path):
-            raise InputError(
-                "format-mismatch",
-                "{spell.format:{format}} and {path} do not agree",
-                "leave {spell.format} out",
-                format=form,
-                path=path,
-            )
+            raise InputError("format-mismatch", "{spell.format:{format}} and {path} do not agree",
+                             "leave {spell.format} out", format=form, path=path)  # fmt: skip
         if kind == ask.PAGE:
-            raise InputError(
-                "directory-required",
-                "{spell.kind:{kind}} is several figures, and {path} is one file",
-                "name a directory with -o",
-                kind=ask.PAGE,
-                path=path,
-            )
+            raise InputError("directory-required", "{spell.kind:{kind}} is several figures, and {path} is one file",
+                             "name a directory with -o", kind=ask.PAGE, path=path)  # fmt: skip
         return Place(path, format_of(path), False)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(
-            "cannot-create-directory",
-            "cannot make the directory {path}: {reason}",
-            "name another one",
-            path=path,
-            reason=error.strerror,
-        ) from error
+        raise InputError("cannot-create-directory", "cannot make the directory {path}: {reason}", "name another one",
+                         path=path, reason=error.strerror) from error  # fmt: skip
     return Place(path, form or FORMATS[0], True)

@@ -33,19 +33,14 @@ def command(
     """
     if coefficients:
         if asked.data is not None or asked.on or block:
-            raise InputError(
-                "conflicting-options",
-                "{spell.coefficients} does not go with DATA, {spell.on} or {spell.block}",
-                "leave one out",
-            )
+            raise InputError("conflicting-options",
+                             "{spell.coefficients} does not go with DATA, {spell.on} or {spell.block}",
+                             "leave one out")  # fmt: skip
         made = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
     else:
         if levels:
-            raise InputError(
-                "option-requires-option",
-                "{spell.levels} goes with {spell.coefficients}",
-                "the levels of DATA are in DATA",
-            )
+            raise InputError("option-requires-option", "{spell.levels} goes with {spell.coefficients}",
+                             "the levels of DATA are in DATA")  # fmt: skip
         if asked.data is None:
             raise InputError(
                 "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
@@ -63,18 +58,10 @@ def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:
     for text in texts:
         name, equals, factors = (part.strip() for part in text.partition("="))
         if not name or not equals or not split_names(factors):
-            raise InputError(
-                "missing-factors",
-                "{spell.block:'{block}'} names no factors",
-                "write {spell.block:'hardware=network,disk'}",
-                block=text,
-            )
+            raise InputError("missing-factors", "{spell.block:'{block}'} names no factors",
+                             "write {spell.block:'hardware=network,disk'}", block=text)  # fmt: skip
         if name in found:
-            raise InputError(
-                "duplicate-block",
-                "there are two blocks '{block}'",
-                "name every block once, with all its factors",
-                block=name,
-            )
+            raise InputError("duplicate-block", "there are two blocks '{block}'",
+                             "name every block once, with all its factors", block=name)  # fmt: skip
         found[name] = split_names(factors)
     return found

@@ -45,11 +45,8 @@ def command(
         if asked.data is not None:
             raise InputError("conflicting-options", "DATA and {spell.sums} are both given", "leave one out")
         if without:
-            raise InputError(
-                "option-requires-data",
-                "{spell.without}: sums hold no rows to leave out",
-                "give DATA instead of {spell.sums}",
-            )
+            raise InputError("option-requires-data", "{spell.without}: sums hold no rows to leave out",
+                             "give DATA instead of {spell.sums}")  # fmt: skip
         made = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
     else:
         if asked.data is None:

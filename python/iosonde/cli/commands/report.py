@@ -56,12 +56,8 @@ def command(output: str, as_json: bool, **given: Any) -> None:
 def check_place_of_page(output: str | None) -> None:
     """Before anything is measured. Raises InputError where the page could not be written afterwards."""
     if output and not Path(output).resolve().parent.is_dir():
-        raise InputError(
-            "no-such-directory",
-            "the directory of {path} is not there",
-            "name a page in a directory that is there",
-            path=output,
-        )
+        raise InputError("no-such-directory", "the directory of {path} is not there",
+                         "name a page in a directory that is there", path=output)  # fmt: skip
 
 
 def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
@@ -97,11 +93,8 @@ def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
 def _choosing(choose: str | None, given: str | None, current: str | None) -> answers.page.advice.Choosing | None:
     if choose is None:
         if given is not None or current is not None:
-            raise InputError(
-                "option-requires-option",
-                "{spell.given} and {spell.current} are about {spell.choose}",
-                "name what may be set with {spell.choose}",
-            )
+            raise InputError("option-requires-option", "{spell.given} and {spell.current} are about {spell.choose}",
+                             "name what may be set with {spell.choose}")  # fmt: skip
         return None
     workload = None if given is None else tuple(split_names(given))
     in_use = None if current is None else pairs_of(current, "--current")

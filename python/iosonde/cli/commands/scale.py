@@ -56,18 +56,12 @@ def command(
         emit(network, report.text.queue.lines(network), asked.as_json)
         return
     if who != answers.queue.Clients(sizes):
-        raise InputError(
-            "option-requires-option",
-            "{spell.arrivals}, {spell.operations_per_phase} and {spell.spread} are for {spell.station}",
-            "leave them out",
-        )
+        raise InputError("option-requires-option",
+                         "{spell.arrivals}, {spell.operations_per_phase} and {spell.spread} are for {spell.station}",
+                         "leave them out")  # fmt: skip
     if len(asked.on) > 1:
-        raise InputError(
-            "too-many-columns",
-            "{spell.on} names {n_columns} columns",
-            "name the one that counts nodes or ranks",
-            n_columns=len(asked.on),
-        )
+        raise InputError("too-many-columns", "{spell.on} names {n_columns} columns",
+                         "name the one that counts nodes or ranks", n_columns=len(asked.on))  # fmt: skip
     on = asked.on[0] if asked.on else "nodes"
     source = one_experiment(asked.open(), (on, *asked.by) if asked.by else ())
     tell("scaling", source.table)
@@ -97,10 +91,6 @@ def _numbers(text: str | None) -> list[float]:
     except ValueError:
         numbers = [0]
     if any(not 1 <= number <= 10**7 for number in numbers):
-        raise InputError(
-            "not-a-count-list",
-            "{spell.at:{counts}} is not a list of numbers of nodes",
-            "write it like 64,1024,10000",
-            counts=text,
-        )
+        raise InputError("not-a-count-list", "{spell.at:{counts}} is not a list of numbers of nodes",
+                         "write it like 64,1024,10000", counts=text)  # fmt: skip
     return [float(number) for number in dict.fromkeys(numbers)]

@@ -73,31 +73,18 @@ class Form:
             )
         if self.printed or self.ranks or self.thesis_json:
             if self.form is not None or self.as_json:
-                raise InputError(
-                    "conflicting-options",
-                    "{spell.printed} and {spell.thesis_json} have one form",
-                    "leave out {spell.export} and {spell.json}",
-                )
+                raise InputError("conflicting-options", "{spell.printed} and {spell.thesis_json} have one form",
+                                 "leave out {spell.export} and {spell.json}")  # fmt: skip
         elif self.form is None and (self.operations or self.incomplete or self.output):
             name = "--operations" if self.operations else "--incomplete" if self.incomplete else "--output"
-            raise InputError(
-                "option-requires-option",
-                "{option} needs {spell.export}",
-                "add {spell.export} csv, json or parquet",
-                option=name,
-            )
+            raise InputError("option-requires-option", "{option} needs {spell.export}",
+                             "add {spell.export} csv, json or parquet", option=name)  # fmt: skip
         elif self.form is not None and self.as_json:
-            raise InputError(
-                "conflicting-options",
-                "{spell.json} and {spell.export} cannot be given together",
-                "{spell.export} json writes the results as JSON",
-            )
+            raise InputError("conflicting-options", "{spell.json} and {spell.export} cannot be given together",
+                             "{spell.export} json writes the results as JSON")  # fmt: skip
         elif self.form is not None and self.tool is not None:
-            raise InputError(
-                "conflicting-options",
-                "{spell.as} and {spell.export} cannot be given together",
-                "{spell.as} with {spell.json} gives numbers to go on with",
-            )
+            raise InputError("conflicting-options", "{spell.as} and {spell.export} cannot be given together",
+                             "{spell.as} with {spell.json} gives numbers to go on with")  # fmt: skip
 
 
 def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
@@ -122,11 +109,8 @@ def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
 def _show_printed(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """What commands printed, between lines that a program can find."""
     if chosen.run is None or not form.printed:
-        raise InputError(
-            "option-requires-option",
-            "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
-            "'iosonde show {store}' lists the runs",
-            store=chosen.store.path,
-        )
+        raise InputError("option-requires-option",
+                         "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
+                         "'iosonde show {store}' lists the runs", store=chosen.store.path)  # fmt: skip
     for one in answers.printed.printed(chosen, form.ranks):
         show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())

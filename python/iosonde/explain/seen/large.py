@@ -157,7 +157,7 @@ class LargeGroup:
 
     def _notes(self) -> list[str]:
         span = self._span
-        said = [
+        said: list[str] = [
             Message(
                 "too-many-operations",
                 "{n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "

@@ -112,7 +112,7 @@ def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> Ioson
         if assignment.target and ranks.local_rank == 0:
             space.check(Path(assignment.target), space.Need(assignment.size, 4), space.Limits())
     except IosondeError as error:
-        return type(error)(f"on {here}: {error.message}", error.hint)
+        return error.prefixed(f"on {here}")
     return None
 
 

@@ -111,7 +111,7 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
             "no-limiting-term",
             "nothing is known that could limit",
             "give at least a network, a disk or a CPU time, or measure them into the store of the "
-            "results: iosonde probe {spell.store:STORE}",
+            "results: iosonde probe --store STORE",
         )
     wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
     if wild is not None:

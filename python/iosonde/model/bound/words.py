@@ -38,9 +38,9 @@ NAMES = {
 
 # Term that a bound should have → the options that make it known, as a template.
 _KNOWN_BY = {
-    "network_clients": "{spell.net}, or iosonde probe {spell.hosts:FILE}",
+    "network_clients": "{spell.net}, or iosonde probe --hosts FILE",
     "network_servers": "{spell.servers} and {spell.net}",
-    "disks": "{spell.disks} and {spell.disk}, or iosonde probe {spell.servers:HOSTS} {spell.disk_dir:DIR}",
+    "disks": "{spell.disks} and {spell.disk}, or iosonde probe --servers HOSTS --disk-dir DIR",
 }
 
 

@@ -102,16 +102,7 @@ def choose(
     settings = int(np.unique(examples.cells).size)
     work = _work(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        refused(
-            one,
-            Message(
-                "too-many-settings",
-                "{settings:,} settings are too many for it, {limit:,} at most",
-                settings=settings,
-                limit=most,
-            ),
-            level,
-        )
+        _refuse_settings(one, settings, most, level)
         if part is not examples and (most := limit(one.family)) and settings > most
         else _tried(part, [one], group, part_folds, level, seed, work)[0]
         for one in candidates
@@ -174,6 +165,11 @@ def _tried(
     work: FitProgress,
 ) -> list[Judged]:  # fmt: skip
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
+
+
+def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
+    template = "{settings:,} settings are too many for it, {limit:,} at most"
+    return refused(candidate, Message("too-many-settings", template, settings=settings, limit=limit), level)
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:

@@ -62,7 +62,7 @@ def from_text(text: bytes, source: str) -> Model:
         raise DataError(
             "not-a-model",
             "{source} is not a model of iosonde",
-            "make one: iosonde fit DATA {spell.response} Y {spell.on} a,b -o FILE",
+            "make one: iosonde fit DATA --response Y --on a,b -o FILE",
             source=source,
         )
     if isinstance(version, int) and version > VERSION:

@@ -18,6 +18,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table, is_number, tidy
+from iosonde.stats.estimate.missing import missing_row_warnings
 from iosonde.stats.regression import strata
 
 Array = npt.NDArray[np.float64]
@@ -95,20 +96,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     y = table.numbers(response)
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
-    if not names:
-        raise InputError(
-            "missing-option",
-            "no factor is named",
-            "{spell.on} takes columns: {columns}",
-            columns=", ".join(table.names),
-        )
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError("duplicate-factor", "'{factor}' is named twice", "leave one out", factor=name)
-        if name == measured.name:
-            raise InputError(
-                "response-as-factor", "'{column}' is the response", "a factor is another column", column=name
-            )
+    _check_names(table, measured.name, names)
     kept = ~np.isnan(y)
     for column in columns:
         kept &= ~column.missing
@@ -134,16 +122,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     coded = [part.column(name).codes() for name in names]
     for name, (_, levels) in zip(names, coded, strict=True):
         if len(levels) < 2:
-            several = len(table.column(name).codes()[1]) > 1
-            raise DataError(
-                "single-level-factor",
-                "column '{column}' has "
-                + ("values of {response} at one level only" if several else "one level")
-                + ": it cannot explain anything",
-                "leave it out of {spell.on}",
-                column=name,
-                response=measured.name,
-            )
+            raise _single_level(table, measured.name, name)
     numeric = [column.numeric for column in columns]
     features = tuple(
         Feature(column.name, column.level_unit, tuple(levels), column.numeric)
@@ -156,14 +135,41 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
         ]
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
-    gone = len(table) - left
-    warnings = (
-        [Message("missing-values", "{n} of {n_rows} rows lack a value and are left out", n=gone, n_rows=len(table))]
-        if gone else []
-    )  # fmt: skip
+    warnings = missing_row_warnings(len(table) - left, len(table))
     warnings += [message for feature in features if (message := _nearly_numbers(feature))]
     return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
                     tuple(warnings), _bring_ups(part, names))  # fmt: skip
+
+
+def _check_names(table: Table, response: str, names: Sequence[str]) -> None:
+    """Raise InputError for no factor, a factor twice, or the response among them."""
+    if not names:
+        raise InputError(
+            "missing-option",
+            "no factor is named",
+            "{spell.on} takes columns: {columns}",
+            columns=", ".join(table.names),
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("duplicate-factor", "'{factor}' is named twice", "leave one out", factor=name)
+        if name == response:
+            raise InputError(
+                "response-as-factor", "'{column}' is the response", "a factor is another column", column=name
+            )
+
+
+def _single_level(table: Table, response: str, name: str) -> DataError:
+    has_several = len(table.column(name).codes()[1]) > 1
+    return DataError(
+        "single-level-factor",
+        "column '{column}' has "
+        + ("values of {response} at one level only" if has_several else "one level")
+        + ": it cannot explain anything",
+        "leave it out of {spell.on}",
+        column=name,
+        response=response,
+    )
 
 
 def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:

@@ -188,7 +188,7 @@ def _with_bootstrap(
 
 
 def _warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
-    said = []
+    said: list[str] = []
     if len(points) < LEAST_SIZES:
         said.append(
             Message(

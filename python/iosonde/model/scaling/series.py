@@ -10,8 +10,8 @@ import numpy as np
 
 from iosonde.core.column_units import TIME_UNITS
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import Message
 from iosonde.core.table import Cell, Table, tidy
+from iosonde.stats.estimate.missing import missing_row_warnings
 
 _MOST = 10**7
 
@@ -70,18 +70,6 @@ def series_of(
         )
     known = ~np.isnan(sizes) & ~np.isnan(rates)
     _check(table, sizes, rates, known, column.name, table.column(on).name)
-    warnings = (
-        []
-        if known.all()
-        else [
-            Message(
-                "missing-values",
-                "{n_missing} of {n_rows} rows lack a value and are left out",
-                n_missing=int((~known).sum()),
-                n_rows=len(table),
-            )
-        ]
-    )
     values = 1 / rates if of_time else rates
     unit = f"1/{column.unit or column.name}" if of_time else column.unit
     part = table.take(known)
@@ -93,7 +81,7 @@ def series_of(
         names = [table.column(name).name for name in by]
         found.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials,
                             table.level_units(names)))  # fmt: skip
-    return found, warnings
+    return found, missing_row_warnings(int((~known).sum()), len(table))
 
 
 def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: str) -> None:

@@ -31,33 +31,8 @@ def rank_line(
     """The ranking of the features that have levels. ``errors`` are standard errors of the coefficients, taken as
     independent; None: unknown, and there are no intervals. Raises InputError, DataError."""
     names = [name for name in coefficients if name in levels]
-    for name in levels:
-        if name not in coefficients:
-            raise InputError(
-                "unknown-feature",
-                "{spell.levels}: there is no feature '{name}'",
-                "features: {features}",
-                name=name,
-                features=", ".join(coefficients),
-            )
-        if len(set(levels[name])) < 2:
-            raise InputError(
-                "single-level-factor",
-                "{spell.levels}: {name} has one level",
-                "leave it out: a factor that never varies has no share",
-                name=name,
-            )
-    for name in fixed:
-        if name not in names:
-            raise InputError(
-                "feature-without-levels",
-                "{spell.fixed}: '{name}' has no levels",
-                "features with levels: {features}",
-                name=name,
-                features=", ".join(names),
-            )
-    if not names:
-        raise InputError("no-levels", "no feature has levels", "give each its levels, as {spell.levels:'Network=0,1'}")
+    _check_levels(coefficients, levels)
+    _check_features(names, fixed)
     b = np.array([coefficients[name] for name in names])
     spread = np.array([float(np.var(levels[name])) for name in names])
     if not np.any(b):
@@ -72,10 +47,6 @@ def rank_line(
     over_all = _shares(b, drawn, spread, everything, level)
     held = [names.index(name) for name in fixed]
     rest = [i for i in everything if i not in held]
-    if not rest:
-        raise InputError(
-            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
-        )
     within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if held else {}
     total = float(b**2 @ spread)
     factors = []
@@ -100,6 +71,44 @@ def rank_line(
         "" if drawn is None else "coefficients drawn from their standard errors", ranked, None, order, inner, (),
         tuple(fixed), fixed_share, (), seed, said, tuple(_warnings(left, drawn is None)),
     )  # fmt: skip
+
+
+def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequence[float]]) -> None:
+    for name in levels:
+        if name not in coefficients:
+            raise InputError(
+                "unknown-feature",
+                "{spell.levels}: there is no feature '{name}'",
+                "features: {features}",
+                name=name,
+                features=", ".join(coefficients),
+            )
+        if len(set(levels[name])) < 2:
+            raise InputError(
+                "single-level-factor",
+                "{spell.levels}: {name} has one level",
+                "leave it out: a factor that never varies has no share",
+                name=name,
+            )
+
+
+def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
+    """``names``: the features that have levels."""
+    for name in fixed:
+        if name not in names:
+            raise InputError(
+                "feature-without-levels",
+                "{spell.fixed}: '{name}' has no levels",
+                "features with levels: {features}",
+                name=name,
+                features=", ".join(names),
+            )
+    if not names:
+        raise InputError("no-levels", "no feature has levels", "give each its levels, as {spell.levels:'Network=0,1'}")
+    if set(names) <= set(fixed):
+        raise InputError(
+            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
+        )
 
 
 def _shares(
@@ -152,7 +161,7 @@ def _numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
 
 
 def _warnings(left: Sequence[str], unsure: bool) -> list[str]:
-    found = [
+    found: list[str] = [
         Message(
             "published-line",
             "shares of what the line explains, every level equally often; what the line missed is not in them",

@@ -12,6 +12,7 @@ from iosonde.answers.path_study import PathStudy
 from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.answers.summary import Summary
 from iosonde.core import questions
+from iosonde.core.message import Message
 from iosonde.core.words import listed
 from iosonde.report.figures.figure import Figure
 from iosonde.report.figures.settings import lines_of, settings_figure
@@ -56,7 +57,13 @@ def question_sentences(one: AnsweredQuestion) -> list[str]:
     """What is said above it."""
     if isinstance(one.answer, SettingsPlot):
         return lines_of(one.answer)
-    tried = f"Of {listed(one.constant)} one level was tried: what it does is not seen." if one.constant else ""
+    tried = ""
+    if one.constant:
+        tried = Message(
+            "constant-factors",
+            "Of {factors} one level was tried: what it does is not seen.",
+            factors=listed(one.constant),
+        )
     return [said for said in (one.sentence, *_closing(one.answer), tried) if said]
 
 

@@ -140,11 +140,9 @@ def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
 
 
 def _unbounded(subject: checks.Subject) -> list[str]:
-    found = (
-        []
-        if (subject.bound, subject.limit) != (None, None) or subject.probes
-        else [Message("missing-bound", "values above what the hardware can carry need {spell.bound}")]
-    )
+    found: list[str] = []
+    if (subject.bound, subject.limit) == (None, None) and not subject.probes:
+        found.append(Message("missing-bound", "values above what the hardware can carry need {spell.bound}"))
     if not subject.runs:
         found.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are not known"))
     if why := wire.unknown(subject.runs):

@@ -75,7 +75,7 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name),
     ``in_memory``.
     """
-    found = {}
+    found: dict[str, str] = {}
     resident, size, memory = (facts.get(key) for key in ("resident_bytes", "bytes", "memory_bytes"))
     if facts.get("in_memory"):
         return {"in_memory": Message("in-memory", "the target lies in memory")}

@@ -22,7 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import Message, spell
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -61,7 +61,6 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {"trials": dict(list(unread.items())[:SHOWN])},
-            f"name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN {spell.printed} shows the "
-            "output",
+            "name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN --printed shows the output",
         )
     ]

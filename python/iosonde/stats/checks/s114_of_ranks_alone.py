@@ -21,7 +21,7 @@ What to do
 
 from __future__ import annotations
 
-from iosonde.core.message import Message, spell
+from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject, some
@@ -54,6 +54,6 @@ def check(subject: Subject) -> list[Finding]:
                 n_trials=len(runs),
             ),
             {"trials": dict(sorted(trials.items())[:SHOWN])},
-            f"iosonde show STORE {spell.export} csv writes them with a column rank; or let the tool start its own jobs",
+            "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
         )
     ]

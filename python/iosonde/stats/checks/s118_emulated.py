@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iosonde.core.emulated import off_rates
-from iosonde.core.message import Message, spell
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
@@ -75,6 +75,4 @@ def _busy(loads: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _finding(sentence: str, evidence: dict[str, Any]) -> Finding:
-    return Finding(
-        CODE, Severity.WARNING, sentence, evidence, f"iosonde lab up … {spell.scale:10} keeps what limits what"
-    )
+    return Finding(CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps what limits what")

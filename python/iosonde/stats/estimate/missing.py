@@ -7,11 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.message import Message
+
 from .rank_tests import unpaired
 
 _ALIKE = 1e-7  # relative: tables that differ by less are as likely
 
 Array = npt.NDArray[np.float64]
+
+
+def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
+    """Say how many rows lack a value; nothing where none does."""
+    if not n_missing:
+        return []
+    template = "{n_missing} of {n_rows} rows lack a value and are left out"
+    return [Message("missing-values", template, n_missing=n_missing, n_rows=n_rows)]
 
 
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import is_rate
-from iosonde.core.message import Message
+from iosonde.core.message import Message, prefixed
 from iosonde.core.metrics import lowest
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
@@ -69,7 +69,8 @@ def of_table(
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
     beside = cells_of(table, headlines, by)
     told = stories(made.rows, cells, level, beside, missing=missing)
-    alone = [f"{name}: {text}" for name, text in missing.items() if text and name not in {one.metric for one in told}]
+    in_stories = {story.metric for story in told}
+    alone = [prefixed(text, name) for name, text in missing.items() if text and name not in in_stories]
     return _with_story(replace(made, warnings=(*made.warnings, *alone)), told)
 
 

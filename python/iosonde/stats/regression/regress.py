@@ -133,7 +133,7 @@ def fit_table(
     for name in factors:
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
-    left_out = (
+    left_out: list[str] = (
         [
             Message(
                 "missing-values",
