@@ -165,7 +165,11 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     far = made["options"].pop()
     assert far["model_gain"] is None and any("network=2000 " in remark for remark in far["remarks"])
     assert made["options"][0]["model_gain"]["value"] == pytest.approx(gain, rel=0.01)
-    (ten,) = (one for one in upgrade(read_cluster(str(tmp_path / "c.yaml")), model=model).options if one.name == "ten")
+    (ten,) = (
+        one
+        for one in upgrade(read_cluster(str(tmp_path / "c.yaml")), model=model).options
+        if one.candidate.name == "ten"
+    )
     assert ("model-above-bound" in codes(ten.remarks)) == too_fast
     text = (tmp_path / "c.yaml").read_text()
     assert "'netwrk'" in written(tmp_path, text.replace("{network: 10}", "{netwrk: 10}"), "--model", model).message
