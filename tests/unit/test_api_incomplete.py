@@ -82,7 +82,7 @@ def test_python_has_the_word(place):
 def test_where_nothing_is_complete_the_option_is_named(tmp_path):
     place = stored(tmp_path / "s", lacking=set(range(12)))
     for ask in (lambda: iosonde.anova(place, "write"), lambda: iosonde.compare(place, "nodes", ["1", "2"])):
-        with raises("no-results", DataError) as error:
+        with raises("no-complete-trials", DataError) as error:
             ask()
         assert "incomplete=True" in error.value.hint and " 12 " in error.value.hint
     assert "incomplete=True" in iosonde.summary(place).to_dict()["sentence"]

@@ -12,11 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iosonde.answers.cluster_file import read_cluster
+from iosonde.answers.upgrade import upgrade
 from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import IosondeError
 from iosonde.explain.upgrade_tables import (
     CRITERIA,
 )
+from messages import codes
 
 GIGABIT = "gigabit"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -162,7 +165,12 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     far = made["options"].pop()
     assert far["model_gain"] is None and any("network=2000 " in remark for remark in far["remarks"])
     assert made["options"][0]["model_gain"]["value"] == pytest.approx(gain, rel=0.01)
-    assert any("bound" in remark for remark in made["options"][0]["remarks"]) == too_fast
+    (ten,) = (
+        one
+        for one in upgrade(read_cluster(str(tmp_path / "c.yaml")), model=model).options
+        if one.candidate.name == "ten"
+    )
+    assert ("model-above-bound" in codes(ten.remarks)) == too_fast
     text = (tmp_path / "c.yaml").read_text()
     assert "'netwrk'" in written(tmp_path, text.replace("{network: 10}", "{netwrk: 10}"), "--model", model).message
     (tmp_path / "c.yaml").write_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import pickle
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from test_api_incomplete import stored
 
 import iosonde
 from iosonde.api.spelling import ELSEWHERE, KEYWORDS, KEYWORDS_OF, PythonSpelling, python_spelling
-from iosonde.cli.group import cli
+from iosonde.cli.group import COMMANDS, cli
 from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
 
 ROOT = Path(__file__).parents[2]
@@ -143,3 +144,20 @@ def test_a_function_goes_to_other_processes_and_is_named_after_the_package(name)
     assert pickle.loads(pickle.dumps(function)) is function
     assert (function.__module__, function.__qualname__) == ("iosonde", name)
     assert pickle.loads(pickle.dumps(current_spelling())) == current_spelling()
+
+
+def test_a_whole_command_line_in_a_message_is_the_terminals():
+    """Nobody can type ``iosonde probe .to_dict()``."""
+    command = re.compile(rf"\biosonde ({'|'.join(COMMANDS)})\b[^;]*{{spell\.")
+    mixed = []
+    for path in PACKAGE.rglob("*.py"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            mixed += [f"{path.relative_to(ROOT)}:{number}"] * (command.search(line) is not None)
+    assert mixed == [line for line in mixed if line.startswith("python/iosonde/lab/bring.py")]
+
+
+def test_what_follows_an_option_is_its_value():
+    """``{spell.family} tree`` would be ``families= tree`` in Python."""
+    value = re.compile(r"\{spell\.\w+\}( (tree|linear|mpirun|none|csv|romio|settings)\b|_)")
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    assert not [path for path, text in texts.items() if path.parent.name != "commands" and value.search(text)]

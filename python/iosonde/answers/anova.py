@@ -109,7 +109,7 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         raise InputError(
             "missing-option",
             "weights are those of the levels of a block",
-            "name it with {spell.block}, as {spell.block} campaign",
+            "name it with {spell.block}, as {spell.block:campaign}",
         )
     block = Block(how.block, how.weighted) if how.block else None
     made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)

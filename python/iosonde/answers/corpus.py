@@ -133,7 +133,7 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
         raise InputError(
             "not-a-store",
             "a corpus is a store",
-            "iosonde import -r DIR {spell.store:STORE} {spell.factors_from:PATTERN} makes one",
+            "iosonde import -r DIR --store STORE --factors-from PATTERN makes one",
         )
     rest, mine = apart_from(source, how.mine)
     trials = rest.trials(asked.choice)

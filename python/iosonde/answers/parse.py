@@ -121,7 +121,7 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
         raise InputError(
             "is-a-directory",
             "{name} is a directory",
-            "iosonde import -r {name} {spell.store:DIR} reads all in it",
+            "iosonde import -r {name} --store DIR reads all in it",
             name=name,
         )
     with open_whole(Path(name)) as file:

@@ -99,7 +99,7 @@ def path_study(source: Source, level: float) -> PathStudy:
         raise DataError(
             "no-path-study",
             "{name} holds no study of paths",
-            "measure one: iosonde run {workload} {spell.target:DIR}",
+            "measure one: iosonde run {workload} --target DIR",
             name=source.name,
             workload=WORKLOAD,
         )

@@ -85,7 +85,7 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
             raise DataError(
                 "no-matching-phase",
                 "run {run_id} has no phase that {definition} would measure",
-                "'show {spell.as}' says why",
+                "'show --as' says why",
                 run_id=run_id,
                 definition=definition,
             )

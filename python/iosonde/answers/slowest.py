@@ -55,7 +55,7 @@ def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
             "no-recorded-operations",
             "{path} holds no recorded operations",
             "iosonde run records those of its own engine; of other tools import a log of operations, "
-            "as of fio's {spell.write}_lat_log",
+            "as of fio's --write_lat_log",
             path=chosen.store.path,
         )
     found = (one for run in runs for one in slowest(run, chosen.store.operations(run.id), _native.KINDS, count))

@@ -301,7 +301,7 @@ def _put_machine(found: Document, machine: str) -> None:
         raise InputError(
             "option-not-applicable",
             "{spell.fake} is for the path study, and no step is one",
-            "as: iosonde run path-study {spell.fake} lock",
+            "as: iosonde run path-study --fake lock",
             option="fake",
         )
     for place, step in studies:

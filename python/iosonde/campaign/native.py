@@ -20,7 +20,7 @@ def native_document(asked: Request, say: Callable[[str], None]) -> Document:
         raise InputError(
             "missing-command",
             "{spell.native} needs the command of another tool",
-            "as: iosonde run 'ior -w -r -t 1m -b 1g' {spell.native}",
+            "as: iosonde run 'ior -w -r -t 1m -b 1g' --native",
         )
     found = translate(asked.what)
     for name, why in found.ignored:

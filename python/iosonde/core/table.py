@@ -231,7 +231,7 @@ class Table:
         """What to do with a cell that is no number."""
         if self._of_runs:
             run = self.columns["run"].values[row]
-            return Message("leave-run-out", "leave the run out: {spell.where} 'run!={run}'", run=run)
+            return Message("leave-run-out", "leave the run out: {spell.where:'run!={run}'}", run=run)
         return _suggest_cell_cure(column.values[row])
 
     def _nearest(self, name: str) -> str:

@@ -153,7 +153,7 @@ class Source:
             raise InputError(
                 "no-trials",
                 "all rows that are left are of single ranks, which are parts of a trial and no trials",
-                "iosonde show {name} {spell.export} csv writes them as a table, with a column rank",
+                "iosonde show {name} --export csv writes them as a table, with a column rank",
                 name=self.name,
             )
         return rows

@@ -27,7 +27,7 @@ def read(path: Path) -> dict[int, dict[str, Any]]:
         raise DataError(
             "invalid-json",
             "{path} is not JSON: {error}",
-            "iosonde show STORE {spell.thesis_json} writes one",
+            "iosonde show STORE --thesis-json writes one",
             path=path,
             error=error,
         ) from error
@@ -37,7 +37,7 @@ def read(path: Path) -> dict[int, dict[str, Any]]:
         raise DataError(
             "no-results",
             "{path} holds no results by node count",
-            "iosonde show STORE {spell.thesis_json} writes such a file",
+            "iosonde show STORE --thesis-json writes such a file",
             path=path,
         )
     return {_count(path, key): _checked(path, key, entry) for key, entry in content.items()}

@@ -32,7 +32,7 @@ def check_marker(store: Path) -> None:
         if holds_data(store):
             raise missing_marker(store) from None
         raise InputError(
-            "not-a-store", "{store} is not a store", "'iosonde run {spell.store:DIR}' makes one", store=store
+            "not-a-store", "{store} is not a store", "'iosonde run --store DIR' makes one", store=store
         ) from None
     except OSError as error:
         raise InputError(

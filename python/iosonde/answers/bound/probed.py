@@ -47,7 +47,7 @@ def _told(place: str, operation: str, given: Collection[str], level: float, memo
         raise InputError(
             "unreadable-file",
             "cannot read {path}: {reason}",
-            "iosonde probe {spell.json} > probe.json",
+            "iosonde probe --json > probe.json",
             path=place,
             reason=error.strerror,
         ) from error
@@ -59,8 +59,8 @@ def _told(place: str, operation: str, given: Collection[str], level: float, memo
     if told is None:
         raise DataError(
             "unknown-format",
-            "{path} is neither what iosonde probe {spell.json} prints nor of netperf, iperf or IOzone",
-            "iosonde probe {spell.json} > probe.json",
+            "{path} is neither what iosonde probe --json prints nor of netperf, iperf or IOzone",
+            "iosonde probe --json > probe.json",
             path=place,
         )
     return told
@@ -72,7 +72,7 @@ def _of_store(place: str, level: float) -> Mapping[str, Any]:
     found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
     if not found:
         raise DataError(
-            "no-probe", "{path}: no run of this store knows a probe", "iosonde probe {spell.store:{path}}", path=place
+            "no-probe", "{path}: no run of this store knows a probe", "iosonde probe --store {path}", path=place
         )
     return found
 

@@ -43,7 +43,7 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
     raise DataError(
         "unsuitable-format",
         "{file} is of {format}: of a network or a disk it says nothing alone",
-        "netperf, iperf, IOzone, or iosonde probe {spell.json} > probe.json",
+        "netperf, iperf, IOzone, or iosonde probe --json > probe.json",
         file=file,
         format=found.format,
     )
@@ -55,7 +55,7 @@ def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> Probed
         raise DataError(
             "no-tcp-stream",
             "{file}: no whole TCP stream in it, with its sum, tells how fast the link is",
-            "netperf -t TCP_STREAM -H HOST, or iperf3 {spell.json} -c HOST",
+            "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST",
             file=file,
         )
     rate = _ends(mean(rates, level).within(low=0.0), rates)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from iosonde.core import yaml_text
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import spell
 from iosonde.core.stored import plain
 from iosonde.core.whole_file import replace_file
 from iosonde.data.source import Source
@@ -43,7 +42,7 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
     told = confirmation(experiment.settings, setting, asked.operation, asked.kind, asked.size, suspect)
     head = [f"{suspect.code} of {source.name}: {suspect.cause}", "What it shows if that is right:",
             *(f"  {line}" for line in told.expected),
-            f"iosonde run FILE {spell.store} confirm; iosonde diagnose confirm"]  # fmt: skip
+            "iosonde run FILE --store confirm; iosonde diagnose confirm"]  # fmt: skip
     return yaml_text.written(told.document, head)
 
 

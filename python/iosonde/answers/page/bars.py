@@ -83,7 +83,7 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
 def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
     """The bars, or why there are none; and what a single node count cannot show."""
     if not runs:
-        template = "The store holds no runs yet: iosonde run {spell.target:DIR} {spell.store:STORE} measures."
+        template = "The store holds no runs yet: iosonde run --target DIR --store STORE measures."
         return Section(missing=(Message("no-runs", template),))
     if not bars:
         if any(run.counts for run in runs):

@@ -66,7 +66,7 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
             "no-recorded-operations",
             "{name} holds no recorded operations",
             "iosonde run records those of its own engine; of other tools import a log of operations, "
-            "as of fio's {spell.write}_lat_log",
+            "as of fio's --write_lat_log",
             name=source.name,
         )
     run = [one for one in runs if one.counts][-1:] or runs[-1:]

@@ -30,7 +30,7 @@ def command(
     if describe:
         if settings or data:
             raise InputError("conflicting-options", "{spell.describe} takes no setting",
-                             "write iosonde predict {model} {spell.describe}", model=shlex.quote(model))  # fmt: skip
+                             "write iosonde predict {model} --describe", model=shlex.quote(model))  # fmt: skip
         told = answers.predict.described(answers.model_file.read_model(model), model)
         emit(told, report.text.describe.lines(told), as_json)
         return

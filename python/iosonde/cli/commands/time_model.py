@@ -66,7 +66,7 @@ def command(
         return
     if plot is not None:
         raise InputError("not-a-path-study", "{spell.plot} draws a study of paths, and this is none",
-                         "measure one: iosonde run path-study {spell.target:DIR}")  # fmt: skip
+                         "measure one: iosonde run path-study --target DIR")  # fmt: skip
     made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")

@@ -196,7 +196,7 @@ class _Gluster(Recipe):
             raise InputError(
                 "immutable-option",
                 "{option}: a volume is made with it, and keeps it",
-                "another lab: iosonde lab up glusterfs {spell.set:{option}={new_setting}}",
+                "another lab: iosonde lab up glusterfs --set {option}={new_setting}",
                 option=option,
                 new_setting=value,
             )

@@ -35,7 +35,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         raise DataError(
             "negative-response",
             "{response} is below 0 in places: it has no speed classes",
-            "use {spell.family} tree",
+            "use {spell.family:tree}",
             response=examples.response,
         )
     bounds, names = _classes(options, float(options.get("maximum") or examples.y.max()))

@@ -35,7 +35,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         raise DataError(
             "too-many-settings",
             "{settings} settings are too many for a Gaussian process: {limit} at most",
-            "use {spell.family} tree or forest",
+            "use {spell.family:tree} or forest",
             settings=len(settings),
             limit=MOST_SETTINGS,
         )

@@ -33,7 +33,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         raise DataError(
             "too-many-settings",
             "{settings} settings are too many for kcca: {limit} at most",
-            "use {spell.family} tree or forest",
+            "use {spell.family:tree} or forest",
             settings=len(settings),
             limit=MOST_SETTINGS,
         )

@@ -26,7 +26,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         raise DataError(
             "response-not-positive",
             "{response} is not above 0 everywhere: it has no logarithm",
-            "use {spell.family} linear",
+            "use {spell.family:linear}",
             response=examples.response,
         )
     return linear.fit_to(examples, np.log(examples.y), options)

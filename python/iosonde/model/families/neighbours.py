@@ -30,7 +30,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         raise DataError(
             "too-many-settings",
             "{settings} settings are too many neighbours",
-            "use {spell.family} tree or forest",
+            "use {spell.family:tree} or forest",
             settings=len(settings),
         )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts

@@ -33,7 +33,7 @@ def upper_bounds(maximum: float, reading: str = "width") -> Array:
         raise InputError(
             "not-positive",
             "classes need a maximum above 0, not {maximum:g}",
-            "use {spell.family} tree",
+            "use {spell.family:tree}",
             maximum=maximum,
         )
     width = maximum * _PART / _EQUAL

@@ -101,7 +101,7 @@ def check(stations: Sequence[Station]) -> None:
         raise InputError(
             "no-queueing-station",
             "no station is a queue",
-            "add one where operations wait, as {spell.station:disk=2ms}:4",
+            "add one where operations wait, as {spell.station:disk=2ms:4}",
         )
 
 

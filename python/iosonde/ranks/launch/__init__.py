@@ -54,7 +54,7 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
         raise InputError(
             "conflicting-options",
             "the {launcher} launcher takes no hosts",
-            "leave out {spell.hosts}, or take {spell.launcher} mpirun",
+            "leave out {spell.hosts}, or take {spell.launcher:mpirun}",
             launcher=chosen,
         )
     if chosen == "local":

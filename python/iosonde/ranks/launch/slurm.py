@@ -117,7 +117,7 @@ def choose_pmi(flavour: str, available: Sequence[str]) -> str:
     raise LaunchError(
         "pmi-mismatch",
         "srun offers {available}, and {mpi_library} needs {needed}",
-        "take {spell.launcher} mpirun, or the MPI library that your site built for Slurm",
+        "take {spell.launcher:mpirun}, or the MPI library that your site built for Slurm",
         available=", ".join(available) or "no MPI types",
         mpi_library=flavour or "this MPI library",
         needed=" or ".join(_PMI_OF.get(flavour, ("another",))),

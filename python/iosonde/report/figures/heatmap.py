@@ -31,7 +31,7 @@ def heatmap_figure(plot: SettingsPlot) -> Figure:
         raise InputError(
             "missing-factors",
             "a heat map is of settings of two factors",
-            "name them with {spell.x} and {spell.color}, or draw {spell.kind} settings",
+            "name them with {spell.x} and {spell.color}, or draw {spell.kind:settings}",
         )
     across, scales = columns_of(plot), scales_of(plot.panels, True)
     width, _ = _size(plot, across)
