@@ -61,22 +61,23 @@ def test_what_was_stored_is_the_same_experiment_when_it_is_read_again(asked, tmp
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "key", "name"),
+    ("old", "new", "key", "code", "word"),
     [
-        (LAB, "", "faults", "faults"),
-        ("stop]", "stopp]", "faults[0]", "'stopp'"),
-        ("during: write", "during: wrote", "faults[0].during", "'wrote'"),
-        ("at: 2s", "at: soon", "faults[0]", "'soon'"),
-        ("on: server2, ", "", "faults[0]", "'on'"),
-        ("for: 500ms", "four: 1s", "faults[0].four", "four"),
-        ('"${fault}"', "stop", "factors.fault", "${fault}"),
+        (LAB, "", "faults", "lab-required", ""),
+        ("stop]", "stopp]", "faults[0]", "", "'stopp'"),
+        ("during: write", "during: wrote", "faults[0].during", "unknown-operation", "'wrote'"),
+        ("at: 2s", "at: soon", "faults[0]", "invalid-duration", "'soon'"),
+        ("on: server2, ", "", "faults[0]", "missing-key", "'on'"),
+        ("for: 500ms", "four: 1s", "faults[0].four", "unknown-key", ""),
+        ('"${fault}"', "stop", "factors.fault", "unused-factor", "${fault}"),
     ],
 )
-def test_mistakes_are_said(asked, old, new, key, name):
+def test_mistakes_are_said(asked, old, new, key, code, word):
     with pytest.raises(SpecError) as raised:
         campaign(asked((LAB + FILE).replace(old, new)))
     problem = raised.value.problems[0]
-    assert problem.key == key and name in f"{problem.key} {problem.what}"
+    assert_problem(problem, code or problem.code, key=key)
+    assert word in problem.what
 
 
 def test_on_a_real_system_faults_are_refused(asked):
@@ -127,7 +128,7 @@ def test_a_factor_of_faults_may_mix_those_with_a_rate_and_those_without(asked):
     assert {(one.kind, one.rate) for one in planned} == {("kill-server", ""), ("slow-link", "10mbit")}
     with pytest.raises(SpecError) as raised:
         campaign(asked((LAB + FILE).replace("stop]", "slow-link]")))
-    assert [one.key for one in raised.value.problems] == ["faults[0]"]
-    assert "slow-link" in raised.value.problems[0].what
+    (problem,) = raised.value.problems
+    assert_problem(problem, "rate-mismatch", key="faults[0]", kind="slow-link")
     with raises("rate-mismatch", kind="stop"):  # of one kind alone it is a mistake
         measured_faults.planned([{"fault": "stop", "on": "server2", "rate": "10mbit"}], {})

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from iosonde.campaign.spec import file as spec_file
 from iosonde.core import yaml_text
-from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
 from iosonde.measure.spec import (
@@ -49,7 +48,7 @@ def problems(text, name="a.yaml"):
 
 
 def assert_said(problem, place, key, code=None, word="", hint="", **values):
-    """It is about this place; a sentence that the schema makes names at least the ``word``."""
+    """It is about this place, and names the ``word``."""
     assert (problem.place, problem.key) == (place, key)
     assert_problem(problem, code or problem.code, **values)
     assert word in f"{problem.key} {problem.what}" and problem.what and hint in problem.hint
@@ -148,10 +147,10 @@ def test_the_older_form_runs_unchanged():
 
 def test_the_older_form_knows_nothing_else():
     (unknown,) = problems('{"commands": [{"type": "all", "command": "a"}], "nodes": [1]}', "a.json")
-    assert (unknown.place, unknown.key) == (1, "nodes")
+    assert_said(unknown, 1, "nodes", "unknown-key")
     kind, parse = problems('{"commands": [\n{"type": "some", "command": "a", "parse": "yes"}]}', "a.json")
-    assert_said(kind, 2, "commands[0].type", word="'some'")
-    assert_said(parse, 2, "commands[0].parse", word="'yes'")
+    assert_said(kind, 2, "commands[0].type", "unknown-value", word="'some'")
+    assert_said(parse, 2, "commands[0].parse", "wrong-type", word="'yes'")
     assert "true" in parse.hint
 
 
@@ -164,15 +163,25 @@ def test_a_slip_of_the_printed_listing_is_named():
 @pytest.mark.parametrize(
     ("text", "place", "key", "expected"),
     [
-        ("", 1, "", {}),
-        ("# nothing\n", 1, "", {}),
-        ("- a\n- b", 1, "", {}),
-        ("just words", 1, "", {"word": "'just words'"}),
-        ("name: x", 1, "", {"word": "'steps'"}),
-        ("steps: []", 1, "steps", {}),
-        ("steps:", 1, "steps", {}),
-        ("target: /\nsteps:\n  - comand: ls", 3, "steps[0].comand", {"word": "comand", "hint": "command"}),
-        ("steps: [{command: ls, on: both}]", 1, "steps[0].on", {"word": "'both'"}),
+        ("", 1, "", {"code": "empty-file"}),
+        ("# nothing\n", 1, "", {"code": "empty-file"}),
+        ("- a\n- b", 1, "", {"code": "not-a-mapping"}),
+        ("just words", 1, "", {"code": "not-a-mapping", "word": "'just words'"}),
+        ("name: x", 1, "", {"code": "missing-key", "name": "steps"}),
+        ("steps: []", 1, "steps", {"code": "empty-value"}),
+        ("steps:", 1, "steps", {"code": "wrong-type", "expected": "a list"}),
+        (
+            "target: /\nsteps:\n  - comand: ls",
+            3,
+            "steps[0].comand",
+            {"code": "unknown-key", "word": "comand", "hint": "command"},
+        ),
+        (
+            "steps: [{command: ls, on: both}]",
+            1,
+            "steps[0].on",
+            {"code": "unknown-value", "allowed": "single, all, each, mpi, servers", "word": "'both'"},
+        ),
         (
             "steps: [{command: ls, timeout: 12 parsecs}]",
             1,
@@ -180,15 +189,30 @@ def test_a_slip_of_the_printed_listing_is_named():
             {"code": "invalid-duration", "duration": "12 parsecs"},
         ),
         ("steps: [{command: ls, timeout: 0s}]", 1, "steps[0].timeout", {"code": "not-positive", "quantity": "0s"}),
-        ("steps: [ls]\nrepetitions: -1", 2, "repetitions", {"word": "-1"}),
-        ("steps: [ls]\nrepetitions: many", 2, "repetitions", {"word": "'many'"}),
-        ("steps: [ls]\nnodes: [1, 2.5]", 2, "nodes[1]", {"word": "2.5"}),
-        ("steps: [ls]\nnodes: [1, 1]", 2, "nodes", {}),
-        ("steps: [ls]\nname: 5", 2, "name", {"word": "5"}),
+        ("steps: [ls]\nrepetitions: -1", 2, "repetitions", {"code": "out-of-range", "value": -1, "limit": 1}),
+        (
+            "steps: [ls]\nrepetitions: many",
+            2,
+            "repetitions",
+            {"code": "wrong-type", "expected": "a whole number", "word": "'many'"},
+        ),
+        (
+            "steps: [ls]\nnodes: [1, 2.5]",
+            2,
+            "nodes[1]",
+            {"code": "wrong-type", "expected": "a whole number", "word": "2.5"},
+        ),
+        ("steps: [ls]\nnodes: [1, 1]", 2, "nodes", {"code": "duplicate-value"}),
+        ("steps: [ls]\nname: 5", 2, "name", {"code": "wrong-type", "expected": "a text", "word": "5"}),
         ("steps: [ls]\nmax_bytes: lots", 2, "max_bytes", {"code": "invalid-size", "size": "lots"}),
         ("steps: [ls]\nmaximum: fast", 2, "maximum", {"code": "invalid-rate", "rate": "fast"}),
         ("steps: [ls]\nuntil: soon", 2, "until", {"code": "invalid-rule", "rule": "soon"}),
-        ("steps: ['echo ${HOM}']", 1, "steps[0]", {"word": "${HOM}", "hint": "HOSTNAME"}),
+        (
+            "steps: ['echo ${HOM}']",
+            1,
+            "steps[0]",
+            {"code": "unknown-placeholder", "name": "HOM", "nearest": "HOSTNAME", "hint": "HOSTNAME"},
+        ),
         ("steps: ['ls ${TARGET}']", 1, "steps[0]", {"code": "missing-target"}),
         ("steps: [{workload: envelope}]", 1, "steps[0]", {"code": "missing-target", "workload": "envelope"}),
         (
@@ -244,7 +268,7 @@ def test_a_slip_of_the_printed_listing_is_named():
         ("steps: [ls]\nfactors: {nodes: [1]}", 2, "factors.nodes", {"code": "reserved-name", "name": "nodes"}),
         ("steps: [ls]\nfactors: {TARGET: [1]}", 2, "factors.TARGET", {"code": "reserved-name", "name": "TARGET"}),
         ("steps: [ls]\nfactors: {a-b: [1]}", 2, "factors.a-b", {"code": "invalid-name"}),
-        ("steps: [ls]\nfactors: {a: []}", 2, "factors.a", {}),
+        ("steps: [ls]\nfactors: {a: []}", 2, "factors.a", {"code": "empty-value"}),
         ("steps: [ls]\nfactors: {a: [1, 2]}", 2, "factors.a", {"code": "unused-factor", "factor": "a"}),
         (
             "steps: [ls]\nfactors: {a: {levels: [1], set: run it}}",
@@ -274,7 +298,7 @@ def test_a_slip_of_the_printed_listing_is_named():
             "steps: ['ls ${a}']\nfactors: {a: [1, 2]}\ndesign:\n  kind: full\n  constraints: [a < z]",
             5,
             "design.constraints[0]",
-            {"code": "invalid-expression"},
+            {"code": "unknown-factor", "factor": "z"},
         ),
         ("steps: [ls]\nhosts: /no/such/file", 2, "hosts", {"code": "unreadable-file", "path": "/no/such/file"}),
         (TWICE, 5, "steps[1]", {"code": "duplicate-operation", "operation": "open", "first_step": "0"}),
@@ -294,19 +318,19 @@ def test_every_mistake_is_listed_with_its_line():
 @pytest.mark.parametrize(
     ("text", "place", "key", "expected"),
     [
-        ("steps: [ls]\nseed: 0755", 2, "seed", {}),
-        ("steps: [ls]\nseed: 1_000", 2, "seed", {}),
-        ("steps: [ls]\nbudget: 12:30", 2, "budget", {}),
-        ("steps: [ls]\nseed: 0x1F", 2, "seed", {}),
-        ("steps: [ls]\nbudget: .inf", 2, "budget", {}),
-        ("steps: [ls]\nsteps: [rm]", 2, "steps", {}),
-        ("steps: [ls]\nname: !!python/object/apply:os.system [ls]", 2, "name", {}),
-        ("steps: [ls]\n? [a, b]\n: c", 2, "", {}),
-        ("steps:\n\t- ls", 2, "", {}),
-        ("steps: [ls]\n---\nsteps: [rm]", 2, "", {}),
-        ("steps: [{command: echo ${NODENAME}}]", 1, "", {}),
-        ("steps: [ls", 1, "", {}),
-        ("steps: *nobody", 1, "", {}),
+        ("steps: [ls]\nseed: 0755", 2, "seed", {"code": "ambiguous-number", "number": "0755"}),
+        ("steps: [ls]\nseed: 1_000", 2, "seed", {"code": "ambiguous-number", "number": "1_000"}),
+        ("steps: [ls]\nbudget: 12:30", 2, "budget", {"code": "ambiguous-number", "number": "12:30"}),
+        ("steps: [ls]\nseed: 0x1F", 2, "seed", {"code": "ambiguous-number", "number": "0x1F"}),
+        ("steps: [ls]\nbudget: .inf", 2, "budget", {"code": "ambiguous-number", "number": ".inf"}),
+        ("steps: [ls]\nsteps: [rm]", 2, "steps", {"code": "duplicate-key", "first_line": 1}),
+        ("steps: [ls]\nname: !!python/object/apply:os.system [ls]", 2, "name", {"code": "unsupported-tag"}),
+        ("steps: [ls]\n? [a, b]\n: c", 2, "", {"code": "invalid-key"}),
+        ("steps:\n\t- ls", 2, "", {"code": "tab"}),
+        ("steps: [ls]\n---\nsteps: [rm]", 2, "", {"code": "several-documents"}),
+        ("steps: [{command: echo ${NODENAME}}]", 1, "", {"code": "invalid-yaml"}),
+        ("steps: [ls", 1, "", {"code": "invalid-yaml"}),
+        ("steps: *nobody", 1, "", {"code": "invalid-yaml"}),
     ],
 )
 def test_traps_of_yaml_do_not_bite_silently(text, place, key, expected):
@@ -322,12 +346,12 @@ def test_on_and_no_are_words():
 @pytest.mark.parametrize(
     ("text", "place", "key", "expected"),
     [
-        ('{"steps": ["ls"],}', 1, "", {}),
-        ('{"steps": ["ls"]', 1, "", {}),
-        ('{"steps": ["ls"],\n "seed": NaN}', None, "", {}),
-        ('{"steps": ["ls"],\n "steps": []}', 2, "steps", {}),
-        ("steps: [ls]", 1, "", {}),
-        ("", 1, "", {}),
+        ('{"steps": ["ls"],}', 1, "", {"code": "invalid-json"}),
+        ('{"steps": ["ls"]', 1, "", {"code": "invalid-json"}),
+        ('{"steps": ["ls"],\n "seed": NaN}', None, "", {"code": "invalid-json"}),
+        ('{"steps": ["ls"],\n "steps": []}', 2, "steps", {"code": "duplicate-key", "first_line": 1}),
+        ("steps: [ls]", 1, "", {"code": "invalid-json"}),
+        ("", 1, "", {"code": "empty-file"}),
     ],
 )
 def test_json_is_checked_as_json(text, place, key, expected):
@@ -344,20 +368,25 @@ def test_aliases_are_copies_and_not_bombs():
     assert spec("steps: [&a {command: ls}, *a]").steps == (CommandStep("ls", ALL),) * 2
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
-    (many,), (loop,), (deep,) = map(problems, ("\n".join(lines), "steps: &a [*a]", "steps: " + "[" * 5000))
-    assert loop.what == deep.what != many.what
+    for text, code in (
+        ("\n".join(lines), "too-many-values"),
+        ("steps: &a [*a]", "nested-too-deep"),
+        ("steps: " + "[" * 5000, "nested-too-deep"),
+    ):
+        (problem,) = problems(text)
+        assert problem.code == code
 
 
 def test_files_that_are_none(tmp_path):
-    refused = set()
-    for content in (b"\x00\x01steps", b"steps: [\xff]", b"a" * 2**21):
-        path = tmp_path / "a.yaml"
+    path = tmp_path / "a.yaml"
+    for content, code in (
+        (b"\x00\x01steps", "binary-file"),
+        (b"steps: [\xff]", "not-utf8"),
+        (b"a" * 2**21, "file-too-large"),
+    ):
         path.write_bytes(content)
-        with pytest.raises(InputError) as error:
+        with raises(code, path=path):
             yaml_text.load(path)
-        assert str(path) in error.value.message
-        refused.add(error.value.code)
-    assert len(refused) == 3
     with raises("unreadable-file", reason="Is a directory"):
         yaml_text.load(tmp_path)
 

@@ -23,7 +23,7 @@ from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper
 from iosonde.report.text.plan import lines
 from iosonde.store import Store
-from messages import raises
+from messages import assert_problem, raises
 
 
 @pytest.fixture
@@ -84,20 +84,20 @@ def test_an_option_overrides_either_key_of_a_file(here):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "code", "key"),
     [
-        ("target: g\ntargets: {a: g, b: n}", "target and targets"),
-        ("targets: {a: g, b: ./g}", "'a' and 'b' are one directory"),
-        ("targets: {a: g, b: n}\nfactors: {target: [1]}", "targets makes a factor of this name"),
-        ("targets: {}", "it is empty"),
-        ("targets: {'': g}", "a target has no name"),
+        ("target: g\ntargets: {a: g, b: n}", "conflicting-keys", "target"),
+        ("targets: {a: g, b: ./g}", "duplicate-target", "targets.b"),
+        ("targets: {a: g, b: n}\nfactors: {target: [1]}", "reserved-name", "factors.target"),
+        ("targets: {}", "empty-value", "targets"),
+        ("targets: {'': g}", "empty-name", "targets"),
     ],
 )
-def test_what_cannot_be_two_targets_is_refused(here, text, said):
+def test_what_cannot_be_two_targets_is_refused(here, text, code, key):
     (here / "bad.yaml").write_text(f"{text}\nsteps: ['true']\n")
     with pytest.raises(SpecError) as refused:
         campaign(asked(what="bad.yaml"))
-    assert said in str(refused.value)
+    assert_problem(refused.value.problems[0], code, key=key)
 
 
 def test_one_name_for_two_directories_is_refused(here):
@@ -106,9 +106,8 @@ def test_one_name_for_two_directories_is_refused(here):
 
 
 def test_a_target_that_is_missing_is_said_by_its_name(here):
-    with pytest.raises(TargetError) as error:
+    with raises("no-such-directory", TargetError, place="target nfs", target=here / "none"):
         plan(asked("gluster=g", "nfs=none"))
-    assert error.value.values["place"] == "target nfs" and str(here / "none") in error.value.message
 
 
 def test_the_plan_shows_every_target_and_trials_in_turns(here):

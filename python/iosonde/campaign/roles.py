@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from iosonde.core import nodelist
 from iosonde.core.cluster_nodes import same_host, some_of
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message
+from iosonde.core.message import Message, restore
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import Facts, route
 
@@ -41,10 +41,8 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
         )
     if cluster is None:
         return
-    yield from (
-        Message("unexpected-role", "{role} (S131)", role=said)
-        for said in cluster.misplaced([host for host in hosts if host not in (*both, *serving)])
-    )
+    for role in cluster.misplaced([host for host in hosts if host not in (*both, *serving)]):
+        yield restore(role.code, f"{role} (S131)", role.values)
     if (absent := cluster.absent(hosts)) and spec.hosts:
         yield Message(
             "unused-client",

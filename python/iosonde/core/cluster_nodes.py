@@ -98,11 +98,11 @@ class ClusterNodes:
         template = "{nodes} {verb} both client and server: {effect}"
         return [Message("client-and-server", template, nodes=some_of(both), verb=verb, effect=_STAYS)]
 
-    def misplaced(self, hosts: Sequence[str]) -> list[str]:
+    def misplaced(self, hosts: Sequence[str]) -> list[Message]:
         """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
         node_by_host = {host: self._find(host) for host in dict.fromkeys(hosts)}
         unknown = [host for host, node in node_by_host.items() if node is None]
-        messages: list[str] = []
+        messages: list[Message] = []
         if unknown:
             verb = "is" if len(unknown) == 1 else "are"
             template = "{nodes} {verb} not in {file}"
