@@ -137,7 +137,7 @@ def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(plac
     assert [one.name for one in page.by] == ["api"] and page.by[0].phase.operation == "ior_hard_write"
     assert len(page.every.rows) == sum(len(one.values) for one in page.corpus.phases)
     campaigns = object()
-    monkeypatch.setattr("iosonde.answers.report._of_store", lambda *_: campaigns)
+    monkeypatch.setattr("iosonde.answers.report._build_store_page", lambda *_: campaigns)
     assert report(Wanted(str(place), by=("api",))) is campaigns
     few = sample.write(tmp_path / "few", sample.corpus(9, 1))
     repeated = sample.corpus(12, 1)

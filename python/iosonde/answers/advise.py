@@ -96,12 +96,16 @@ class Advised(Answer):
         obtained = self.tried.obtained
         up = obtained.low is not None and obtained.low > 1
         down = obtained.high is not None and obtained.high < 1
-        made = self.advice
+        advice = self.advice
         return Verdict(
-            "best", made.instances.response, made.instances.choose,
+            "best",
+            advice.instances.response,
+            advice.instances.choose,
             VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE,
-            Direction.UP if up else Direction.DOWN if down else None, claim_of(made), obtained,
-        )  # fmt: skip
+            Direction.UP if up else Direction.DOWN if down else None,
+            claim_of(advice),
+            obtained,
+        )
 
     @property
     def rule(self) -> Rule | None:
@@ -141,26 +145,26 @@ class AdvisedEach(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde advise --json`` of several responses."""
-        return {"advice": [one.content() for one in self.items], "left_out": list(self.left)}
+        return {"advice": [item.content() for item in self.items], "left_out": list(self.left)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting of each response."""
-        return [{"response": one.advice.instances.response, **row} for one in self.items for row in one.records()]
+        return [{"response": item.advice.instances.response, **row} for item in self.items for row in item.records()]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """That of each response."""
-        return tuple(verdict for one in self.items for verdict in one.verdicts)
+        return tuple(verdict for item in self.items for verdict in item.verdicts)
 
     @property
     def sentence(self) -> str:
         """What is advised on each."""
-        return of_each([(one.advice.instances.response, one.sentence) for one in self.items])
+        return of_each([(item.advice.instances.response, item.sentence) for item in self.items])
 
     @property
     def advice(self) -> Advice:
         """Where one is needed. Raises InputError."""
-        names = ", ".join(f"'{one.advice.instances.response}'" for one in self.items)
+        names = ", ".join(f"'{item.advice.instances.response}'" for item in self.items)
         raise InputError(
             "ambiguous-response",
             "the advice is on {n_responses} responses",
@@ -189,38 +193,48 @@ def advise(
         raise InputError(
             "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
         )
-    made, left = list[Advised](), list[DataError]()
+    answers, failures = list[Advised](), list[DataError]()
     for response in one_of_each(source, replace(asked, on=(*how.choose, *(how.given or ())))):
         try:
-            made.append(_advised(source, response, asked, how, workload, new))
+            answers.append(_advise_on_response(source, response, asked, how, workload, new))
         except DataError as error:
-            left.append(error)
-    if not made:
-        raise left[0] if left else _no_rows(source)
-    return made[0] if len(made) == 1 and not left else AdvisedEach(tuple(made), tuple(one.message for one in left))
+            failures.append(error)
+    if not answers:
+        raise failures[0] if failures else _no_rows(source)
+    return (
+        answers[0]
+        if len(answers) == 1 and not failures
+        else AdvisedEach(tuple(answers), tuple(failure.message for failure in failures))
+    )
 
 
-def _advised(
-    source: Source, response: Response, asked: Asked, how: Advising, workload: Mapping[str, str] | None,
+def _advise_on_response(
+    source: Source,
+    response: Response,
+    query: Asked,
+    how: Advising,
+    workload: Mapping[str, str] | None,
     new: Source | None,
-) -> Advised:  # fmt: skip
+) -> Advised:
     if not len(response.rows):
         raise _no_rows(source)
-    named = replace(asked, response=(response.title,)) if source.store is not None else asked
+    response_query = replace(query, response=(response.title,)) if source.store is not None else query
     chosen = [response.rows.column(name).name for name in how.choose]
-    given, said = (how.given, "") if how.given is not None else _workload(source, named, response, chosen)
-    how = replace(how, given=source.apart((*how.choose, *given))[len(how.choose) :])
-    current, in_use_said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
-    fixed = [response.rows.column(name).name for name in given]
-    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], asked.level)
-    made = advice_of(response, replace(how, current=current), asked.level)
-    warnings = (*(text for text in (said, in_use_said) if text), *more.named("given"), *made.warnings)
-    made = replace(made, warnings=warnings)
-    case = None if workload is None else _case(made, workload, source)
+    factors, workload_note = (
+        (how.given, "") if how.given is not None else _infer_workload(source, response_query, response, chosen)
+    )
+    how = replace(how, given=source.apart((*how.choose, *factors))[len(how.choose) :])
+    current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    fixed = [response.rows.column(name).name for name in factors]
+    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
+    advice = advice_of(response, replace(how, current=current), query.level)
+    warnings = (*(text for text in (workload_note, setting_note) if text), *more.named("given"), *advice.warnings)
+    advice = replace(advice, warnings=warnings)
+    case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
-        return Advised(made, case, besides=more)
-    again = one_response(new, replace(named, on=(*how.choose, *given)))
-    return Advised(made, case, against(made, again.rows), more)
+        return Advised(advice, case, besides=more)
+    again = one_response(new, replace(response_query, on=(*how.choose, *factors)))
+    return Advised(advice, case, against(advice, again.rows), more)
 
 
 def _no_rows(source: Source) -> DataError:
@@ -231,27 +245,27 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     """The advice of one response; without ``given`` there is one instance. Raises InputError, DataError."""
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
-    made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
-    said = (*caveats(response), *of_single_trials(response, how.choose), *of_ratios(response))
-    return replace(made, warnings=(*said, *made.warnings))
+    advice = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
+    notes = (*caveats(response), *of_single_trials(response, how.choose), *of_ratios(response))
+    return replace(advice, warnings=(*notes, *advice.warnings))
 
 
-def _workload(
-    source: Source, asked: Asked, response: Response, chosen: Sequence[str]
-) -> tuple[tuple[str, ...], str]:  # fmt: skip
+def _infer_workload(
+    source: Source, query: Asked, response: Response, chosen: Sequence[str]
+) -> tuple[tuple[str, ...], str]:
     """What describes a workload where nobody says it, and of a table a line that says so: the other factors of a store
     that were set; the columns of a table that look set, as long as each setting was tried at what they tell apart."""
     if source.store is not None:
-        others = set_factors(one_response(source, replace(asked, on=())).with_scattered())
+        others = set_factors(one_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
-    kept: list[str] = []
+    factors: list[str] = []
     for name in varying_besides(source, response, chosen):
-        if _complete_share(response, chosen, [*kept, name]) >= _MIN_COMPLETE_SHARE:
-            kept.append(name)
-    if not kept:
+        if _complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
+            factors.append(name)
+    if not factors:
         return (), ""
     template = "taken for the workload, as {spell.given} names none: {columns}"
-    return tuple(kept), Message("assumed-workload", template, columns=", ".join(kept))
+    return tuple(factors), Message("assumed-workload", template, columns=", ".join(factors))
 
 
 def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[str]) -> float:
@@ -264,10 +278,10 @@ def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[s
     return sum(sizes) / len(response.rows)
 
 
-def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:
+def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:
     """The workload that is asked about. Raises InputError for one that was never tried, or that DATA leaves out."""
-    features = made.instances.features
-    chosen = [name for name in given if name in made.instances.choose]
+    features = advice.instances.features
+    chosen = [name for name in given if name in advice.instances.choose]
     if chosen:
         raise InputError(
             "not-a-workload-factor",
@@ -287,12 +301,12 @@ def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, A
         )
     conditions = [condition for condition in source.where if condition[0] in case]
     if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
-        told = ",".join(f"{name}={value}" for name, value in given.items())
+        text = ",".join(f"{name}={value}" for name, value in given.items())
         raise InputError(
             "excluded-by-filter",
             "{spell.for:{workload}} is left out by {spell.where}",
             "ask for a workload that the conditions allow",
-            workload=told,
+            workload=text,
         )
     return case
 

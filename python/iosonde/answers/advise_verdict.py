@@ -12,7 +12,7 @@ def advised_verdict(made: Advice) -> Verdict:
     state = VerdictState.INCONCLUSIVE if made.kind == NOTHING else VerdictState.DIFFERENT
     state = VerdictState.NOT_TESTED if made.gain is None else state
     instances = made.instances
-    return Verdict("best", instances.response, instances.choose, state, None, claim_of(made), _gain(made))
+    return Verdict("best", instances.response, instances.choose, state, None, claim_of(made), _select_gain(made))
 
 
 def claim_of(made: Advice) -> str:
@@ -24,8 +24,8 @@ def claim_of(made: Advice) -> str:
     return made.instances.shown(made.best_default)
 
 
-def _gain(made: Advice) -> Estimate | None:
+def _select_gain(advice: Advice) -> Estimate | None:
     """The gain that decided: over the setting in use or of rules; of a default over a setting at random."""
-    if made.gain is None:
+    if advice.gain is None:
         return None
-    return made.gain.share if made.kind == RULES or made.current is not None else made.over_random
+    return advice.gain.share if advice.kind == RULES or advice.current is not None else advice.over_random

@@ -51,43 +51,58 @@ class PairVerdicts(Answer):
     @property
     def primary(self) -> tuple[PairVerdict, ...]:
         """Those that decide."""
-        return tuple(one for one in self.items if one.primary)
+        return tuple(item for item in self.items if item.primary)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict of each cell."""
         if not self.items:
             return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
-        return tuple(sentence(one) for one in self.primary)
+        return tuple(sentence(item) for item in self.primary)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each number and cell, by its anytime-valid interval, and those of the gate."""
         gate = () if self.judged is None else self.judged.verdicts
-        return (*(one.claim(len(self.items)) for one in self.items), *gate)
+        return (*(item.claim(len(self.items)) for item in self.items), *gate)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
-        listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
+        listed = [{**item.to_json(), "sentence": sentence(item)} for item in self.items]
         commands = [{"side": side, "command": command} for side, command in self.commands]
         only = listed[0] if len(self.primary) == 1 else {}
         only = only or {"sentence": " ".join(self.sentences)}
         warnings = [*self.warnings, *only.get("warnings", [])]
-        return {"level": self.rule.level, "group": self.rule.factor, "experiment": self.experiment,
-                "sealed": self.rule.sealed(), "commands": commands, **only, "warnings": warnings,
-                "comparisons": listed,
-                "fail_if": None if self.judged is None else self.judged.to_json()}  # fmt: skip
+        return {
+            "level": self.rule.level,
+            "group": self.rule.factor,
+            "experiment": self.experiment,
+            "sealed": self.rule.sealed(),
+            "commands": commands,
+            **only,
+            "warnings": warnings,
+            "comparisons": listed,
+            "fail_if": None if self.judged is None else self.judged.to_json(),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number and cell."""
-        return [self._record(one) for one in self.items]
+        return [self._record(item) for item in self.items]
 
-    def _record(self, one: PairVerdict) -> dict[str, Any]:
-        row = {"operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
-               "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"),
-               "verdict": one.verdict,
-               "state": str(one.state)}  # fmt: skip
-        return {**level_columns(one.cell, row), **row}
+    def _record(self, pair_verdict: PairVerdict) -> dict[str, Any]:
+        row = {
+            "operation": pair_verdict.name[0],
+            "metric": pair_verdict.name[1],
+            "unit": pair_verdict.name[2],
+            "primary": pair_verdict.primary,
+            "a": self.rule.a,
+            "b": self.rule.b,
+            "pairs": pair_verdict.n,
+            **pair_verdict.ratio.flat("ratio"),
+            "verdict": pair_verdict.verdict,
+            "state": str(pair_verdict.state),
+        }
+        return {**level_columns(pair_verdict.cell, row), **row}
 
 
 def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:
@@ -95,9 +110,13 @@ def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Exp
     if source.store is None or published:
         return []
     # One whose first trial never ended has no run, and is asked for by its name alone.
-    named = [one for one in source.store.experiments() if one.id == source.experiment]
-    found = named or source.experiments or source.store.experiments()
-    return [one for one in found if (rule := pair_rule(one)) is not None and group in (None, rule.factor)]
+    selected = [experiment for experiment in source.store.experiments() if experiment.id == source.experiment]
+    experiments = selected or source.experiments or source.store.experiments()
+    return [
+        experiment
+        for experiment in experiments
+        if (rule := pair_rule(experiment)) is not None and group in (None, rule.factor)
+    ]
 
 
 def against(
@@ -119,15 +138,17 @@ def against(
     gate = gate or gate_of(rule.fail_if, False)
     runs = list(_runs(source, experiment, rule)) if len(source.table) else []
     chosen = _names(source, asked, experiment)
-    made = verdicts(runs, rule, chosen) if runs else []
-    warnings = tuple(_warnings(source, asked, found, rule))
-    commands = tuple(_commands(experiment, rule))
-    if not made:
+    pair_verdicts = verdicts(runs, rule, chosen) if runs else []
+    warnings = tuple(_list_warnings(source, asked, found, rule))
+    commands = tuple(_list_commands(experiment, rule))
+    if not pair_verdicts:
         judged = gate.inconclusive("the pairs") if gate else None
         return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), judged)
-    shown = [one for one in made if _is_asked(one, asked.response)]
-    if not shown:
-        names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
+    selected = [pair_verdict for pair_verdict in pair_verdicts if _is_selected(pair_verdict, asked.response)]
+    if not selected:
+        names = ", ".join(
+            dict.fromkeys(f"{pair_verdict.name[0]} {pair_verdict.name[1]}" for pair_verdict in pair_verdicts)
+        )
         raise InputError(
             "unknown-response",
             "{name} has no response '{response}'",
@@ -138,21 +159,30 @@ def against(
         )
     judged = None
     if gate is not None:
-        gated = narrowed(rule, shown, chosen, asked)
-        usual = [*_names(source, replace(asked, metric=()), experiment), *(one.name for one in made)]
-        rest = [name for name in dict.fromkeys(usual) if name not in {one.name for one in gated}]
+        gated = narrowed(rule, selected, chosen, asked)
+        usual = [
+            *_names(source, replace(asked, metric=()), experiment),
+            *(pair_verdict.name for pair_verdict in pair_verdicts),
+        ]
+        rest = [name for name in dict.fromkeys(usual) if name not in {pair_verdict.name for pair_verdict in gated}]
         judged = gate_pairs(gate, gated, rule, sealed, rest)
-    warnings += tuple(untold_limit(one) for one in shown if one.primary and not one.told)
-    return PairVerdicts(tuple(shown), rule, experiment.id, commands, warnings, judged=judged)
+    warnings += tuple(
+        untold_limit(pair_verdict) for pair_verdict in selected if pair_verdict.primary and not pair_verdict.told
+    )
+    return PairVerdicts(tuple(selected), rule, experiment.id, commands, warnings, judged=judged)
 
 
-def _commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
+def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
     """What one side runs and the other does not."""
     steps = [*experiment.settings.get("set_up", ()), *experiment.settings.get("steps", ())]
-    found = [(side, step["command"]) for side in (rule.a, rule.b) for step in steps
-             if step.get("command") and (step.get("when") or {}).get(rule.factor) == side]  # fmt: skip
-    runs = [command for _, command in found]
-    return [(side, command) for side, command in found if runs.count(command) == 1]
+    side_commands = [
+        (side, step["command"])
+        for side in (rule.a, rule.b)
+        for step in steps
+        if step.get("command") and (step.get("when") or {}).get(rule.factor) == side
+    ]
+    runs = [command for _, command in side_commands]
+    return [(side, command) for side, command in side_commands if runs.count(command) == 1]
 
 
 def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
@@ -164,9 +194,9 @@ def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[Pa
     for run, operation, metric, unit, value, inside in zip(*columns, strict=True):
         row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
         rows.setdefault(str(run), []).append(row)
-    for one in source.runs:
-        if one.experiment == experiment.id and one.id in rows:
-            yield paired_run(rule, cells, one.factors, own_clock(rows[one.id]))
+    for stored_run in source.runs:
+        if stored_run.experiment == experiment.id and stored_run.id in rows:
+            yield paired_run(rule, cells, stored_run.factors, own_clock(rows[stored_run.id]))
 
 
 def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
@@ -190,32 +220,32 @@ def _names(source: Source, asked: Asked, experiment: Experiment) -> list[Name]:
     rows = source.trials(asked.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
-    found = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
-    return list(found)
+    names = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
+    return list(names)
 
 
-def _is_asked(one: PairVerdict, response: Sequence[str]) -> bool:
-    operation, metric, _ = one.name
+def _is_selected(pair_verdict: PairVerdict, response: Sequence[str]) -> bool:
+    operation, metric, _ = pair_verdict.name
     return not response or bool({operation, metric, f"{operation} {metric}"} & set(response))
 
 
-def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: PairRule) -> Iterator[str]:
-    experiment = found[-1]
+def _list_warnings(source: Source, query: Asked, experiments: Sequence[Experiment], rule: PairRule) -> Iterator[str]:
+    experiment = experiments[-1]
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
         yield Message("broken-seal", "{reason}: the interval promises nothing", reason=why)
     yield from source.beside({run.id for run in source.runs if run.experiment == experiment.id})
-    if asked.level != rule.level:
+    if query.level != rule.level:
         yield Message(
             "sealed-level", "the level is the sealed one, {level_percent:g} %", level_percent=100 * rule.level
         )
     if any(column not in ("operation", "metric") for column, _, _ in source.where):
         template = "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
         yield Message("unsealed-condition", template)
-    if len(found) > 1:
+    if len(experiments) > 1:
         yield Message(
             "several-comparisons",
             "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): of several "
             "the one that pleases proves nothing",
-            n_comparisons=len(found),
+            n_comparisons=len(experiments),
         )

@@ -73,8 +73,8 @@ class AnalysisOfVariance(Answer):
 
 def corrected(made: Anova, beside: Sequence[float] = ()) -> dict[str, float | None]:
     """Term → its p, corrected over all terms that are asked about and those ``beside`` (Holm)."""
-    asked = [term for term in made.sources if not term.block]
-    return {term.name: p for term, p in zip(asked, holm([*(term.p for term in asked), *beside]), strict=False)}
+    terms = [term for term in made.sources if not term.block]
+    return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *beside]), strict=False)}
 
 
 def _state(adjusted: float | None, level: float) -> VerdictState:
@@ -112,22 +112,22 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
             "name it with {spell.block}, as {spell.block:campaign}",
         )
     block = Block(how.block, how.weighted) if how.block else None
-    made = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
-    named = columns_of(terms, rows)
-    plain = not how.block and not how.bring_ups and set(terms) == set(named)
-    beside = p_values_beside(source, asked, response, named) if plain else ()
-    more = _besides(source, response, terms, how, asked) if asked.on else Besides()
-    warnings = (*caveats(response), *more.warnings, *made.warnings)
-    return AnalysisOfVariance(replace(made, warnings=warnings), response.unit, more, beside)
+    table = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    factors = columns_of(terms, rows)
+    plain = not how.block and not how.bring_ups and set(terms) == set(factors)
+    other_p_values = p_values_beside(source, asked, response, factors) if plain else ()
+    more = _collect_besides(source, response, terms, how, asked) if asked.on else Besides()
+    warnings = (*caveats(response), *more.warnings, *table.warnings)
+    return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
 
-def _besides(
-    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, asked: Asked
+def _collect_besides(
+    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: Asked
 ) -> Besides:  # fmt: skip
     """What varies and is neither in a term nor a block nor numbers bring-ups."""
     rows = response.rows
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
-    return besides_factors(source, response, columns_of(terms, rows), asked.level, also)
+    return besides_factors(source, response, columns_of(terms, rows), query.level, also)
 
 
 def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
@@ -148,29 +148,29 @@ def sentence(
 ) -> str:  # fmt: skip
     """Which terms explain the variation, by p values that are corrected over these and those ``beside``. Of terms that
     are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is called."""
-    asked, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
-    told = sorted((s for s in asked if (p := adjusted[s.name]) is not None and p < 1 - made.level),
+    sources, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
+    significant = sorted((s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - made.level),
                   key=lambda s: -s.share)  # fmt: skip
-    lost = [s.name for s in asked if s.p is None and not s.df_error]
-    told, seen = [s for s in told if s.name not in taken], told
-    near = [s.name for s in asked if s not in seen and s.p is not None and s.p < 1 - made.level]
+    lost = [s.name for s in sources if s.p is None and not s.df_error]
+    significant, all_significant = [s for s in significant if s.name not in taken], significant
+    near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - made.level]
     tests = len(beside) + sum(p is not None for p in adjusted.values())
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
     if near:
         more = f" Not significant after Holm's correction over {tests} tests: {listed(near)}.{more}"
-    exact = sorted((s for s in asked if s.p is None and s.df_error), key=lambda s: -s.share)
-    if exact and len(exact) == len(asked):
+    exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
+    if exact and len(exact) == len(sources):
         shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
         return f"The variation of {made.response} belongs to {shares}: nothing is left over to hold that against."
     if exact:
         more = f" Nothing is left over to hold {listed([s.name for s in exact])} against.{more}"
-    if not seen:
+    if not all_significant:
         other = "other " if lost or exact else ""
         return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
-    named = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in told)
+    effects = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in significant)
     rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
-    if made.strata and (between := sum(one.error.ss for one in made.strata[:-1])):
+    if made.strata and (between := sum(stratum.error.ss for stratum in made.strata[:-1])):
         rest = f"{100 * between / made.ss_total:.0f} % is the error between bring-ups, {rest}"
-    if not told:
+    if not significant:
         return f"Of the variation of {made.response} {rest}.{more}"
-    return f"The variation of {made.response} belongs to {named}; {rest}.{more}"
+    return f"The variation of {made.response} belongs to {effects}; {rest}.{more}"

@@ -48,7 +48,7 @@ def level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, 
 
 def of_each(sentences: Sequence[tuple[str, str]]) -> str:
     """One sentence as it is; of several each with what it is about: (what, sentence)."""
-    return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {said}" for what, said in sentences)
+    return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {sentence}" for what, sentence in sentences)
 
 
 def finite(value: Any) -> Any:

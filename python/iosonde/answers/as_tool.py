@@ -57,35 +57,35 @@ class AsTool(Answer):
             "recomputed_by": "iosonde",
             "settings": [
                 {
-                    "runs": one.runs,
+                    "runs": setting.runs,
                     "phases": [
-                        {"phase": block.operation, "iteration": block.iteration, "run": one.runs[block.iteration]}
+                        {"phase": block.operation, "iteration": block.iteration, "run": setting.runs[block.iteration]}
                         | {"rows": [asdict(row) for row in block.rows]}
-                        for block in one.blocks
+                        for block in setting.blocks
                     ],
-                    "summary": [asdict(row) for row in one.summary],
-                    "left_out": [{"phase": name, "why": why} for name, why in one.left_out.items()],
+                    "summary": [asdict(row) for row in setting.summary],
+                    "left_out": [{"phase": name, "why": why} for name, why in setting.left_out.items()],
                 }
-                for one in self.settings
+                for setting in self.settings
             ],
         }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a row of the tool."""
         return [
-            {"run": one.runs[block.iteration], "phase": block.operation, **asdict(row)}
-            for one in self.settings
-            for block in one.blocks
+            {"run": setting.runs[block.iteration], "phase": block.operation, **asdict(row)}
+            for setting in self.settings
+            for block in setting.blocks
             for row in block.rows
         ]
 
 
 def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
     """The chosen runs by ``tool``'s own definitions. Raises DataError where none recorded its operations."""
-    return AsTool(tool, tuple(_recompute(chosen.store, tool, chosen.runs)))
+    return AsTool(tool, tuple(_recompute_settings(chosen.store, tool, chosen.runs)))
 
 
-def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recomputed]:
+def _recompute_settings(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recomputed]:
     settings: dict[tuple[Any, ...], list[StoredRun]] = {}
     for run in runs:
         if run.n_operations and run.complete:
@@ -98,11 +98,11 @@ def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recom
             "results of other tools and samples keep only totals; measure with 'iosonde run'",
             tool=tool,
         )
-    return [_of_setting(store, tool, chosen) for chosen in settings.values()]
+    return [_recompute_setting(store, tool, chosen) for chosen in settings.values()]
 
 
-def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recomputed:
-    found = Recomputed([run.id for run in runs])
+def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recomputed:
+    recomputed = Recomputed([run.id for run in runs])
     rates: dict[tuple[str, str], list[float]] = {}
     for iteration, run in enumerate(runs):
         for phase, work, why in works(store, run):
@@ -114,14 +114,14 @@ def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recompute
                     rates.setdefault((operation[0], name), []).append(value)
                 why = "" if value is not None else _INCOMPARABLE if operation else _NOT_OF_MDTEST
             elif work is not None:
-                made, why = rows_of(tool, phase, work, flags_of(run))
-                found.blocks += [ToolPhase(name, iteration, made)] if made else []
+                rows, why = rows_of(tool, phase, work, flags_of(run))
+                recomputed.blocks += [ToolPhase(name, iteration, rows)] if rows else []
             if why:
-                found.left_out[name] = why
+                recomputed.left_out[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]
     for title, name in sorted(rates, key=lambda key: order.index(key[0])):
-        found.summary.append(mdtest.summary(title, name, rates[title, name]))
-    return found
+        recomputed.summary.append(mdtest.summary(title, name, rates[title, name]))
+    return recomputed
 
 
 def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:

@@ -55,19 +55,19 @@ class Besides:
         """The same; ``option`` would hold them."""
         if not self.names:
             return []
-        verb, held = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
+        verb, pronoun = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
         template = "{columns} {verb} besides: add {pronoun} to {option}, or hold {pronoun} with {spell.where}"
-        values = {"columns": some(self.names), "verb": verb, "pronoun": held, "option": str(getattr(spell, option))}
+        values = {"columns": some(self.names), "verb": verb, "pronoun": pronoun, "option": str(getattr(spell, option))}
         return [Message(VARIES_BESIDES, template, **values)]
 
     @property
     def sentence(self) -> str:
         """The effects that are others when the columns are held; empty where none is."""
-        said = [f"{confounded(column, twin)}." for twin, column in self.twins]
-        said += [text for term in self.terms if (text := self._said(term))]
-        said += [f"{column} {drift.text}." for column, drift in self.drifts]
-        said += [f"{self.missing}."] if self.missing else []
-        return " ".join([*said, *([_PARTS] if self.are_parts else [])])
+        sentences = [f"{confounded(column, twin)}." for twin, column in self.twins]
+        sentences += [text for term in self.terms if (text := self._said(term))]
+        sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
+        sentences += [f"{self.missing}."] if self.missing else []
+        return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
         """A verdict about terms, or about columns of them (by default those of its subject), with what the columns
@@ -103,10 +103,10 @@ class Besides:
     def _changes(self, term: HeldTerm) -> bool:
         """Whether the effect is another one with the columns held, and not only less sure: significant in one of the
         two models alone, it differs from the plain one or holds 0 with at most half of that left; or it turns."""
-        seen, held = self._is_significant(term.p), self._is_significant(term.p_held)
-        if seen == held:
-            return seen and term.turns
-        return self._is_significant(term.p_same) or (seen and term.share <= _HALF)
+        plain_significant, adjusted_significant = self._is_significant(term.p), self._is_significant(term.p_held)
+        if plain_significant == adjusted_significant:
+            return plain_significant and term.turns
+        return self._is_significant(term.p_same) or (plain_significant and term.share <= _HALF)
 
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
@@ -116,12 +116,12 @@ class Besides:
         if term.aliased:
             return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):
-            is_seen = self._is_significant(term.p_held)
-            return f"With {columns} held the effect of {term.name} is significant." if is_seen else ""
+            adjusted_significant = self._is_significant(term.p_held)
+            return f"With {columns} held the effect of {term.name} is significant." if adjusted_significant else ""
         if not self._changes(term):
             return ""
-        held = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
-        return f"{term.name}: inconclusive: with {columns} held its effect {held}."
+        outcome = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
+        return f"{term.name}: inconclusive: with {columns} held its effect {outcome}."
 
 
 def _is_of(subject: Collection[str], column: str) -> bool:
@@ -133,56 +133,56 @@ def besides(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:  # fmt: skip
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
-    made = besides_rows(response.rows, response.title, terms, names, level, model)
-    return with_response(made, response, columns_of(terms, response.rows))
+    besides = besides_rows(response.rows, response.title, terms, names, level, model)
+    return with_response(besides, response, columns_of(terms, response.rows))
 
 
 def besides_rows(
     rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:  # fmt: skip
     """The same of the rows of a table, whose response is the column ``title``."""
-    made = _varying(rows, names, columns_of(terms, rows), level)
-    if not made.names:
-        return made
+    besides = _build_besides(rows, names, columns_of(terms, rows), level)
+    if not besides.names:
+        return besides
     try:
         fitted = fit_table(rows, title, terms, level)[0] if model is None else model
     except IosondeError:  # without a model of them the columns are named all the same
-        return made
-    return replace(made, terms=hold(fitted, rows, made.names))
+        return besides
+    return replace(besides, terms=hold(fitted, rows, besides.names))
 
 
 def varying(response: Response, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
     """The columns ``names`` beside the columns ``asked``, without those that follow from these, and not held."""
-    return with_response(_varying(response.rows, names, asked, level), response, asked)
+    return with_response(_build_besides(response.rows, names, asked, level), response, asked)
 
 
 def with_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
     """The same with what the rows of a response say against claims about the columns ``asked``."""
-    return replace(made, are_parts=response.are_parts, drifts=tuple(_drifts(response, asked, made.level)),
+    return replace(made, are_parts=response.are_parts, drifts=tuple(_detect_drifts(response, asked, made.level)),
                    missing=uneven_missing(response.rows, response.values, asked))  # fmt: skip
 
 
-def _varying(rows: Table, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
-    cells = len(rows.groups(asked))
-    rest = tuple(name for name in names if len(rows.groups([*asked, name])) > cells)
-    pairs = [(name, column) for name in names if name not in rest for column in asked]
+def _build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
+    cells = len(rows.groups(columns))
+    rest = tuple(name for name in names if len(rows.groups([*columns, name])) > cells)
+    pairs = [(name, column) for name in names if name not in rest for column in columns]
     twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
     return Besides(rest, twins, level=level)
 
 
-def _drifts(response: Response, asked: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
+def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
     """Those of the columns, each inside the cells of the others."""
-    known = np.flatnonzero(~np.isnan(response.values))
-    rows = response.rows.take(known)
+    present = np.flatnonzero(~np.isnan(response.values))
+    rows = response.rows.take(present)
     if response.within_run or response.are_parts or bring_ups_of(rows) is not None:
         return
-    order = measured_order(rows, (response.title, *asked))
+    order = measured_order(rows, (response.title, *columns))
     times = np.arange(len(rows), dtype=float) if order is None else order
-    for column in asked:
+    for column in columns:
         others = np.zeros(len(rows), dtype=np.intp)
-        for number, (_, places) in enumerate(rows.groups([name for name in asked if name != column])):
+        for number, (_, places) in enumerate(rows.groups([name for name in columns if name != column])):
             others[places] = number
-        drift = drift_in_turn(rows.column(column).codes()[0], response.values[known], others, times, level)
+        drift = drift_in_turn(rows.column(column).codes()[0], response.values[present], others, times, level)
         if drift is not None:
             yield column, drift
 

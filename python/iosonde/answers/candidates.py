@@ -31,34 +31,34 @@ class Learning:
 
     def candidates(self, examples: Examples) -> list[Candidate]:
         """The models to try, from the simplest. Raises InputError, or DataError for terms that do not exist."""
-        found = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
-        for terms in dict.fromkeys(str(one.options["terms"]) for one in found if "terms" in one.options):
+        models = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
+        for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
             columns_of(examples, terms)
-        return found
+        return models
 
 
 def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
     """The models of these texts, from the simplest. Raises InputError."""
-    found: list[Candidate] = []
+    models: list[Candidate] = []
     for text in texts or ("auto",):
         for part in [text] if "=" in text else [name.strip() for name in text.split(",") if name.strip()]:
             name, *options = part.split()
             if name == "auto":
-                found += auto(n_settings, terms or "")
+                models += auto(n_settings, terms or "")
                 continue
-            given = dict(_option(name, option) for option in options)
+            settings = dict(_parse_option(name, option) for option in options)
             if terms and "terms" in checked(name, {}):
-                given = {"terms": terms, **given}
-            checked(name, given)
-            found.append(Candidate(name, given))
-    if not found:
+                settings = {"terms": terms, **settings}
+            checked(name, settings)
+            models.append(Candidate(name, settings))
+    if not models:
         raise InputError("empty-option-value", "no family is named", "families: auto, {names}", names=", ".join(NAMES))
-    named = {candidate.name: candidate for candidate in found}
-    order = list(named)
-    return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
+    by_name = {candidate.name: candidate for candidate in models}
+    order = list(by_name)
+    return sorted(by_name.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
 
 
-def _option(family: str, text: str) -> tuple[str, Any]:
+def _parse_option(family: str, text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise InputError(
@@ -67,11 +67,11 @@ def _option(family: str, text: str) -> tuple[str, Any]:
             "write {spell.family:'tree depth=4'}",
             option=text,
         )
-    known = checked(family, {}).get(key, "")
-    if isinstance(known, str):
+    default = checked(family, {}).get(key, "")
+    if isinstance(default, str):
         return key, value
     try:
-        number = type(known)(value)
+        number = type(default)(value)
     except ValueError:
         raise InputError(
             "not-a-number",
@@ -80,7 +80,7 @@ def _option(family: str, text: str) -> tuple[str, Any]:
             family=family,
             key=key,
             number=value,
-            default_number=known or 4,
+            default_number=default or 4,
         ) from None
     if not 0 <= number < 1e9:
         raise InputError(

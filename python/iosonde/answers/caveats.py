@@ -14,11 +14,11 @@ from iosonde.stats.checks import s311_shared_bring_ups as s311
 def caveats(response: Response, option: str = "on") -> list[str]:
     """In words: what was taken for what, repeats that are no executions, factors that nothing here tells apart.
     ``option`` names factors, '' where there is none."""
-    said = with_option(response.warnings, option)
+    messages = with_option(response.warnings, option)
     if response.within_run:
         template = "repeats are iterations within one run: the noise of another execution is not seen"
-        said.append(Message("within-run", template))
-    return [*said, *(confounded(name, twin) for name, twin in response.confounded)]
+        messages.append(Message("within-run", template))
+    return [*messages, *(confounded(name, twin) for name, twin in response.confounded)]
 
 
 def with_option(warnings: Sequence[str], option: str) -> list[str]:
@@ -39,18 +39,23 @@ def confounded(name: str, twin: str) -> Message:
 
 def of_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
     """Where an analysis of these factors takes trials of one bring-up for repetitions: S311."""
-    held = s311.held_in(response.rows, names)
-    if held is None:
+    bring_ups = s311.held_in(response.rows, names)
+    if bring_ups is None:
         return []
-    found = s311.finding(held, where)
+    finding = s311.finding(bring_ups, where)
     template = "{finding} {sentence}: {action}"
-    values = {"finding": found.code, "sentence": found.sentence, "action": found.action, "columns": ", ".join(names)}
+    values = {
+        "finding": finding.code,
+        "sentence": finding.sentence,
+        "action": finding.action,
+        "columns": ", ".join(names),
+    }
     return [Message("shared-bring-ups", template, **values)]
 
 
 def of_cells(response: Response) -> list[str]:
     """What the cells do not show: factors that change with one of those that make them. Ranks grow with nodes."""
-    said: list[str] = []
+    messages: list[str] = []
     for name, twin in response.confounded:
         if "ranks" in (name, twin):
             continue
@@ -60,8 +65,8 @@ def of_cells(response: Response) -> list[str]:
             else "nothing here tells them apart"
         )
         template = "{factor} changes with {twin} from cell to cell: " + end
-        said.append(Message("confounded-in-cells", template, factor=name, twin=twin))
-    return said
+        messages.append(Message("confounded-in-cells", template, factor=name, twin=twin))
+    return messages
 
 
 def some(texts: Sequence[str], most: int = 4) -> str:

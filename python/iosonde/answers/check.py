@@ -73,16 +73,16 @@ class Carried:
 
 def carried(text: str) -> Carried:
     """What ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit says. Raises InputError."""
-    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
-    readings = bytes_per_s(found[2]) if found else ()
-    if not found or (found[2] and not readings) or not float(found[1]) > 0:
+    match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(match[2]) if match else ()
+    if not match or (match[2] and not readings) or not float(match[1]) > 0:
         raise InputError(
             "not-a-rate",
             "{spell.bound:'{rate}'} is not a rate",
             "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
             rate=text,
         )
-    return Carried(float(found[1]) * min(readings)) if readings else Carried(limit=float(found[1]))
+    return Carried(float(match[1]) * min(readings)) if readings else Carried(limit=float(match[1]))
 
 
 def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
@@ -94,32 +94,41 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
                 "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
             )
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
-        made = measured(source, replace(asked, on=tuple(by)))
+        trials = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
         probes = hardware.stored(source.probes)
         content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.whole)
-        examination = examine.of_store(made, asked.level, content, bound.bytes_per_s)
-        return Check(examination, made.warnings)
-    table, seen = _of_table(source, asked, by)
-    return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,
-                                  bound.limit))  # fmt: skip
+        examination = examine.of_store(trials, asked.level, content, bound.bytes_per_s)
+        return Check(examination, trials.warnings)
+    table, column_roles = _prepare_table(source, asked, by)
+    return Check(
+        examine.of_table(
+            table,
+            asked.level,
+            column_roles.responses,
+            column_roles.settings,
+            column_roles.ignored,
+            bound.bytes_per_s,
+            bound.limit,
+        )
+    )
 
 
-def _of_table(source: Source, asked: Asked, by: Sequence[str]) -> tuple[Table, Roles]:
+def _prepare_table(source: Source, query: Asked, by: Sequence[str]) -> tuple[Table, Roles]:
     """The rows with what is computed of them, and the roles of the columns: what a response is computed from is no
     setting."""
-    if not asked.response:
+    if not query.response:
         return source.table, roles.guess(source.table, (), list(by) or None)
-    table, names = with_computed(source, source.table, asked, by)
-    bases = [one.measured for one in responses(source, replace(asked, on=tuple(by))) if one.measured]
-    seen = roles.guess(table, [*names, *bases], list(by) or None)
-    return table, replace(seen, responses=tuple(table.column(name).name for name in names))
+    table, names = with_computed(source, source.table, query, by)
+    bases = [response.measured for response in responses(source, replace(query, on=tuple(by))) if response.measured]
+    column_roles = roles.guess(table, [*names, *bases], list(by) or None)
+    return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
 
 
 def noise(source: Source, asked: Asked, by: Sequence[str] = ()) -> Noise:
     """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
     if source.store is not None:
-        made = measured(source, replace(asked, on=tuple(by)))
-        return Noise(passports.of_store(made, source.table, asked.level))
-    table, seen = _of_table(source, asked, by)
-    return Noise(passports.of_table(table, asked.level, seen.responses, seen.settings))
+        trials = measured(source, replace(asked, on=tuple(by)))
+        return Noise(passports.of_store(trials, source.table, asked.level))
+    table, column_roles = _prepare_table(source, asked, by)
+    return Noise(passports.of_table(table, asked.level, column_roles.responses, column_roles.settings))

@@ -27,8 +27,7 @@ from iosonde.model.bound.system import LESS_IS_BETTER, idle
 
 from . import cluster_tables
 
-SECTIONS = ("name", "nodes", "today", "limits", "candidates", "cpus", "measured", "systems", "weights",
-            "criteria")  # fmt: skip
+SECTIONS = ("name", "nodes", "today", "limits", "candidates", "cpus", "measured", "systems", "weights", "criteria")
 _CONTENT = ("nodes", "today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
 _CHUNKS = ("data_chunks", "parity_chunks")
 _COUNTS = (*(name for name, reader in READS.items() if reader is whole), *_CHUNKS)
@@ -42,11 +41,11 @@ _LIMITS = ("max_cost", "max_watts", "max_rack_units", "min_nodes_per_rack_unit")
 _CPU_LIMITS = ("min_cpu_points", "max_cpu_watts")
 
 
-def _size(text: str) -> float:
+def _parse_size(text: str) -> float:
     return float(parse_size(text))
 
 
-_OF_THE_WHOLE: dict[str, Callable[[str], float]] = {"capacity": _size, "bandwidth": parse_rate, "cost": number}
+_TOTALS: dict[str, Callable[[str], float]] = {"capacity": _parse_size, "bandwidth": parse_rate, "cost": number}
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,14 @@ class ClusterFile:
     def derived(self) -> dict[str, float]:
         """What follows from the whole and its parts: bytes on a disk, bytes/s of a server, money for 10¹² bytes."""
         system = self.cluster.system if self.cluster else {}
-        found = {}
+        values = {}
         if self.capacity and "disks" in system:
-            found["capacity_per_disk"] = self.capacity / system["disks"].value
+            values["capacity_per_disk"] = self.capacity / system["disks"].value
         if self.bandwidth and "servers" in system:
-            found["bandwidth_per_server"] = self.bandwidth / system["servers"].value
+            values["bandwidth_per_server"] = self.bandwidth / system["servers"].value
         if self.capacity and self.cost:
-            found["cost_per_terabyte"] = self.cost / self.capacity * 1e12
-        return found
+            values["cost_per_terabyte"] = self.cost / self.capacity * 1e12
+        return values
 
 
 def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
@@ -89,14 +88,15 @@ def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
     if not isinstance(given, Mapping):
         check_reachable(Path(given))
     document = (
-        yaml_text.Document(dict(given), "the cluster") if isinstance(given, Mapping)
+        yaml_text.Document(dict(given), "the cluster")
+        if isinstance(given, Mapping)
         else yaml_text.load(Path(given), "cluster file", first)
-    )  # fmt: skip
+    )
     reader = _Reader(document)
-    made = reader.build()
+    cluster_file = reader.build()
     if reader.problems:
         raise SpecError(document.name, reader.problems)
-    return made
+    return cluster_file
 
 
 def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
@@ -104,8 +104,8 @@ def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str
     cluster of today. A mapping may be ``today`` itself. Raises InputError, SpecError."""
     if isinstance(given, Mapping) and not {*SECTIONS} & {*given}:
         given = {"today": given}
-    whole_file = read_cluster(given)
-    cluster = whole_file.cluster
+    cluster_file = read_cluster(given)
+    cluster = cluster_file.cluster
     if cluster is None:
         name = "the cluster" if isinstance(given, Mapping) else given
         raise InputError(
@@ -115,10 +115,12 @@ def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str
             name=name,
         )
     ends = {
-        name: (one.value, one.high, one.low) if name in LESS_IS_BETTER else (one.value, one.low, one.high)
-        for name, one in cluster.system.items()
+        name: (quantity.value, quantity.high, quantity.low)
+        if name in LESS_IS_BETTER
+        else (quantity.value, quantity.low, quantity.high)
+        for name, quantity in cluster.system.items()
     }
-    return ends, dict(cluster.words), whole_file.nodes
+    return ends, dict(cluster.words), cluster_file.nodes
 
 
 class _Reader(Sections):
@@ -139,16 +141,21 @@ class _Reader(Sections):
         if not any(data.get(name) for name in _CONTENT) and not self.problems:
             what = Message("nothing-to-choose", "nothing to choose from")
             self.wrong((), what, "give today with candidates, cpus, measured or systems")
-        of_cpus = {name: limits.pop(name, None) for name in _CPU_LIMITS}
-        of_whole = {
-            name: self.scalar(("today", name), reader) for name, reader in _OF_THE_WHOLE.items() if name in today
-        }
+        cpu_limits = {name: limits.pop(name, None) for name in _CPU_LIMITS}
+        totals = {name: self.scalar(("today", name), reader) for name, reader in _TOTALS.items() if name in today}
         return ClusterFile(
-            str(data.get("name") or ""), cluster, candidates, UpgradeLimits(**limits), cluster_tables.cpus(self),
-            **of_cpus,
-            measured=cluster_tables.measured(self), systems=cluster_tables.systems(self),
-            weights=cluster_tables.weights(self), **of_whole, nodes=nodes,
-        )  # fmt: skip
+            str(data.get("name") or ""),
+            cluster,
+            candidates,
+            UpgradeLimits(**limits),
+            cluster_tables.cpus(self),
+            **cpu_limits,
+            measured=cluster_tables.measured(self),
+            systems=cluster_tables.systems(self),
+            weights=cluster_tables.weights(self),
+            **totals,
+            nodes=nodes,
+        )
 
     def counted(self, today: Mapping[str, Any], nodes: ClusterNodes) -> Mapping[str, Any]:
         """``today`` with how many there are by their names; another number there is a mistake."""
@@ -161,39 +168,55 @@ class _Reader(Sections):
         return {**today, **counts}
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
-        self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_OF_THE_WHOLE, "model", "measured"))
+        self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_TOTALS, "model", "measured"))
         numbers = {name: self.scalar(("today", name), number) for name in _OF_CLUSTER if name in today}
         model = self.levels(("today", "model"))
-        made = Cluster(str(self.document.data.get("name") or "the cluster"), self.quantities(("today",), today, None),
-                       self.words(("today",), today), **{k: v for k, v in numbers.items() if v is not None},
-                       model=model, measured=self.levels(("today", "measured")))  # fmt: skip
+        cluster = Cluster(
+            str(self.document.data.get("name") or "the cluster"),
+            self.quantities(("today",), today, None),
+            self.words(("today",), today),
+            **{k: v for k, v in numbers.items() if v is not None},
+            model=model,
+            measured=self.levels(("today", "measured")),
+        )
         if not self.problems:
             changes = self.document.data.get("candidates")
-            later = {name for one in changes.values() if isinstance(one, dict) for name in one} if isinstance(
-                changes, dict) else set()  # fmt: skip
-            self.used(("today",), {*made.system, *made.words}, later)
-            self.possible(("today",), lambda: after(made))
-        return made
+            later = (
+                {name for change in changes.values() if isinstance(change, dict) for name in change}
+                if isinstance(changes, dict)
+                else set()
+            )
+            self.used(("today",), {*cluster.system, *cluster.words}, later)
+            self.possible(("today",), lambda: after(cluster))
+        return cluster
 
     def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
         at: Key = ("candidates", name)
-        given = self.mapping(at)
-        self.known(given, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
-        keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in given]
+        section = self.mapping(at)
+        self.known(section, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
+        keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in section]
         read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
         numbers = {key: value for key, value in read.items() if value is not None}
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
-        made = UpgradeCandidate(name, self.quantities(at, given, cluster), self.words(at, given),
-                         **numbers, attributes=attributes,
-                         model=self.levels((*at, "model")),
-                         measured=self.levels((*at, "measured")))  # fmt: skip
-        if not (made.system or made.words or made.attributes or made.model or made.measured) and not self.problems:
+        candidate = UpgradeCandidate(
+            name,
+            self.quantities(at, section, cluster),
+            self.words(at, section),
+            **numbers,
+            attributes=attributes,
+            model=self.levels((*at, "model")),
+            measured=self.levels((*at, "measured")),
+        )
+        if (
+            not (candidate.system or candidate.words or candidate.attributes or candidate.model or candidate.measured)
+            and not self.problems
+        ):
             what = Message("changes-nothing", "it changes nothing")
             self.wrong(at, what, "give what it sets, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
-            self.used(at, {*made.system, *made.words}, {*cluster.system, *cluster.words})
-            self.possible(at, lambda: after(cluster, [made]))
-        return made
+            self.used(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
+            self.possible(at, lambda: after(cluster, [candidate]))
+        return candidate
 
     def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
         """What no term would use is a mistake, and not ignored."""
@@ -203,16 +226,16 @@ class _Reader(Sections):
             self.wrong((*at, lost[0]), what, f"give {lost[1]} too")
 
     def quantities(self, at: Key, given: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
-        found = {}
+        quantities = {}
         for name, value in given.items():
             if name in READS or name in _CHUNKS:
-                made = self.quantity((*at, name), value, READS.get(name, whole))
-                if made and made.times and (cluster is None or name not in cluster.system):
+                quantity = self.quantity((*at, name), value, READS.get(name, whole))
+                if quantity and quantity.times and (cluster is None or name not in cluster.system):
                     what = Message("missing-base", "{factor} of what? today does not say", factor=value)
                     self.wrong((*at, name), what, f"give {name} under today")
-                elif made and self.countable((*at, name), name, made, cluster):
-                    found[name] = made
-        return found
+                elif quantity and self.countable((*at, name), name, quantity, cluster):
+                    quantities[name] = quantity
+        return quantities
 
     def countable(self, path: Key, name: str, made: Quantity, cluster: Cluster | None) -> bool:
         """Whether a quantity that counts things is one whole number."""
@@ -236,7 +259,7 @@ class _Reader(Sections):
             return Quantity(float(times[1]), float(times[1]), float(times[1]), times=True)
         several = value if isinstance(value, list) else [value]
         try:
-            ends = [float(parse(str(one))) for one in several]
+            ends = [float(parse(str(item))) for item in several]
         except InputError as error:
             self.wrong(path, error.message, error.hint)
             return None

@@ -14,28 +14,28 @@ _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     """The section ``cpus``: points and W of each."""
-    found = []
+    entries = []
     for name in reader.mapping(("cpus",)):
         values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
         if len(values) == 2:
-            found.append(ListedCpu(str(name), values["points"], values["watts"]))
-    return tuple(found)
+            entries.append(ListedCpu(str(name), values["points"], values["watts"]))
+    return tuple(entries)
 
 
 def measured(reader: Sections) -> tuple[Configuration, ...]:
     """The section ``measured``: the times of each configuration, and its factors."""
-    found = []
+    configurations = []
     for name in reader.mapping(("measured",)):
         at: Key = ("measured", name)
-        given = dict(reader.mapping(at))
-        times = given.pop("time", None)
+        factors = dict(reader.mapping(at))
+        times = factors.pop("time", None)
         if times is None:
             reader.wrong(
                 at, Message("missing-key", "time is missing", name="time"), "write it like 282min, or a list of repeats"
             )
             continue
         try:
-            seconds = tuple(parse_seconds(str(one)) for one in (times if isinstance(times, list) else [times]))
+            seconds = tuple(parse_seconds(str(time)) for time in (times if isinstance(times, list) else [times]))
         except InputError as error:
             reader.wrong((*at, "time"), error.message, error.hint)
             continue
@@ -45,18 +45,18 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
         if min(seconds) < _SHORTEST_S or max(seconds) > _LONGEST_S:
             reader.wrong((*at, "time"), Message("out-of-range", "no job takes such a time"), "write it like 282min")
             continue
-        found.append(Configuration(str(name), given, seconds))
-    return tuple(found)
+        configurations.append(Configuration(str(name), factors, seconds))
+    return tuple(configurations)
 
 
 def criteria(reader: Sections) -> tuple[str, ...]:
     """The list ``criteria``: what systems are marked by, where it is not the seven that are known."""
-    given = reader.document.data.get("criteria")
-    if given is None:
+    entries = reader.document.data.get("criteria")
+    if entries is None:
         return tuple(CRITERIA)
-    names = [str(one) for one in given] if isinstance(given, list) else []
+    names = [str(entry) for entry in entries] if isinstance(entries, list) else []
     if not names or len(set(names)) < len(names):
-        if not any(one.key == "criteria" for one in reader.problems):  # asked for weights, too
+        if not any(problem.key == "criteria" for problem in reader.problems):  # asked for weights, too
             what = Message("duplicate-names", "not a list of different names")
             reader.wrong(("criteria",), what, "write it like [scalability, transparency]")
         return tuple(CRITERIA)
@@ -65,26 +65,26 @@ def criteria(reader: Sections) -> tuple[str, ...]:
 
 def systems(reader: Sections) -> dict[str, dict[str, float]]:
     """The section ``systems``: marks from 0 to 5 by criterion."""
-    found, names = {}, criteria(reader)
+    marks_by_system, names = {}, criteria(reader)
     for name in reader.mapping(("systems",)):
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
             if not 0 <= mark <= 5:
                 what = Message("out-of-range", "a mark of {mark:g}", mark=mark)
                 reader.wrong(("systems", name, criterion), what, "marks go from 0 to 5")
-        found[str(name)] = marks
-    return found
+        marks_by_system[str(name)] = marks
+    return marks_by_system
 
 
 def weights(reader: Sections) -> dict[str, float]:
     """The section ``weights``: at least 0, and not all 0."""
     names = criteria(reader)
-    found = reader.numbers(("weights",), names, zero=True)
-    for criterion, weight in found.items():
+    weights_by_criterion = reader.numbers(("weights",), names, zero=True)
+    for criterion, weight in weights_by_criterion.items():
         if weight < 0:
             what = Message("out-of-range", "a weight of {weight:g}", weight=weight)
             reader.wrong(("weights", criterion), what, "a weight is 0 or more")
-    if len(found) == len(names) and not any(found.values()):
+    if len(weights_by_criterion) == len(names) and not any(weights_by_criterion.values()):
         what = Message("no-weight", "every weight is 0")
         reader.wrong(("weights",), what, "leave out the criteria that count once")
-    return found
+    return weights_by_criterion

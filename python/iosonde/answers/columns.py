@@ -19,7 +19,7 @@ def with_computed(source: Source, table: Table, asked: Asked, by: Sequence[str])
         if any(text in (column.name, column.label) for column in table.columns.values()):
             names.append(text)
             continue
-        (made,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
-        table = replace(table, columns={**table.columns, made.title: made.rows.columns[made.title]})
-        names.append(made.title)
+        (response,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
+        table = replace(table, columns={**table.columns, response.title: response.rows.columns[response.title]})
+        names.append(response.title)
     return table, names

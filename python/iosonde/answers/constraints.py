@@ -32,21 +32,21 @@ class KeptConstraints:
         """(the check of settings, why a stored constraint is not kept). Raises InputError where one that was asked for
         says nothing of these factors, or is broken by what was measured."""
         typed(self.asked, examples)
-        designed, left = of_experiments(self.source, examples) if self.source is not None else ([], [])
-        return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), left
+        designed, dropped = of_experiments(self.source, examples) if self.source is not None else ([], [])
+        return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), dropped
 
 
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
     """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
     ``where``: who says them, by default the option. Raises InputError for an expression that says nothing."""
     words = _words(features)
-    made = [read(text, list(words.values()), where or f"{spell.constraint}") for text in texts]
+    expressions = [read(text, list(words.values()), where or f"{spell.constraint}") for text in texts]
 
-    def broken(setting: Mapping[str, Any]) -> str | None:
+    def find_broken(setting: Mapping[str, Any]) -> str | None:
         cell = {words[name]: value for name, value in setting.items() if name in words}
-        return next((one.text for one in made if not one.holds(cell)), None)
+        return next((expression.text for expression in expressions if not expression.holds(cell)), None)
 
-    return broken
+    return find_broken
 
 
 def typed(texts: Sequence[str], examples: Examples) -> Broken:
@@ -56,13 +56,13 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
         return broken
     if wrong := _measured(broken, examples):
         text, at = wrong
-        told = ", ".join(f"{name}={value}" for name, value in at.items())
+        setting_text = ", ".join(f"{name}={value}" for name, value in at.items())
         raise InputError(
             "constraint-violated",
             "'{constraint}' does not hold at {setting}, which was measured",
             "correct the constraint, or leave such rows out with {spell.where}",
             constraint=text,
-            setting=told,
+            setting=setting_text,
         )
     return broken
 
@@ -74,31 +74,31 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
         return [], []
     ids = {run.experiment for run in source.runs}
     taken: dict[str, None] = {}
-    left: dict[str, None] = {}
+    dropped: dict[str, None] = {}
     for experiment in source.experiments:
         design = experiment.settings.get("design") or {}
         if experiment.id not in ids or not isinstance(design, Mapping):
             continue
         for text in design.get("constraints") or ():
             try:
-                found = _fixed(text, [factor.name for factor in experiment.factors], source, examples)
+                constraint = _substitute_factors(text, [factor.name for factor in experiment.factors], source, examples)
             except IosondeError as error:
                 template = "the constraint '{constraint}' of the experiment is not kept: {reason}"
-                left[Message("constraint-dropped", template, constraint=text, reason=error.message)] = None
+                dropped[Message("constraint-dropped", template, constraint=text, reason=error.message)] = None
                 continue
-            if found:
-                taken[found] = None
-    return list(taken), list(left)
+            if constraint:
+                taken[constraint] = None
+    return list(taken), list(dropped)
 
 
-def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
+def _substitute_factors(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
     """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
-    known = set(_words(examples.features).values())
-    made = read(text, list(names), "the experiment")
-    if not made.names & known:
+    model_names = set(_words(examples.features).values())
+    expression = read(text, list(names), "the experiment")
+    if not expression.names & model_names:
         return ""
-    values = {name: _only_value(source, name) for name in sorted(made.names - known)}
-    written = _with_values(made, values)
+    values = {name: _only_value(source, name) for name in sorted(expression.names - model_names)}
+    written = _with_values(expression, values)
     if _measured(check_of([written], examples.features, "the experiment"), examples):
         raise InputError("constraint-violated", "trials that were measured break it")
     return written
@@ -112,15 +112,15 @@ def _only_value(source: Source, name: str) -> Any:
     return tidy(float(levels[0])) if column.numeric else levels[0]
 
 
-def _with_values(made: Expression, values: Mapping[str, Any]) -> str:
+def _with_values(expression: Expression, values: Mapping[str, Any]) -> str:
     if not values:
-        return made.text
+        return expression.text
 
     class _Values(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return ast.Constant(values[node.id]) if node.id in values else node
 
-    return ast.unparse(_Values().visit(ast.parse(made.text, mode="eval")))
+    return ast.unparse(_Values().visit(ast.parse(expression.text, mode="eval")))
 
 
 def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:

@@ -73,32 +73,46 @@ class Corpus(Answer):
         """As ``iosonde corpus --json``."""
         linked = None if self.linked is None else self.linked.share.to_json()
         return {
-            "level": self.level, "clusters": list(self.clusters), "on": list(self.on), "runs": self.runs,
-            "systems": self.systems, "years": self.years, "rare": self.rare,
-            "phases": [one.to_json() for one in self.phases], "metadata_by_bandwidth": linked,
-            "sentence": self.sentence, "warnings": list(self.warnings),
-        }  # fmt: skip
+            "level": self.level,
+            "clusters": list(self.clusters),
+            "on": list(self.on),
+            "runs": self.runs,
+            "systems": self.systems,
+            "years": self.years,
+            "rare": self.rare,
+            "phases": [phase.to_json() for phase in self.phases],
+            "metadata_by_bandwidth": linked,
+            "sentence": self.sentence,
+            "warnings": list(self.warnings),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a phase."""
         return [
-            {"operation": one.operation, "metric": one.metric, "unit": one.unit, "per": one.per,
-             "runs": len(one.values), "systems": one.systems, **one.mean.flat("geometric_mean"),
-             **{key: value for p, q in one.quantiles.items() for key, value in q.flat(f"p{100 * p:g}").items()}}
-            for one in self.phases
-        ]  # fmt: skip
+            {
+                "operation": phase.operation,
+                "metric": phase.metric,
+                "unit": phase.unit,
+                "per": phase.per,
+                "runs": len(phase.values),
+                "systems": phase.systems,
+                **phase.mean.flat("geometric_mean"),
+                **{key: value for p, q in phase.quantiles.items() for key, value in q.flat(f"p{100 * p:g}").items()},
+            }
+            for phase in self.phases
+        ]
 
     @property
     def decided_by_one(self) -> list[tuple[CorpusPhase, str, Explained]]:
         """(number, covariate, what it explains) where one system alone decides the line, the farthest of each covariate
         and the number where it is farthest."""
-        found: dict[str, tuple[CorpusPhase, str, Explained]] = {}
-        for one in self.phases:
-            for name, e in one.explained.items():
-                before = found[name][2].leverage if name in found else None
+        farthest: dict[str, tuple[CorpusPhase, str, Explained]] = {}
+        for phase in self.phases:
+            for name, e in phase.explained.items():
+                before = farthest[name][2].leverage if name in farthest else None
                 if e.without is not None and (e.leverage or 0.0) > (before or 0.0):
-                    found[name] = (one, name, e)
-        return list(found.values())
+                    farthest[name] = (phase, name, e)
+        return list(farthest.values())
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -109,21 +123,24 @@ class Corpus(Answer):
     @property
     def sentence(self) -> str:
         """How far systems differ, what explains it, and where one's own result lies."""
-        said = _places(self)
-        wide = [one for one in self.phases if all(one.quantiles[p].value for p in (0.1, 0.9))]
-        if wide and not said:
-            most = max(wide, key=lambda one: _reach(one))
+        sentences = _places(self)
+        wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
+        if wide and not sentences:
+            most = max(wide, key=lambda phase: _reach(phase))
             times = significant(_reach(most))
-            said.append(f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the "
-                        "lowest.")  # fmt: skip
-        told = [(one, name, e) for one in self.phases for name, e in one.explained.items() if is_seen(e)]
-        if told:
-            one, name, e = max(told, key=lambda found: found[2].share.low or 0.0)
-            said.append(f"Most is explained of {one.title} by {name}: {_percent(e.share)} of the variance of its "
-                        "logarithm between systems.")  # fmt: skip
+            sentences.append(
+                f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
+            )
+        effects = [(phase, name, e) for phase in self.phases for name, e in phase.explained.items() if is_seen(e)]
+        if effects:
+            strongest, name, e = max(effects, key=lambda effect: effect[2].share.low or 0.0)
+            sentences.append(
+                f"Most is explained of {strongest.title} by {name}: {_format_percent(e.share)} of the variance of its "
+                "logarithm between systems."
+            )
         elif self.on and self.phases:
-            said.append("No covariate explains anything that can be told from chance.")
-        return " ".join(said)
+            sentences.append("No covariate explains anything that can be told from chance.")
+        return " ".join(sentences)
 
 
 def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus:
@@ -145,15 +162,24 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
     on = tuple(rows.column(name).name for name in asked.on) or covariates(rest, rows, clusters)
     work = Systems(rows, clusters, on, per_of(rows, how.per), asked.level)
     own = None if mine is None else mine.trials(asked.choice).rows
-    kinds = _kinds(rows, asked.response)
-    shown = _shown(kinds, [work.systems(at) for _, at in kinds], how.every or bool(asked.response))
-    phases = [one for kind, at in shown if (one := work.phase(kind, at, own)) is not None]
+    kinds = _list_kinds(rows, asked.response)
+    selected = _shown(kinds, [work.systems(at) for _, at in kinds], how.every or bool(asked.response))
+    phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
     everyone = np.arange(len(rows))
     return Corpus(
-        source.name, asked.level, clusters, on, len(set(rows.columns["run"].values)), work.systems(everyone),
-        years_of(rows), tuple(phases), len(kinds) - len(shown), *work.linked(),
-        (*trials.warnings, *_said(rest, rows, work)), rest.units(),
-    )  # fmt: skip
+        source.name,
+        asked.level,
+        clusters,
+        on,
+        len(set(rows.columns["run"].values)),
+        work.systems(everyone),
+        years_of(rows),
+        tuple(phases),
+        len(kinds) - len(selected),
+        *work.linked(),
+        (*trials.warnings, *_said(rest, rows, work)),
+        rest.units(),
+    )
 
 
 def _shown(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
@@ -161,15 +187,15 @@ def _shown(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[
     if every:
         return list(kinds)
     least = min(max(LEAST, _COMMON * max(systems)), max(systems))
-    return _first([one for one, n in zip(kinds, systems, strict=True) if n >= least])
+    return _first([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
 
 
-def _kinds(rows: Table, wanted: Sequence[str]) -> list[_Kind]:
+def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     """(operation, metric) → its rows, in the order in which the tools print them. Raises InputError."""
-    found = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
-    for text in wanted:
-        if not any(text in (kind[0], " ".join(kind)) for kind, _ in found):
-            there = ", ".join(dict.fromkeys(kind[0] for kind, _ in found))
+    kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
+    for text in operations:
+        if not any(text in (kind[0], " ".join(kind)) for kind, _ in kinds):
+            there = ", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))
             raise InputError(
                 "unknown-operation",
                 "the corpus has no '{operation}'",
@@ -177,9 +203,9 @@ def _kinds(rows: Table, wanted: Sequence[str]) -> list[_Kind]:
                 operation=text,
                 operations=there[:400],
             )
-    if wanted:
-        found = [one for one in found if one[0][0] in wanted or " ".join(one[0]) in wanted]
-    return sorted(found, key=lambda one: int(one[1][0]))
+    if operations:
+        kinds = [entry for entry in kinds if entry[0][0] in operations or " ".join(entry[0]) in operations]
+    return sorted(kinds, key=lambda entry: int(entry[1][0]))
 
 
 def _first(kinds: Sequence[_Kind]) -> list[_Kind]:
@@ -188,33 +214,34 @@ def _first(kinds: Sequence[_Kind]) -> list[_Kind]:
     operations = {kind[0] for kind, _ in kinds}
     fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
     return [
-        (kind, at) for kind, at in kinds
+        (kind, at)
+        for kind, at in kinds
         if not (kind[0] in fast and kind[1] == "rate_last_done")
         and not any(kind[0].startswith(f"{other}_") for other in operations)
-    ]  # fmt: skip
+    ]
 
 
 def _said(source: Source, rows: Table, work: Systems) -> list[str]:
-    said = []
-    shown = {str(run) for run in rows.columns["run"].values}
-    if text := incomplete_among([run for run in source.runs if run.id in shown]):
-        said.append(text)
+    warnings = []
+    run_ids = {str(run) for run in rows.columns["run"].values}
+    if text := incomplete_among([run for run in source.runs if run.id in run_ids]):
+        warnings.append(text)
     if work.per:
         first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
             template = "{runs} of {n_runs} say no {per} and are not in what is per {unit}: {spell.per:none} takes them"
             values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
-            said.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
-    return said
+            warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
+    return warnings
 
 
-def _reach(one: CorpusPhase) -> float:
-    low, high = one.quantiles[0.1].value, one.quantiles[0.9].value
+def _reach(phase: CorpusPhase) -> float:
+    low, high = phase.quantiles[0.1].value, phase.quantiles[0.9].value
     return high / low if low and high else 0.0
 
 
-def _percent(share: Estimate) -> str:
+def _format_percent(share: Estimate) -> str:
     if share.value is None:
         return "~"
     if share.low is None or share.high is None:
@@ -224,12 +251,16 @@ def _percent(share: Estimate) -> str:
 
 def _places(made: Corpus) -> list[str]:
     """Where one's own result is lowest, and where highest."""
-    placed = sorted((one for one in made.phases if one.placed), key=_place)
+    placed = sorted((phase for phase in made.phases if phase.placed), key=_place)
     when = f" of {made.years[0]}–{made.years[1]}" if made.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
-    return [f"Your {one.title} is above {_percent(one.placed.share)} of {counted(one.systems, 'system')}{when}."
-            for one in chosen if one.placed]  # fmt: skip
+    return [
+        f"Your {phase.title} is above {_format_percent(phase.placed.share)} of "
+        f"{counted(phase.systems, 'system')}{when}."
+        for phase in chosen
+        if phase.placed
+    ]
 
 
-def _place(one: CorpusPhase) -> float:
-    return (one.placed.share.value or 0.0) if one.placed else 0.0
+def _place(phase: CorpusPhase) -> float:
+    return (phase.placed.share.value or 0.0) if phase.placed else 0.0

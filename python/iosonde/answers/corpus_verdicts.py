@@ -13,27 +13,27 @@ _MIDDLE = 0.5  # of the corpus
 
 def corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
     """One for each number and covariate, and one for each number in which one's own result is placed."""
-    family = sum(len(one.explained) for one in phases)
-    effects = [_effect(one, name, e, family) for one in phases for name, e in one.explained.items()]
-    return (*effects, *(verdict for one in phases for verdict in _difference(one)))
+    family = sum(len(phase.explained) for phase in phases)
+    effects = [_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]
+    return (*effects, *(verdict for phase in phases for verdict in _judge_difference(phase)))
 
 
-def is_seen(one: Explained) -> bool:
+def is_seen(explained: Explained) -> bool:
     """Whether a covariate explains anything, and not by one system alone."""
-    return (one.share.low or 0) > 0 and one.without is None
+    return (explained.share.low or 0) > 0 and explained.without is None
 
 
-def _effect(phase: CorpusPhase, name: str, one: Explained, family: int) -> Verdict:
-    state = VerdictState.DIFFERENT if is_seen(one) else VerdictState.INCONCLUSIVE
-    state = VerdictState.NOT_TESTED if one.share.low is None else state
+def _effect(phase: CorpusPhase, name: str, explained: Explained, family: int) -> Verdict:
+    state = VerdictState.DIFFERENT if is_seen(explained) else VerdictState.INCONCLUSIVE
+    state = VerdictState.NOT_TESTED if explained.share.low is None else state
     direction = None
-    if state is VerdictState.DIFFERENT and one.slope is not None and one.slope.value is not None:
-        direction = Direction.UP if one.slope.value > 1 else Direction.DOWN
-    doubts = [*(["not-corrected"] if family > 1 else []), *(["leverage"] if one.without is not None else [])]
-    return Verdict("effect", _name(phase), (name,), state, direction, "", one.share, None, 1, tuple(doubts))
+    if state is VerdictState.DIFFERENT and explained.slope is not None and explained.slope.value is not None:
+        direction = Direction.UP if explained.slope.value > 1 else Direction.DOWN
+    doubts = [*(["not-corrected"] if family > 1 else []), *(["leverage"] if explained.without is not None else [])]
+    return Verdict("effect", _name(phase), (name,), state, direction, "", explained.share, None, 1, tuple(doubts))
 
 
-def _difference(phase: CorpusPhase) -> list[Verdict]:
+def _judge_difference(phase: CorpusPhase) -> list[Verdict]:
     """Whether more or fewer than half of the systems lie below one's own result."""
     if phase.placed is None:
         return []

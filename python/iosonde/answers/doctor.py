@@ -67,11 +67,11 @@ def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | N
 
 def _of_lab(found: LabListing) -> list[Ability]:
     """Whether one can be made here, and the file systems that lack a package."""
-    ready = [one.name for one in found.possible if not one.missing]
+    ready = [file_system.name for file_system in found.possible if not file_system.missing]
     needs, cure = found.why_not, "run it as root"
     if not needs and found.missing:
         needs, cure = "packages are missing", installing(found.missing)
-    lacking = {one.name: one.missing for one in found.possible if one.missing}
+    lacking = {file_system.name: file_system.missing for file_system in found.possible if file_system.missing}
     here = Ability("lab", not needs, needs or f"an emulated cluster can hold {', '.join(ready)}", "emulated clusters",
                    cure if needs else "")  # fmt: skip
     if not lacking:

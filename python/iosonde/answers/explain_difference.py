@@ -34,9 +34,15 @@ _ENDS = {
     SLOWEST_RANK: "ranks times the slowest rank's rate",
 }
 # The same where other words stand before it.
-_SHORT = {LAST_DONE: "until the last is done", FIRST_DONE: "until the first is done", SUM_OF_RANKS: "summed over ranks",
-          SUM_UNTIL_FIRST: "summed until the first is done", PARENT: "time until the last is done",
-          LONGEST_RANK: "longest rank's time", SLOWEST_RANK: "slowest rank's rate"}  # fmt: skip
+_SHORT = {
+    LAST_DONE: "until the last is done",
+    FIRST_DONE: "until the first is done",
+    SUM_OF_RANKS: "summed over ranks",
+    SUM_UNTIL_FIRST: "summed until the first is done",
+    PARENT: "time until the last is done",
+    LONGEST_RANK: "longest rank's time",
+    SLOWEST_RANK: "slowest rank's rate",
+}
 _SIZES = ("record size", "bytes of each")
 
 
@@ -56,8 +62,8 @@ class Difference:
         """Both numbers, and by what factor they differ."""
         a, b = self.split.a, self.split.b
         both = a.operation if b.operation == a.operation else f"{a.operation} and {b.operation}"
-        one, other = (f"{significant(side.value / side.prefix, 4)} {unit_of(side)}" for side in (a, b))
-        return f"{both}: {one} (A) and {other} (B) differ by the factor {_factor_text(self.split.ratio)}"
+        first, other = (f"{significant(side.value / side.prefix, 4)} {unit_of(side)}" for side in (a, b))
+        return f"{both}: {first} (A) and {other} (B) differ by the factor {_factor_text(self.split.ratio)}"
 
     @property
     def clocks(self) -> tuple[str, str]:
@@ -83,22 +89,23 @@ class Difference:
             return "time in whole ms" if b.step_ns else "time not in whole ms"
         gone = [name for name in part.names if name in PARTS and name in a.inside]
         come = [name for name in part.names if name in PARTS and name not in a.inside]
-        said = [f"{_and(gone)} outside"] if gone else []
-        said += [f"{_and(come)} inside"] if come else []
-        words = " and ".join(said)
+        changes = [f"{_join_names(gone)} outside"] if gone else []
+        changes += [f"{_join_names(come)} inside"] if come else []
+        words = " and ".join(changes)
         return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
 
     @property
     def rest(self) -> str:
         """What is inside the rest; '' where there is none."""
-        found = self.split
-        if not any(part.names == (REST,) for part in found.parts):
+        comparison = self.split
+        if not any(part.names == (REST,) for part in comparison.parts):
             return ""
-        reasons = [_left(name, found) for name in found.left]
+        reasons = [_left(name, comparison) for name in comparison.left]
         reasons += [
-            f"{name} ({_value(name, one)}; {_value(name, other)})" for name, (one, other) in found.differ.items()
+            f"{name} ({_value(name, value_a)}; {_value(name, other)})"
+            for name, (value_a, other) in comparison.differ.items()
         ]
-        if found.a.work is None or found.a.work != found.b.work:
+        if comparison.a.work is None or comparison.a.work != comparison.b.work:
             reasons.append("that they are two executions")
         return f"The rest holds what cannot be told apart here (A; B): {', '.join(reasons)}."
 
@@ -108,11 +115,11 @@ class Difference:
         sentences = []
         for label, names in self.split.unsaid.items():
             source = self.split.a if label == "a" else self.split.b
-            said = _untold(names)
+            gaps = _describe_unknown(names)
             # One run under two definitions: what was not recorded is the same for both.
-            if said and (source.work is None or label == "a" or self.split.a.work != self.split.b.work):
+            if gaps and (source.work is None or label == "a" or self.split.a.work != self.split.b.work):
                 what = "record" if source.work else "text"
-                sentences.append(f"{label.upper()}'s {what} does not say: {'; '.join(said)}.")
+                sentences.append(f"{label.upper()}'s {what} does not say: {'; '.join(gaps)}.")
         return sentences
 
     @property
@@ -127,22 +134,31 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """Values in base units; ``parts`` in the order of the steps from A to B, as printed in B's millions."""
-        found = self.split
+        comparison = self.split
         return {
-            "unit": found.a.unit,
-            "a": _side(found.a),
-            "b": _side(found.b),
-            "ratio": found.ratio,
-            "difference": found.b.value / found.b.prefix - found.a.value / found.a.prefix,
+            "unit": comparison.a.unit,
+            "a": _side_to_json(comparison.a),
+            "b": _side_to_json(comparison.b),
+            "ratio": comparison.ratio,
+            "difference": comparison.b.value / comparison.b.prefix - comparison.a.value / comparison.a.prefix,
             "parts": [
-                {"names": list(part.names), "sentence": self.what(part), "from": part.start, "to": part.end,
-                 "factor": part.factor, "difference": part.end - part.start, "told_by": part.on}
-                for part in found.parts
+                {
+                    "names": list(part.names),
+                    "sentence": self.what(part),
+                    "from": part.start,
+                    "to": part.end,
+                    "factor": part.factor,
+                    "difference": part.end - part.start,
+                    "told_by": part.on,
+                }
+                for part in comparison.parts
             ],
-            "in_the_rest": list(found.left),
-            "settings_that_differ": {name: {"a": one, "b": other} for name, (one, other) in found.differ.items()},
-            "not_said": {label: list(names) for label, names in found.unsaid.items()},
-        }  # fmt: skip
+            "in_the_rest": list(comparison.left),
+            "settings_that_differ": {
+                name: {"a": value_a, "b": other} for name, (value_a, other) in comparison.differ.items()
+            },
+            "not_said": {label: list(names) for label, names in comparison.unsaid.items()},
+        }
 
 
 @dataclass(frozen=True)
@@ -153,66 +169,71 @@ class Differences(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde explain-difference --json``."""
-        return {"differences": [one.to_json() for one in self.differences]}
+        return {"differences": [difference.to_json() for difference in self.differences]}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a part."""
         return [
-            {"operation": one.split.a.operation, "part": part["sentence"],
-             **{key: part[key] for key in ("from", "to", "factor", "difference", "told_by")}}
-            for one in self.differences
-            for part in one.to_json()["parts"]
-        ]  # fmt: skip
+            {
+                "operation": difference.split.a.operation,
+                "part": part["sentence"],
+                **{key: part[key] for key in ("from", "to", "factor", "difference", "told_by")},
+            }
+            for difference in self.differences
+            for part in difference.to_json()["parts"]
+        ]
 
 
 def explain_difference(a: str, b: str, store: str | None = None, operation: str | None = None) -> Differences:
     """Split the difference between the numbers that ``a`` and ``b`` name (see :mod:`.sides`). ``operation``: which, as
     ``A`` or ``A,B``. Raises InputError, DataError."""
-    pairs = _pairs(sides(a, store), sides(b, store), operation)
-    return Differences(tuple(Difference(split(one, other, WANTED)) for one, other in pairs))
+    pairs = _pair_sides(sides(a, store), sides(b, store), operation)
+    return Differences(tuple(Difference(split(first, other, WANTED)) for first, other in pairs))
 
 
-def _pairs(of_a: Mapping[str, Side], of_b: Mapping[str, Side], operation: str | None) -> list[tuple[Side, Side]]:
+def _pair_sides(
+    sides_a: Mapping[str, Side], sides_b: Mapping[str, Side], operation: str | None
+) -> list[tuple[Side, Side]]:
     if operation is not None:
         name_a, _, name_b = operation.partition(",")
-        pairs = [(_chosen(of_a, name_a, "A"), _chosen(of_b, name_b or name_a, "B"))]
-    elif len(of_a) == len(of_b) == 1:
-        pairs = [(next(iter(of_a.values())), next(iter(of_b.values())))]
+        pairs = [(_select_side(sides_a, name_a, "A"), _select_side(sides_b, name_b or name_a, "B"))]
+    elif len(sides_a) == len(sides_b) == 1:
+        pairs = [(next(iter(sides_a.values())), next(iter(sides_b.values())))]
     else:
-        pairs = [(side, of_b[name]) for name, side in of_a.items() if name in of_b]
+        pairs = [(side, sides_b[name]) for name, side in sides_a.items() if name in sides_b]
     if not pairs:
         raise InputError(
             "no-common-operation",
             "A and B have no operation of one name: A has {operations_a}; B has {operations_b}",
             "name one of each: {spell.operation:A,B}",
-            operations_a=", ".join(of_a),
-            operations_b=", ".join(of_b),
+            operations_a=", ".join(sides_a),
+            operations_b=", ".join(sides_b),
         )
-    for one, other in pairs:
-        if one.unit != other.unit:
+    for first, other in pairs:
+        if first.unit != other.unit:
             raise InputError(
                 "unit-mismatch",
                 "{operation_a} of A is in {unit_a}, {operation_b} of B in {unit_b}",
                 "choose two of one kind with {spell.operation:A,B}",
-                operation_a=one.operation,
-                unit_a=one.unit,
+                operation_a=first.operation,
+                unit_a=first.unit,
                 operation_b=other.operation,
                 unit_b=other.unit,
             )
     return pairs
 
 
-def _chosen(found: Mapping[str, Side], name: str, which: str) -> Side:
-    if name not in found:
+def _select_side(sides_by_name: Mapping[str, Side], name: str, which: str) -> Side:
+    if name not in sides_by_name:
         raise InputError(
             "unknown-operation",
             "{side} has no operation '{name}'",
             "there are: {operations}",
             side=which,
             name=name,
-            operations=", ".join(found),
+            operations=", ".join(sides_by_name),
         )
-    return found[name]
+    return sides_by_name[name]
 
 
 def unit_of(side: Side) -> str:
@@ -225,18 +246,18 @@ def clock_words(side: Side) -> str:
     ends = "it is not told when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
-    said = [f"{_and(inside)} inside"] if inside else []
-    said += [f"{_and(outside)} not"] if outside else []
+    phrases = [f"{_join_names(inside)} inside"] if inside else []
+    phrases += [f"{_join_names(outside)} not"] if outside else []
     if side.clock.step_ns:
-        said.append("time in whole ms, rounded up")
-    return "; ".join([ends, *said])
+        phrases.append("time in whole ms, rounded up")
+    return "; ".join([ends, *phrases])
 
 
 def _factor_text(value: float) -> str:
     return f"{value:.3f}" if value < 100 else significant(value)
 
 
-def _and(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -247,13 +268,13 @@ def _left(name: str, found: Split) -> str:
     return "the rounding of the time" if name == STEP else f"{name} (inside {'A' if name in a.inside else 'B'}'s only)"
 
 
-def _untold(names: Sequence[str]) -> list[str]:
+def _describe_unknown(names: Sequence[str]) -> list[str]:
     parts = [name for name in names if name in PARTS]
     others = [name for name in names if name not in (*PARTS, STOPS)]
-    told = [*parts, *(name for name in names if name == STOPS)]
-    said = [f"whether {_and(parts)} {'is' if len(told) == 1 else 'are'} inside"] if parts else []
-    said += ["when its clock stops"] if STOPS in names else []
-    return [*said, *([_and(others)] if others else [])]
+    unknown = [*parts, *(name for name in names if name == STOPS)]
+    phrases = [f"whether {_join_names(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
+    phrases += ["when its clock stops"] if STOPS in names else []
+    return [*phrases, *([_join_names(others)] if others else [])]
 
 
 def _value(name: str, value: Any) -> str:
@@ -262,7 +283,7 @@ def _value(name: str, value: Any) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side_to_json(side: Side) -> dict[str, Any]:
     return {
         "name": side.name,
         "operation": side.operation,

@@ -24,27 +24,35 @@ def tested_effects(
 ) -> dict[str, ResponseEffects]:
     """Title of each response that is ``shown`` → the effects of its factors, corrected over these and the headlines.
     ``prepare`` gives (the response, its factors, …)."""
-    factors = asked.on or tuple(dict.fromkeys(name for one in shown for name in one.names))
-    titles = {one.title for one in shown}
-    family = [*shown, *(one for one in headline_responses(source, asked, factors) if one.title not in titles)]
-    prepared = {one.title: prepare(one) for one in family}
-    effects = {title: _effects(one, names, asked.level) for title, (one, names, _) in prepared.items() if names}
+    factors = asked.on or tuple(dict.fromkeys(name for response in shown for name in response.names))
+    titles = {response.title for response in shown}
+    family = [
+        *shown,
+        *(headline for headline in headline_responses(source, asked, factors) if headline.title not in titles),
+    ]
+    prepared = {response.title: prepare(response) for response in family}
+    effects = {
+        title: _effects(response, names, asked.level) for title, (response, names, _) in prepared.items() if names
+    }
     return dict(zip(effects, correct(list(effects.values())), strict=True))
 
 
 def p_values_beside(source: Source, asked: Asked, shown: Response, factors: Sequence[str]) -> tuple[float, ...]:
     """Of the effects of these factors on all headline responses but the one that is ``shown``."""
-    others = [one for one in headline_responses(source, replace(asked, response=(shown.title,)), factors)
-              if one.title != shown.title]  # fmt: skip
-    tests = [test for one in others for test in _effects(one, factors, asked.level).tests]
+    others = [
+        headline
+        for headline in headline_responses(source, replace(asked, response=(shown.title,)), factors)
+        if headline.title != shown.title
+    ]
+    tests = [test for other in others for test in _effects(other, factors, asked.level).tests]
     return tuple(test.p for test in tests if test.p is not None)
 
 
 def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
     """Of the trials that say all of these factors."""
-    known = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
-    rows = response.rows.take(known)
-    at = None if response.at is None else response.at[known]
+    valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
+    rows = response.rows.take(valid)
+    at = None if response.at is None else response.at[valid]
     chosen = replace(response, rows=rows, at=at).on(names)
     return effects_of_cells(cells_of(chosen), level, chosen.together)
 
@@ -55,7 +63,7 @@ def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> 
     if not (asked.response or asked.metric) or not factors:
         return []
     try:
-        found = responses(source, Asked(clock=asked.clock, level=asked.level))
-        return [one.on(source.apart(factors)) for one in found if one.title not in factors]
+        candidates = responses(source, Asked(clock=asked.clock, level=asked.level))
+        return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
     except IosondeError:
         return []

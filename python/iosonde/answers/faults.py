@@ -38,8 +38,8 @@ class FaultPart:
 
     def to_json(self) -> dict[str, Any]:
         """Flat: one key a number."""
-        named = {"seconds": self.seconds, "rate": self.rate, "p50_s": self.p50, "p99_s": self.p99}
-        return {"part": self.name, "n": self.rate.n, **_flat(named)}
+        estimates = {"seconds": self.seconds, "rate": self.rate, "p50_s": self.p50, "p99_s": self.p99}
+        return {"part": self.name, "n": self.rate.n, **_flatten_estimates(estimates)}
 
 
 @dataclass(frozen=True)
@@ -74,37 +74,48 @@ class FaultEffect:
     def sentence(self) -> str:
         """What it did, and how sure that is."""
         at = f" ({self.setting})" if self.setting else ""
-        of = {one.name: one.rate.value for one in self.parts}
+        of = {part.name: part.rate.value for part in self.parts}
         words = {BEFORE: "", DURING: "with it ", HEALING: "while it healed ", AFTER: "after that "}
-        told = [f"{words[name]}{format_rate(value, self.unit)}" for name, value in of.items() if value is not None]
-        said = f"{self.fault} during {self.operation}{at}: {', '.join(told)}."
+        rate_texts = [
+            f"{words[name]}{format_rate(value, self.unit)}" for name, value in of.items() if value is not None
+        ]
+        text = f"{self.fault} during {self.operation}{at}: {', '.join(rate_texts)}."
         stall, usual = self.stall.value or 0.0, self.usual.value if self.usual else None
         if usual is not None and stall > _STALLED * usual:
-            said += f" For {format_rate(stall, 's')} no operation ended (before it {format_rate(usual, 's')} at most)."
+            text += f" For {format_rate(stall, 's')} no operation ended (before it {format_rate(usual, 's')} at most)."
         if self.heal and self.heal.value is not None:
-            said += f" Well {format_rate(self.heal.value, 's')} after it was undone."
+            text += f" Well {format_rate(self.heal.value, 's')} after it was undone."
         if self.left:
-            said += f" In {counted(self.left, 'trial')} it was not well in the time that was given."
+            text += f" In {counted(self.left, 'trial')} it was not well in the time that was given."
         if self.n == 1:
-            return f"{said} One trial: there is no interval."
+            return f"{text} One trial: there is no interval."
         over = f"{counted(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
-        return f"{said} Means over {over} trials."
+        return f"{text} Means over {over} trials."
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        named = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
+        estimates = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
         return {
-            "fault": self.fault, "operation": self.operation, "by": dict(self.by), "n": self.n,
-            "bring_ups": self.bring_ups, "unit": self.unit,
-            "of": self.kind, "durations_of": self.slow, "parts": [one.to_json() for one in self.parts],
-            **_flat(named), "not_well": self.left, "sentence": self.sentence,
-        }  # fmt: skip
+            "fault": self.fault,
+            "operation": self.operation,
+            "by": dict(self.by),
+            "n": self.n,
+            "bring_ups": self.bring_ups,
+            "unit": self.unit,
+            "of": self.kind,
+            "durations_of": self.slow,
+            "parts": [part.to_json() for part in self.parts],
+            **_flatten_estimates(estimates),
+            "not_well": self.left,
+            "sentence": self.sentence,
+        }
 
 
-def _flat(named: Mapping[str, Estimate | None]) -> dict[str, float | None]:
+def _flatten_estimates(estimates: Mapping[str, Estimate | None]) -> dict[str, float | None]:
     """One key a number; of no estimate null."""
-    return {key: value for name, one in named.items()
-            for key, value in (one or _NOTHING).flat(name).items()}  # fmt: skip
+    return {
+        key: value for name, estimate in estimates.items() for key, value in (estimate or _NOTHING).flat(name).items()
+    }
 
 
 class FaultEffects:
@@ -120,45 +131,59 @@ class FaultEffects:
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Cut its phases at the moments of its faults."""
-        self._found += [(run, one) for one in effects(run, operations, _native.KINDS, self._level)]
+        self._found += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
 
     def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
         """By fault, phase and setting."""
         groups: dict[str, list[tuple[StoredRun, PhaseEffect]]] = {}
-        for run, one in self._found:
-            key = repr((one.operation, one.fault, [run.level(name) for name in by]))
-            groups.setdefault(key, []).append((run, one))
+        for run, effect in self._found:
+            key = repr((effect.operation, effect.fault, [run.level(name) for name in by]))
+            groups.setdefault(key, []).append((run, effect))
         return tuple(self._effect(several, by, units) for several in groups.values())
 
     def _effect(
         self, several: list[tuple[StoredRun, PhaseEffect]], by: Sequence[str], units: Mapping[str, str]
     ) -> FaultEffect:
-        (run, first), made = several[0], [one for _, one in several]
-        units_of = _bring_ups([one for one, _ in several])
-        over = [*zip(units_of, made, strict=True)]
+        (run, first), phase_effects = several[0], [effect for _, effect in several]
+        units_of = _bring_ups([trial_run for trial_run, _ in several])
+        over = [*zip(units_of, phase_effects, strict=True)]
         names = [
-            name for name in (BEFORE, DURING, HEALING, AFTER) if any(name == p.name for x in made for p in x.parts)
+            name
+            for name in (BEFORE, DURING, HEALING, AFTER)
+            if any(name == p.name for x in phase_effects for p in x.parts)
         ]
-        heals = [(at, one.heal_s) for at, one in over if one.heal_s is not None]
-        usual = [(at, one.usual_s) for at, one in over if one.usual_s is not None]
+        heals = [(at, effect.heal_s) for at, effect in over if effect.heal_s is not None]
+        usual = [(at, effect.usual_s) for at, effect in over if effect.usual_s is not None]
         count = len(set(units_of))
         return FaultEffect(
-            first.fault, first.operation, {name: run.level(name) for name in by}, len(made),
-            count if count < len(made) else None, first.unit, first.kind, first.slow,
-            tuple(self._part(name, over) for name in names), self._mean([(at, one.stall_s) for at, one in over]),
-            self._mean(usual) if usual else None, self._mean(heals) if heals else None, len(made) - len(heals), units,
-        )  # fmt: skip
+            first.fault,
+            first.operation,
+            {name: run.level(name) for name in by},
+            len(phase_effects),
+            count if count < len(phase_effects) else None,
+            first.unit,
+            first.kind,
+            first.slow,
+            tuple(self._part(name, over) for name in names),
+            self._mean([(at, effect.stall_s) for at, effect in over]),
+            self._mean(usual) if usual else None,
+            self._mean(heals) if heals else None,
+            len(phase_effects) - len(heals),
+            units,
+        )
 
     def _part(self, name: str, over: Sequence[tuple[int, PhaseEffect]]) -> FaultPart:
-        of = [(at, part) for at, one in over for part in one.parts if part.name == name]
-        known: list[Estimate | None] = []
-        for seen in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
-            all_seen = [(at, value) for at, value in seen if value is not None]
-            known.append(self._over(geometric_mean, all_seen) if len(all_seen) == len(of) else None)
+        of = [(at, part) for at, effect in over for part in effect.parts if part.name == name]
+        estimates: list[Estimate | None] = []
+        for quantiles in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
+            available = [(at, value) for at, value in quantiles if value is not None]
+            estimates.append(self._over(geometric_mean, available) if len(available) == len(of) else None)
         return FaultPart(
-            name, self._mean([(at, part.seconds) for at, part in of]), self._mean([(at, part.rate) for at, part in of]),
-            *known,
-        )  # fmt: skip
+            name,
+            self._mean([(at, part.seconds) for at, part in of]),
+            self._mean([(at, part.rate) for at, part in of]),
+            *estimates,
+        )
 
     def _mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
         return self._over(mean, values).within(low=0.0)
@@ -170,14 +195,14 @@ class FaultEffects:
         units: dict[int, list[float]] = {}
         for unit, value in values:
             units.setdefault(unit, []).append(value)
-        return estimate([_middle(estimate, several) for several in units.values()], self._level)
+        return estimate([_average_values(estimate, several) for several in units.values()], self._level)
 
 
-def _middle(estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> float:
+def _average_values(estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> float:
     if len(values) == 1:
         return values[0]
-    found = estimate(values, _NOTHING.level).value
-    return float(np.mean(values)) if found is None else found
+    average = estimate(values, _NOTHING.level).value
+    return float(np.mean(values)) if average is None else average
 
 
 def _bring_ups(runs: Sequence[StoredRun]) -> list[int]:
@@ -191,6 +216,6 @@ def fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[Faul
     """Of a store; none where nothing was inflicted."""
     if not any(run.faults for run in source.runs):
         return ()
-    made = FaultEffects(level)
-    visit(source, [made])
-    return made.over_trials(by, source.units())
+    collector = FaultEffects(level)
+    visit(source, [collector])
+    return collector.over_trials(by, source.units())

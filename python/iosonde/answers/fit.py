@@ -52,20 +52,28 @@ class Fitted(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde fit --json``."""
         model = self.choice.model
-        return {"response": self.examples.response, "unit": self.examples.unit, **self.choice.to_json(),
-                "constraints": list(model.constraints), "negative_share": self.below,
-                "linear_findings": [f.to_json() for f in self.linear.findings] if self.linear else None,
-                "form": dict(model.form)}  # fmt: skip
+        return {
+            "response": self.examples.response,
+            "unit": self.examples.unit,
+            **self.choice.to_json(),
+            "constraints": list(model.constraints),
+            "negative_share": self.below,
+            "linear_findings": [f.to_json() for f in self.linear.findings] if self.linear else None,
+            "form": dict(model.form),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a model that was tried."""
-        return [_flat(one.to_json(), taken=place == self.choice.chosen) for place, one in enumerate(self.choice.tried)]
+        return [
+            _flatten_model(tried_model.to_json(), taken=place == self.choice.chosen)
+            for place, tried_model in enumerate(self.choice.tried)
+        ]
 
     @property
     def sentence(self) -> str:
         """Which model is taken, why, and how wrong it is."""
-        said = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
-        return f"{said} {self.besides.sentence}".rstrip()
+        text = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -90,36 +98,51 @@ class Fitted(Answer):
 
 
 def fit(
-    source: Source, asked: Asked, how: Learning | None = None, constraints: tuple[str, ...] = (),
+    source: Source,
+    asked: Asked,
+    how: Learning | None = None,
+    constraints: tuple[str, ...] = (),
     progress: Callable[[str, float], None] | None = None,
-) -> Fitted:  # fmt: skip
+) -> Fitted:
     """The simplest of the best models. ``constraints`` are what every setting fulfils, as ``stripes <= servers``,
     beside those that a store's experiments were designed under; ``progress`` is told what is fitted and the share
     that is done. Raises InputError, DataError."""
     how = how or Learning()
-    found = learned(source, asked)
+    training = learned(source, asked)
     more = Besides()
     if asked.on:
-        names = columns_of(asked.on, found.response.rows)
-        more = varying(found.response, varying_besides(source, found.response, names), names, asked.level)
+        names = columns_of(asked.on, training.response.rows)
+        more = varying(training.response, varying_besides(source, training.response, names), names, asked.level)
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
-    together = groups(found.examples, how.together)
-    examples = found.judged_by(together)
+    together = groups(training.examples, how.together)
+    examples = training.judged_by(together)
     candidates = how.candidates(examples)
     typed(constraints, examples)
-    designed, left = of_experiments(source, examples)
-    kept = tuple(dict.fromkeys((*constraints, *designed)))
-    made = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
-    made = replace(
-        made, model=replace(made.model, constraints=kept, warnings=(*more.warnings, *made.model.warnings, *left))
+    designed, notes = of_experiments(source, examples)
+    active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
+    choice = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
+    choice = replace(
+        choice,
+        model=replace(
+            choice.model, constraints=active_constraints, warnings=(*more.warnings, *choice.model.warnings, *notes)
+        ),
     )
-    below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
-    linear = _linear(found.response.rows, examples, made, asked.level)
-    return Fitted(examples, made, linear, below, how.together, asked.level, more)
+    below = _below_zero(
+        examples, choice, check_of(active_constraints, examples.features) if active_constraints else None
+    )
+    linear = _regress_linear(training.response.rows, examples, choice, asked.level)
+    return Fitted(examples, choice, linear, below, how.together, asked.level, more)
 
 
-def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Regression | None:
-    tried = next((one for one in made.tried if one.candidate.family == "linear" and not one.refused), None)
+def _regress_linear(table: Table, examples: Examples, choice: Choice, level: float) -> Regression | None:
+    tried = next(
+        (
+            tried_model
+            for tried_model in choice.tried
+            if tried_model.candidate.family == "linear" and not tried_model.refused
+        ),
+        None,
+    )
     if tried is None:
         return None
     terms = expand_terms(str(tried.candidate.options.get("terms", ""))) or [f.name for f in examples.features]
@@ -129,15 +152,15 @@ def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Reg
         return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
 
 
-def _below_zero(examples: Examples, made: Choice, broken: Broken | None) -> dict[str, float]:
+def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
     valid = None if broken is None else lambda setting: broken(setting) is None
-    shares = {made.model.family: negative_share(made.model, valid)}
-    for one in made.tried:
-        if one.candidate.family == "linear" and not one.refused and "linear" not in shares:
-            options = checked("linear", one.candidate.options)
-            shares["linear"] = negative_share(train(examples, "linear", options, made.model.seed), valid)
+    shares = {choice.model.family: negative_share(choice.model, valid)}
+    for tried_model in choice.tried:
+        if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
+            options = checked("linear", tried_model.candidate.options)
+            shares["linear"] = negative_share(train(examples, "linear", options, choice.model.seed), valid)
     return {name: share for name, share in shares.items() if share > 0}
 
 
-def _flat(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
+def _flatten_model(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**{key: value for key, value in judged.items() if key not in ("folds", "options")}, **more}

@@ -17,7 +17,7 @@ from iosonde.stats.estimate.pairs import PairVerdict
 if TYPE_CHECKING:
     from .compare.compared import ComparedCell
 
-_NOT_ASKED = "not asked for"
+_NOT_REQUESTED = "not asked for"
 
 
 def gate_pairs(
@@ -26,18 +26,18 @@ def gate_pairs(
     """The gate of pairs. What decides has its own error, as it ends the measuring; the rest share one more. ``others``:
     numbers that both sides have, and that are not asked for."""
     items = [
-        GateItem(gate_name(one.name, one.cell), one, metric_of(*one.name[1:]), rule.level, (rule.a, rule.b),
-                 "decides" if one.primary else "others")
-        for one in pairs
+        GateItem(gate_name(pair.name, pair.cell), pair, metric_of(*pair.name[1:]), rule.level, (rule.a, rule.b),
+                 "decides" if pair.primary else "others")
+        for pair in pairs
     ]  # fmt: skip
-    return gate.judge(items, sealed, [(gate_name(name), _NOT_ASKED) for name in others])
+    return gate.judge(items, sealed, [(gate_name(name), _NOT_REQUESTED) for name in others])
 
 
 def narrowed(rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], asked: Asked) -> list[PairVerdict]:
     """The pairs that are gated: those of ``--metric``, else of the metrics that were sealed, else all."""
     if asked.metric:
-        return [one for one in pairs if one.name in chosen] or list(pairs)
-    return [one for one in pairs if is_among(one.name, rule.metric)] or list(pairs)
+        return [pair for pair in pairs if pair.name in chosen] or list(pairs)
+    return [pair for pair in pairs if is_among(pair.name, rule.metric)] or list(pairs)
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:

@@ -67,14 +67,14 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     rows, table = rows_of(model, source, measured=True)
     y = table.numbers(model.response)
     values, inside, ends, refused = [], [], [], []
-    for row, (made, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
+    for row, (prediction, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
         if np.isnan(observed):
             continue
-        if isinstance(made, IosondeError):
-            refused.append(made.message.prefixed(table.place(row)))
+        if isinstance(prediction, IosondeError):
+            refused.append(prediction.message.prefixed(table.place(row)))
             continue
-        values.append(made.value.value)
-        ends.append((made.value.low, made.value.high))
+        values.append(prediction.value.value)
+        ends.append((prediction.value.low, prediction.value.high))
         inside.append(row)
     if not inside:
         raise DataError(
@@ -86,17 +86,17 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     observed, predicted = y[inside], np.array(values, dtype=float)
     settings = np.unique([json.dumps(rows[i], sort_keys=True) for i in inside], return_inverse=True)[1]
     low, high = np.array(ends, dtype=float).T
-    known = ~np.isnan(low) & ~np.isnan(high)
-    held = ((low <= observed) & (observed <= high))[known]
+    has_interval = ~np.isnan(low) & ~np.isnan(high)
+    covered = ((low <= observed) & (observed <= high))[has_interval]
     warnings = []
     if refused:
         template = "{n_rows} rows have no prediction; the first: {reason}"
         warnings.append(Message("no-predictions", template, n_rows=len(refused), reason=refused[0]))
-    if not known.all():
+    if not has_interval.all():
         template = "{n_predictions} predictions have no interval"
-        warnings.append(Message("no-intervals", template, n_predictions=len(inside) - known.sum()))
+        warnings.append(Message("no-intervals", template, n_predictions=len(inside) - has_interval.sum()))
     return HeldOut(
         model, len(inside), errors_of(observed, predicted, None),
-        grouped_mean(np.abs(predicted - observed), settings, level), int(known.sum()), int(held.sum()),
-        share_of_members(held.astype(float), settings[known], level), len(refused), tuple(warnings), level,
+        grouped_mean(np.abs(predicted - observed), settings, level), int(has_interval.sum()), int(covered.sum()),
+        share_of_members(covered.astype(float), settings[has_interval], level), len(refused), tuple(warnings), level,
     )  # fmt: skip

@@ -15,21 +15,21 @@ from iosonde.stats.definitions.clock import CLOSE, FSYNC, OPEN
 _EASY = ("record size", "O_DIRECT")  # of the easy phase, where they are the run's
 
 
-def settings(run: Run, operation: str, of_run: Mapping[str, Any]) -> dict[str, Any]:
+def settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of one phase: those of the run, and in their place what its own command says. Bytes are not: the
     clock ends a phase, and ``-b`` is only what it would have written at most."""
-    found = dict(of_run)
+    phase_settings = dict(run_settings)
     if not operation.startswith("ior_easy"):
         for name in _EASY:
-            found.pop(name, None)
+            phase_settings.pop(name, None)
     words = _words(run, operation)
     if not words or not operation.startswith("ior"):
-        return found
+        return phase_settings
     size = size_of_option(option(words, "-t") or "")
     if size is not None:
-        found["record size"] = size
+        phase_settings["record size"] = size
     direct = any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words)
-    return found | {"O_DIRECT": direct, "shared file": "-F" not in words,
+    return phase_settings | {"O_DIRECT": direct, "shared file": "-F" not in words,
                     "record order": "random" if "-z" in words else "sequential"}  # fmt: skip
 
 

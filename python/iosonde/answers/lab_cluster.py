@@ -24,12 +24,12 @@ def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
     truth = told(lab.description, lab.emulated, lab.layout)
     today = {name: f"{value}B/s" if name in _RATES else str(value)
              for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip
-    both = [one.name for one in lab.hosts if one.role == "server"][: lab.description.clients_on_servers]
-    nodes = {one.name: {"role": ["client", "server"] if one.name in both else _role(one.role)}
-             | ({"disks": 1} if one.role == "server" else {}) for one in lab.hosts}  # fmt: skip
+    both = [host.name for host in lab.hosts if host.role == "server"][: lab.description.clients_on_servers]
+    nodes = {host.name: {"role": ["client", "server"] if host.name in both else _translate_role(host.role)}
+             | ({"disks": 1} if host.role == "server" else {}) for host in lab.hosts}  # fmt: skip
     name = f"lab {lab.name}: {lab.file_system}"
     return upgrade(read_cluster({"name": name, "nodes": nodes, "today": {"operation": "write", **today}}), level=level)
 
 
-def _role(in_lab: str) -> str:
+def _translate_role(in_lab: str) -> str:
     return "metadata" if in_lab in _MANAGERS else in_lab if in_lab in ROLES else "other"

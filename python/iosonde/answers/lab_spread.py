@@ -43,45 +43,65 @@ class LabSpread(Answer):
         """Plain values."""
         shares = self.shares
         return {
-            "directory": self.directory, "files": self.n_files, "files_without_bytes": self.empty,
-            "servers": {name: {"files": files, "bytes": n_bytes, "share": shares[name]}
-                        for name, (files, n_bytes) in self.servers.items()},
-            "copies": self.copies, "spread": [one.to_dict() for one in self.spread], "why_not": self.why_not,
+            "directory": self.directory,
+            "files": self.n_files,
+            "files_without_bytes": self.empty,
+            "servers": {
+                name: {"files": files, "bytes": n_bytes, "share": shares[name]}
+                for name, (files, n_bytes) in self.servers.items()
+            },
+            "copies": self.copies,
+            "spread": [entry.to_dict() for entry in self.spread],
+            "why_not": self.why_not,
             "sentence": self.sentence,
-        }  # fmt: skip
+        }
 
     @property
     def sentence(self) -> str:
         """What it came to."""
         if not self.spread:
             return f"cannot tell whether that is even: {self.why_not}"
-        uneven = [one for one in self.spread if one.uneven]
+        uneven = [entry for entry in self.spread if entry.uneven]
         level = f"{100 * self.spread[0].level:g} %"
         if uneven:
-            each = " and ".join(f"{shown(one.index)} times the mean of {one.what} (chance: up to "
-                                f"{shown(one.chance_high)})" for one in uneven)  # fmt: skip
+            each = " and ".join(
+                f"{shown(entry.index)} times the mean of {entry.what} (chance: up to {shown(entry.chance_high)})"
+                for entry in uneven
+            )
             return f"uneven at {level}: the busiest has {each}"
         files = self.spread[0]
-        return (f"as chance would have it: of {counted(self.n_files, 'file')} thrown blindly the busiest of "
-                f"{files.n_places} places has up to {shown(files.chance_high)} times the mean in {level}")  # fmt: skip
+        return (
+            f"as chance would have it: of {counted(self.n_files, 'file')} thrown blindly the busiest of "
+            f"{files.n_places} places has up to {shown(files.chance_high)} times the mean in {level}"
+        )
 
 
 def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], level: float) -> LabSpread:
     """Of the files of a directory, by where their bytes are. Raises InputError where there are none."""
-    found = [one.n_bytes for one in placed if any(one.n_bytes.values())]
-    if not found:
+    file_bytes = [placement.n_bytes for placement in placed if any(placement.n_bytes.values())]
+    if not file_bytes:
         raise InputError("no-files", "{directory}: no file with bytes is below it", directory=directory)
-    names = [one.name for one in lab.servers]
-    servers = {name: (sum(one.get(name, 0) > 0 for one in found), sum(one.get(name, 0) for one in found))
-               for name in names}  # fmt: skip
-    empty, holders = len(placed) - len(found), [frozenset(name for name in one if one[name]) for one in found]
+    names = [server.name for server in lab.servers]
+    servers = {
+        name: (
+            sum(by_server.get(name, 0) > 0 for by_server in file_bytes),
+            sum(by_server.get(name, 0) for by_server in file_bytes),
+        )
+        for name in names
+    }
+    empty, holders = (
+        len(placed) - len(file_bytes),
+        [frozenset(name for name in by_server if by_server[name]) for by_server in file_bytes],
+    )
     in_groups = placement_of_files(lab.description.file_system) == "groups"
     if (chosen := places_of(holders, names, in_groups)) is None:
-        return LabSpread(directory, len(found), servers, empty=empty, why_not=_STRIPED)
+        return LabSpread(directory, len(file_bytes), servers, empty=empty, why_not=_STRIPED)
     places, copies = chosen
     if len(places) == 1 or copies == len(places):
-        return LabSpread(directory, len(found), servers, (), copies, empty, _ON_ALL)
+        return LabSpread(directory, len(file_bytes), servers, (), copies, empty, _ON_ALL)
     at = {place: number for number, place in enumerate(places)}
-    held = [[at[one]] if one in at else [at[name] for name in one] for one in holders]
-    sizes = [max(one.values()) for one in found]
-    return LabSpread(directory, len(found), servers, evenness(held, sizes, len(places), level), copies, empty)
+    file_places = [[at[holder]] if holder in at else [at[name] for name in holder] for holder in holders]
+    sizes = [max(by_server.values()) for by_server in file_bytes]
+    return LabSpread(
+        directory, len(file_bytes), servers, evenness(file_places, sizes, len(places), level), copies, empty
+    )

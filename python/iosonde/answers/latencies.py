@@ -27,17 +27,17 @@ class Percentiles:
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from their histograms."""
         exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
-        found = percentiles.of_trial(operations, exact, _native.KINDS, self._level) if exact else []
+        trial_percentiles = percentiles.of_trial(operations, exact, _native.KINDS, self._level) if exact else []
         for phase in run.phases:
             if phase.index not in exact:
                 for kind, pairs in phase.histograms.items():
                     edges = _native.bucket_edges_ns()
-                    found.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, self._level))
-        self.found[run.id] = found
+                    trial_percentiles.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, self._level))
+        self.found[run.id] = trial_percentiles
 
 
 def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
     """Of each complete run that is shown, by run id; empty for a table."""
-    made = Percentiles(source, level)
-    visit(source, [made])
-    return made.found
+    visitor = Percentiles(source, level)
+    visit(source, [visitor])
+    return visitor.found

@@ -27,8 +27,8 @@ class Learned:
         """The examples, with a warning where trials of one bring-up are taken for themselves in their folds."""
         if groups.n_bring_ups:
             return self.examples
-        said = of_single_trials(self.response, [one.name for one in self.examples.features])
-        return replace(self.examples, warnings=(*self.examples.warnings, *said))
+        notes = of_single_trials(self.response, [feature.name for feature in self.examples.features])
+        return replace(self.examples, warnings=(*self.examples.warnings, *notes))
 
 
 def learned(source: Source, asked: Asked) -> Learned:
@@ -36,7 +36,9 @@ def learned(source: Source, asked: Asked) -> Learned:
     if source.store is None:
         refuse_unnamed(source, asked)
     response = one_response(source, asked).with_scattered()
-    names = list(source.apart(asked.on)) or [name for name in set_factors(response) if _varies(response, name)]
+    names = list(source.apart(asked.on)) or [
+        name for name in set_factors(response) if _has_several_levels(response, name)
+    ]
     if not names:
         raise DataError(
             "nothing-varies",
@@ -44,11 +46,13 @@ def learned(source: Source, asked: Asked) -> Learned:
             "what never varies explains nothing",
             title=response.title,
         )
-    found = examples(response.rows, response.title, names)
+    training_examples = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
-    features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)
-    warnings = (*caveats(response), *found.warnings)
-    return Learned(response, replace(found, features=features, unit=response.unit, warnings=warnings))
+    features = tuple(
+        replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
+    )
+    warnings = (*caveats(response), *training_examples.warnings)
+    return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
 
 
 def refuse_unnamed(source: Source, asked: Asked) -> None:
@@ -69,5 +73,5 @@ def set_factors(response: Response) -> list[str]:
     return [factor.name for factor in response.factors if factor.role is Role.SET]
 
 
-def _varies(response: Response, name: str) -> bool:
+def _has_several_levels(response: Response, name: str) -> bool:
     return len(response.rows.column(name).codes()[1]) > 1

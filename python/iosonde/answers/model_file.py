@@ -38,13 +38,17 @@ def read_model(path: str) -> Model:
 
 def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, Any]:
     """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
-    known = {feature.name: feature for feature in features}
+    feature_by_name = {feature.name: feature for feature in features}
     read: dict[str, Any] = {}
     for name, value in given.items():
         full = full_name(features, name)
         if full in read:
             raise InputError("duplicate-factor", "{factor} is given twice", "give it once", factor=full)
-        read[full] = _number(value, known[full].unit) if full in known and known[full].numeric else _text(value)
+        read[full] = (
+            _number(value, feature_by_name[full].unit)
+            if full in feature_by_name and feature_by_name[full].numeric
+            else _text(value)
+        )
     return read
 
 
@@ -92,10 +96,10 @@ def _number(value: Any, unit: str) -> Any:
         return float(value)
     unit = "B" if unit.lower() in ("byte", "bytes") else unit
     text = value.removesuffix(unit).rstrip()
-    return float(text) if text and is_number(text) else _converted(value, unit)
+    return float(text) if text and is_number(text) else _convert_unit(value, unit)
 
 
-def _converted(text: str, unit: str) -> Any:
+def _convert_unit(text: str, unit: str) -> Any:
     readers: tuple[Callable[[str], float], ...] = (parse_size, parse_rate, parse_seconds)
     for reader in readers if unit else ():
         try:

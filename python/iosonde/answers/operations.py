@@ -30,8 +30,8 @@ def visit(source: Source, visitors: Sequence[Visitor]) -> None:
     if source.store is None:
         return
     for run in source.runs:
-        asking = [one for one in visitors if one.wants(run)]
+        asking = [visitor for visitor in visitors if visitor.wants(run)]
         if asking:
             operations = source.store.operations(run.id) if run.n_operations else np.empty(0, OPERATION)
-            for one in asking:
-                one.take(run, operations)
+            for visitor in asking:
+                visitor.take(run, operations)

@@ -13,7 +13,7 @@ from .bound.inputs import Inputs
 
 THE_FILE_SYSTEM = "the file system"  # as a source of numbers
 _REDUNDANCY = {"redundancy", "replicas", "data_chunks", "parity_chunks"}
-_MADE_BY = {"client": ("client", "sent by the client"), "servers": ("chained", "passed on by the servers")}
+_COPIERS = {"client": ("client", "sent by the client"), "servers": ("chained", "passed on by the servers")}
 
 
 class OwnLayout:
@@ -26,31 +26,31 @@ class OwnLayout:
     def fields(self, runs: Sequence[str], inputs: Inputs) -> dict[str, Any]:
         """Fields of the system of one cell that nobody gave and that its runs agree on: who makes how many copies of
         each byte, and on how many servers they lie."""
-        every = [_layout(self._runs[name]) for name in runs if name in self._runs]
-        if not every or any(one != every[0] for one in every):
+        every = [_extract_layout(self._runs[name]) for name in runs if name in self._runs]
+        if not every or any(layout != every[0] for layout in every):
             return {}
-        given = {*inputs.given, *inputs.columns}
-        found: dict[str, Any] = {}
-        if not _REDUNDANCY & given and (told := _redundancy(every[0])):
-            fields, said = told
-            found |= fields
+        explicit = {*inputs.given, *inputs.columns}
+        system_fields: dict[str, Any] = {}
+        if not _REDUNDANCY & explicit and (detected := _parse_redundancy(every[0])):
+            fields, description = detected
+            system_fields |= fields
             template = "{redundancy}, as the file system told ({spell.replicas} or {spell.erasure} says otherwise)"
-            self.notes[Message("own-redundancy", template, redundancy=said)] = None
+            self.notes[Message("own-redundancy", template, redundancy=description)] = None
         servers = every[0].get("servers")
-        if isinstance(servers, list) and servers and not {"servers", "disks"} & given:
-            found["servers"] = len(servers)
+        if isinstance(servers, list) and servers and not {"servers", "disks"} & explicit:
+            system_fields["servers"] = len(servers)
             template = "{n_servers} servers, as the file system told ({spell.servers} says otherwise)"
             self.notes[Message("own-servers", template, n_servers=len(servers))] = None
-        return found
+        return system_fields
 
 
-def _redundancy(layout: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
+def _parse_redundancy(layout: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
     copies, parts, parity = (_count(layout.get(key)) for key in ("copies", "data_parts", "parity_parts"))
     if parts and parity:
         return {"redundancy": "erasure", "data_chunks": parts, "parity_chunks": parity}, f"{parts} + {parity} parts"
-    if copies > 1 and layout.get("copied_by") in _MADE_BY:
-        by, said = _MADE_BY[layout["copied_by"]]
-        return {"redundancy": by, "replicas": copies}, f"{copies} copies of each byte, {said}"
+    if copies > 1 and layout.get("copied_by") in _COPIERS:
+        by, description = _COPIERS[layout["copied_by"]]
+        return {"redundancy": by, "replicas": copies}, f"{copies} copies of each byte, {description}"
     return None
 
 
@@ -58,9 +58,9 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 < value < 1000 else 0
 
 
-def _layout(run: StoredRun) -> Mapping[str, Any]:
+def _extract_layout(run: StoredRun) -> Mapping[str, Any]:
     """What decides of what the file system said, whatever else it said of this trial."""
     machine = run.facts.get("machine")
-    told = machine.get("filesystem") if isinstance(machine, Mapping) else None
+    file_system = machine.get("filesystem") if isinstance(machine, Mapping) else None
     keys = ("copies", "copied_by", "data_parts", "parity_parts", "servers")
-    return {key: told.get(key) for key in keys} if isinstance(told, Mapping) else {}
+    return {key: file_system.get(key) for key in keys} if isinstance(file_system, Mapping) else {}

@@ -26,17 +26,19 @@ class Parse(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde parse FILE --json``."""
-        found, claim = self.understood, self.understood.claim
+        interpretation, claim = self.understood, self.understood.claim
         return {
             "file": self.text.name,
-            "format": found.format,
-            "tool_version": found.tool_version,
-            "complete": all(not run.missing for run in found.runs),
+            "format": interpretation.format,
+            "tool_version": interpretation.tool_version,
+            "complete": all(not run.missing for run in interpretation.runs),
             "evidence": {"line": claim.line, "text": claim.evidence, "score": claim.score},
-            "also_claimed_by": {name: {"line": one.line, "score": one.score} for name, one in found.others.items()},
-            "runs": [_run(run) for run in found.runs],
+            "also_claimed_by": {
+                name: {"line": other.line, "score": other.score} for name, other in interpretation.others.items()
+            },
+            "runs": [_run(run) for run in interpretation.runs],
             "results": list(self._results()),
-            "warnings": [_note(found, note) for note in found.warnings],
+            "warnings": [_note(interpretation, note) for note in interpretation.warnings],
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -57,8 +59,17 @@ class NotUnderstood(Answer):
     def content(self) -> dict[str, Any]:
         """The same keys as of a Parse."""
         warning = {"line": 0, "sentence": self.error.message, "missing": True}
-        return {"file": self.name, "format": None, "tool_version": "", "complete": False, "evidence": None,
-                "also_claimed_by": {}, "runs": [], "results": [], "warnings": [warning]}  # fmt: skip
+        return {
+            "file": self.name,
+            "format": None,
+            "tool_version": "",
+            "complete": False,
+            "evidence": None,
+            "also_claimed_by": {},
+            "runs": [],
+            "results": [],
+            "warnings": [warning],
+        }
 
 
 @dataclass(frozen=True)
@@ -71,16 +82,18 @@ class Parses(Answer):
         """As ``iosonde parse FILE… --json``."""
         if len(self.files) == 1:
             return self.files[0].content()
-        return {"files": [one.to_dict() for one in self.files]}
+        return {"files": [file.to_dict() for file in self.files]}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number."""
-        return [{"file": one.text.name, **row} for one in self.files if isinstance(one, Parse) for row in one.records()]
+        return [
+            {"file": file.text.name, **row} for file in self.files if isinstance(file, Parse) for row in file.records()
+        ]
 
     @property
     def errors(self) -> list[DataError]:
         """Of what was not understood."""
-        return [one.error for one in self.files if isinstance(one, NotUnderstood)]
+        return [file.error for file in self.files if isinstance(file, NotUnderstood)]
 
 
 def parse(

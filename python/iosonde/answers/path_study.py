@@ -63,28 +63,65 @@ class PathStudy(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde time-model STORE --json``."""
-        return {"level": self.level, "studies": [self._study(one) for one in self.studies]}
+        return {"level": self.level, "studies": [self._study(tables) for tables in self.studies]}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a pattern."""
-        return [{"study": one.study.name, "pattern": row.name, **{f"share_{k}": v for k, v in row.shares.items()},
-                 "seconds": row.seconds, **row.best_s.flat("best_s"), **row.lost.flat("lost")}
-                for one in self.studies for row in one.rows]  # fmt: skip
+        return [
+            {
+                "study": tables.study.name,
+                "pattern": row.name,
+                **{f"share_{k}": v for k, v in row.shares.items()},
+                "seconds": row.seconds,
+                **row.best_s.flat("best_s"),
+                **row.lost.flat("lost"),
+            }
+            for tables in self.studies
+            for row in tables.rows
+        ]
 
-    def _study(self, one: StudyTables) -> dict[str, Any]:
-        lines = [{"direction": models.direction, "condition": line.name, "n": line.n, "spread": line.spread,
-                  "largest": line.largest, **line.fixed(self.level).flat("fixed_s"),
-                  **line.per_byte(self.level).flat("s_per_byte")}
-                 for models in one.study.models.values() for line in models.lines]  # fmt: skip
-        patterns = [{"pattern": row.name, "sizes": list(row.sizes), "n_operations": row.n_operations,
-                     "shares": row.shares, "seconds": row.seconds, "best_s": row.best_s.to_json(),
-                     "lost": row.lost.to_json(), "intended": list(row.intended)} for row in one.rows]  # fmt: skip
-        told = [{"direction": c.direction, "right": c.right, "cells": c.cells, "shares": c.shares}
-                for c in one.confusion]  # fmt: skip
-        parts = [{"part": part.name, **part.fixed_s.flat("fixed_s"), **part.per_byte.flat("s_per_byte")}
-                 for part in one.parts]  # fmt: skip
-        return {"study": one.study.name, "notes": list(one.study.notes), "conditions": lines, "patterns": patterns,
-                "told_apart": told, "parts": parts}  # fmt: skip
+    def _study(self, tables: StudyTables) -> dict[str, Any]:
+        lines = [
+            {
+                "direction": models.direction,
+                "condition": line.name,
+                "n": line.n,
+                "spread": line.spread,
+                "largest": line.largest,
+                **line.fixed(self.level).flat("fixed_s"),
+                **line.per_byte(self.level).flat("s_per_byte"),
+            }
+            for models in tables.study.models.values()
+            for line in models.lines
+        ]
+        patterns = [
+            {
+                "pattern": row.name,
+                "sizes": list(row.sizes),
+                "n_operations": row.n_operations,
+                "shares": row.shares,
+                "seconds": row.seconds,
+                "best_s": row.best_s.to_json(),
+                "lost": row.lost.to_json(),
+                "intended": list(row.intended),
+            }
+            for row in tables.rows
+        ]
+        confusions = [
+            {"direction": c.direction, "right": c.right, "cells": c.cells, "shares": c.shares} for c in tables.confusion
+        ]
+        parts = [
+            {"part": part.name, **part.fixed_s.flat("fixed_s"), **part.per_byte.flat("s_per_byte")}
+            for part in tables.parts
+        ]
+        return {
+            "study": tables.study.name,
+            "notes": list(tables.study.notes),
+            "conditions": lines,
+            "patterns": patterns,
+            "told_apart": confusions,
+            "parts": parts,
+        }
 
 
 def is_asked(source: Source | None, response: object, parts: object) -> bool:
@@ -94,8 +131,8 @@ def is_asked(source: Source | None, response: object, parts: object) -> bool:
 
 def path_study(source: Source, level: float) -> PathStudy:
     """The tables of every study in the store. Raises DataError where there is none."""
-    found = studies(source)
-    if not found:
+    all_studies = studies(source)
+    if not all_studies:
         raise DataError(
             "no-path-study",
             "{name} holds no study of paths",
@@ -103,7 +140,7 @@ def path_study(source: Source, level: float) -> PathStudy:
             name=source.name,
             workload=WORKLOAD,
         )
-    return PathStudy(tuple(_tables(one, level) for one in found), level)
+    return PathStudy(tuple(_build_tables(study, level) for study in all_studies), level)
 
 
 def of_some(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
@@ -111,11 +148,11 @@ def of_some(source: Source, level: float, names: Sequence[str]) -> PathStudy | N
     where there is none from whose sizes a line can be drawn."""
     if source.store is None or (names and OPERATION not in names):
         return None
-    found = [one for one in studies(source) if one.models]
-    return PathStudy(tuple(_tables(one, level) for one in found), level) if found else None
+    fitted = [study for study in studies(source) if study.models]
+    return PathStudy(tuple(_build_tables(study, level) for study in fitted), level) if fitted else None
 
 
-def _tables(study: Study, level: float) -> StudyTables:
+def _build_tables(study: Study, level: float) -> StudyTables:
     reads = study.models.get("read")
     return StudyTables(
         study,
@@ -133,7 +170,7 @@ def studies(source: Source) -> list[Study]:
         for phase in run.phases if run.counts else ():
             if set(FACTORS) <= run.factors.keys() and not phase.is_command and run.n_operations:
                 groups.setdefault(_setting(source, run), []).append((run, phase))
-    return [_study(source, name, found) for name, found in groups.items()]
+    return [_build_study(source, name, members) for name, members in groups.items()]
 
 
 def _setting(source: Source, run: StoredRun) -> str:
@@ -142,10 +179,10 @@ def _setting(source: Source, run: StoredRun) -> str:
     return ", ".join(f"{name}={level}" for name in others if (level := run.level(name)) is not None)
 
 
-def _study(source: Source, name: str, found: list[tuple[StoredRun, StoredPhase]]) -> Study:
+def _build_study(source: Source, name: str, members: list[tuple[StoredRun, StoredPhase]]) -> Study:
     assert source.store is not None
     cells = []
-    for run, phase in found:
+    for run, phase in members:
         rows = source.store.operations(run.id)
         cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
     models = path_models.fit(cells)
@@ -156,10 +193,10 @@ def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCel
     rows = rows[(rows["status"] == 0) & (rows["size"] > 0)]
     state, direction, memory, place = (str(run.factors[name]) for name in FACTORS[:4])
     size, seconds = count_of(run.factors["access_size"]), np.maximum(rows["duration_ns"], 1) / 1e9
-    return PathCell(direction, state, memory, place, size, seconds, _untouched(rows), _verified(state, phase))
+    return PathCell(direction, state, memory, place, size, seconds, _find_first_touches(rows), _verified(state, phase))
 
 
-def _untouched(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _find_first_touches(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Whether an access is the first of its rank to the page that it begins in."""
     pages = rows["offset"] // path_models.PAGE + (rows["rank"].astype(np.uint64) << np.uint64(48))
     first = np.zeros(rows.size, bool)
@@ -169,17 +206,19 @@ def _untouched(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 def _verified(state: str, phase: StoredPhase) -> bool:
     """Where nothing was looked at there is nothing to look at: no file, a new one, or a scripted machine."""
-    seen = phase.cache
-    if not seen:
+    cache = phase.cache
+    if not cache:
         return True
     if state == UNCACHED:
-        return str(seen["state"]) == COLD_VERIFIED
-    return float(seen["resident_bytes"]) >= _RESIDENT * float(seen["bytes"])
+        return str(cache["state"]) == COLD_VERIFIED
+    return float(cache["resident_bytes"]) >= _RESIDENT * float(cache["bytes"])
 
 
 def _notes(cells: list[PathCell], models: dict[str, PathModels]) -> Iterator[str]:
-    for state, why in ((UNCACHED, "the cache did not verifiably let go of the files"),
-                       (CACHED, "the cache did not hold the files")):  # fmt: skip
+    for state, why in (
+        (UNCACHED, "the cache did not verifiably let go of the files"),
+        (CACHED, "the cache did not hold the files"),
+    ):
         mine = [cell for cell in cells if cell.state == state]
         wrong = [cell for cell in mine if not cell.verified]
         if wrong:
@@ -188,8 +227,10 @@ def _notes(cells: list[PathCell], models: dict[str, PathModels]) -> Iterator[str
             )
             yield Message("unverified-state", template, n_unverified=len(wrong), n_cells=len(mine), state=state)
     for direction in models:
-        known = {path_models.state_of(line.name) for line in models[direction].lines}
-        states = {cell.state for cell in cells if cell.direction == direction and cell.reference is not None} - known
+        fitted_states = {path_models.state_of(line.name) for line in models[direction].lines}
+        states = {
+            cell.state for cell in cells if cell.direction == direction and cell.reference is not None
+        } - fitted_states
         for state in sorted(states):
             template = "{direction}s that are {state}: too few cells for a line; measure more, as {workload}:200"
             yield Message("too-few-cells", template, direction=direction, state=state, workload=WORKLOAD)

@@ -34,6 +34,6 @@ def drawn_paths(study: str, every: Sequence[PathCell], models: PathModels) -> Dr
     lines = {line.name: tuple((float(size), float(seconds)) for size, seconds in
                               zip(grid, line.seconds(grid), strict=True) if np.isfinite(seconds))
              for line in models.lines}  # fmt: skip
-    found = tuple((int(size), float(seconds), at.names[code], cell.name)
+    points = tuple((int(size), float(seconds), at.names[code], cell.name)
                   for size, seconds, code, cell in zip(sizes, medians, at.codes, cells, strict=True))  # fmt: skip
-    return DrawnPaths(study, models.direction, models.names, lines, found)
+    return DrawnPaths(study, models.direction, models.names, lines, points)

@@ -27,15 +27,22 @@ class Predictions(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde predict --json``: a single prediction stands on top, too."""
         return {
-            "model": self.model.name, "response": self.model.response, "unit": self.model.unit, "level": self.level,
+            "model": self.model.name,
+            "response": self.model.response,
+            "unit": self.model.unit,
+            "level": self.level,
             **(self.predictions[0].to_json() if len(self.predictions) == 1 else {}),
-            "predictions": [one.to_json() for one in self.predictions],
-        }  # fmt: skip
+            "predictions": [prediction.to_json() for prediction in self.predictions],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting."""
-        rows = [{**one.value.flat("fit"), "extrapolated": one.extrapolated} for one in self.predictions]
-        return [{**level_columns(one.at, row), **row} for row, one in zip(rows, self.predictions, strict=True)]
+        rows = [
+            {**prediction.value.flat("fit"), "extrapolated": prediction.extrapolated} for prediction in self.predictions
+        ]
+        return [
+            {**level_columns(prediction.at, row), **row} for row, prediction in zip(rows, self.predictions, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,15 @@ class Described(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde predict --describe --json``."""
         model = self.model
-        return {"model": model.name, "response": model.response, "unit": model.unit,
-                "factors": [one.to_json() for one in model.features], "constraints": list(model.constraints),
-                "errors": dict(model.errors), **self.description.to_json()}  # fmt: skip
+        return {
+            "model": model.name,
+            "response": model.response,
+            "unit": model.unit,
+            "factors": [feature.to_json() for feature in model.features],
+            "constraints": list(model.constraints),
+            "errors": dict(model.errors),
+            **self.description.to_json(),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a factor."""
@@ -78,16 +91,14 @@ def described(model: Model, name: str) -> Described:
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
 
 
-def _asked(
-    model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]
-) -> Predictions:  # fmt: skip
+def _asked(model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]) -> Predictions:
     """``place`` says where a setting stands."""
     broken = check_of(model.constraints, model.features, "the model")
-    made: list[Prediction] = []
-    for number, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
+    predictions: list[Prediction] = []
+    for number, (at, prediction) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
         where = place(number)
-        if isinstance(said, IosondeError):
-            raise (said.prefixed(where) if where else said) from said
+        if isinstance(prediction, IosondeError):
+            raise (prediction.prefixed(where) if where else prediction) from prediction
         if why := broken(at):
             raise InputError(
                 "constraint-violated",
@@ -96,5 +107,5 @@ def _asked(
                 place=f"{where}: " if where else "",
                 constraint=why,
             )
-        made.append(said)
-    return Predictions(model, tuple(made), level)
+        predictions.append(prediction)
+    return Predictions(model, tuple(predictions), level)

@@ -52,7 +52,7 @@ def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
             path=chosen.store.path,
         )
     run = chosen.store.run(chosen.run)
-    heads = {name: (head, rank) for name, head, rank in _heads([StoredPhase(one) for one in run.phases])}
+    heads = {name: (head, rank) for name, head, rank in _describe_outputs([StoredPhase(phase) for phase in run.phases])}
     names = [name for name in run.raw if not ranks or heads.get(name, ("", None))[1] in ranks]
     if not names:
         which = f"rank {', '.join(map(str, ranks))} of run {run.id}" if ranks else f"run {run.id}"
@@ -64,11 +64,11 @@ def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
             path=chosen.store.path,
             id=run.id,
         )
-    names.sort(key=lambda one: list(heads).index(one) if one in heads else len(heads))
+    names.sort(key=lambda output: list(heads).index(output) if output in heads else len(heads))
     return [Printed(heads.get(name, (name, None))[0], run.raw[name]) for name in names]
 
 
-def _heads(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str, int]]:
+def _describe_outputs(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str, int]]:
     """(file, what its head says, rank) of every output, in the order of the steps."""
     for phase in phases:
         for rank in phase.ranks if phase.is_command else ():

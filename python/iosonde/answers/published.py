@@ -40,11 +40,11 @@ def rank_published(source: Source, asked: Asked, levels: Sequence[str], fixed: S
                 response=response,
                 responses=", ".join(by_name),
             )
-    made = []
+    rankings = []
     for response in asked.response or by_name:
         coefficients, errors = _line(table.take(by_name[response]))
-        made.append(rank_line(response, coefficients, errors, tried, asked.level, fixed))
-    return Rankings(tuple(made), len(asked.response) == 1)
+        rankings.append(rank_line(response, coefficients, errors, tried, asked.level, fixed))
+    return Rankings(tuple(rankings), len(asked.response) == 1)
 
 
 def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
@@ -58,8 +58,8 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
             names=", ".join(table.names),
         )
     numbers = table.numbers(values.name)
-    given = table.numbers(errors.name) if errors else None
-    found: dict[str, float] = {}
+    error_values = table.numbers(errors.name) if errors else None
+    coefficients: dict[str, float] = {}
     spread: dict[str, float] = {}
     for row, name in enumerate(names.values):
         feature = str(name).strip()
@@ -73,7 +73,7 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
                 row=table.place(row),
                 feature=feature,
             )
-        if feature in found:
+        if feature in coefficients:
             raise DataError(
                 "duplicate-feature",
                 "{row}: {feature} comes twice",
@@ -81,9 +81,9 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
                 row=table.place(row),
                 feature=feature,
             )
-        found[feature] = float(numbers[row])
-        if given is not None:
-            if not given[row] >= 0:
+        coefficients[feature] = float(numbers[row])
+        if error_values is not None:
+            if not error_values[row] >= 0:
                 raise DataError(
                     "missing-value",
                     "{row}: {feature} has no standard error",
@@ -91,8 +91,8 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
                     row=table.place(row),
                     feature=feature,
                 )
-            spread[feature] = float(given[row])
-    return found, spread if errors else None
+            spread[feature] = float(error_values[row])
+    return coefficients, spread if errors else None
 
 
 def _column(table: Table, names: Sequence[str]) -> Column | None:

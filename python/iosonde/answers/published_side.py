@@ -27,12 +27,12 @@ def side_of(given: Mapping[str, str], name: str) -> Group:
         if key not in given:
             raise InputError("missing-key", "the summary has no {key}", EXAMPLE, key=key)
     words = {"kind": "t", "name": name, **given}
-    kind, named = words.pop("kind"), words.pop("name")
+    kind, label = words.pop("kind"), words.pop("name")
     numbers = {key: _number(key, value) for key, value in words.items()}
     n = numbers.pop("n")
     if n != int(n):
         raise InputError("not-an-integer", "n={n:g} is not a whole number", EXAMPLE, n=n)
-    return published(PublishedSummary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
+    return published(PublishedSummary(label, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
 def _number(key: str, text: str) -> float:

@@ -34,12 +34,28 @@ class Solved:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
-        made = self.solution
-        loads = [{"name": load.station.name, "utilisation": load.utilisation, "operations": load.operations,
-                  "residence_s": load.residence_s, "asked": load.asked} for load in made.loads]  # fmt: skip
-        return {"clients": made.clients, "rate": made.rate, "response_s": made.response_s, "rate_low": made.low,
-                "rate_high": made.high, "of_linear": self.of_linear, "exact": made.exact, "stations": loads,
-                "phase": None if self.phase is None else dict(vars(self.phase))}  # fmt: skip
+        solution = self.solution
+        loads = [
+            {
+                "name": load.station.name,
+                "utilisation": load.utilisation,
+                "operations": load.operations,
+                "residence_s": load.residence_s,
+                "asked": load.asked,
+            }
+            for load in solution.loads
+        ]
+        return {
+            "clients": solution.clients,
+            "rate": solution.rate,
+            "response_s": solution.response_s,
+            "rate_low": solution.low,
+            "rate_high": solution.high,
+            "of_linear": self.of_linear,
+            "exact": solution.exact,
+            "stations": loads,
+            "phase": None if self.phase is None else dict(vars(self.phase)),
+        }
 
 
 @dataclass(frozen=True)
@@ -53,20 +69,32 @@ class Network(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde scale --station … --json``."""
-        named = [{"name": s.name, "demand_s": s.demand_s, "servers": s.servers, "kind": str(s.kind)}
-                 for s in self.stations]  # fmt: skip
-        arrivals = None if self.opened is None else [
-            {"name": load.station.name, "utilisation": load.utilisation, "residence_s": load.residence_s}
-            for load in self.opened
-        ]  # fmt: skip
+        station_rows = [
+            {"name": s.name, "demand_s": s.demand_s, "servers": s.servers, "kind": str(s.kind)} for s in self.stations
+        ]
+        arrivals = (
+            None
+            if self.opened is None
+            else [
+                {"name": load.station.name, "utilisation": load.utilisation, "residence_s": load.residence_s}
+                for load in self.opened
+            ]
+        )
         limiting = self.solved[0].solution.bottlenecks if self.solved else ()
-        return {"stations": named, "bottleneck": limiting[0] if limiting else None, "bottlenecks": list(limiting),
-                "network": [one.to_json() for one in self.solved], "open": arrivals}  # fmt: skip
+        return {
+            "stations": station_rows,
+            "bottleneck": limiting[0] if limiting else None,
+            "bottlenecks": list(limiting),
+            "network": [point.to_json() for point in self.solved],
+            "open": arrivals,
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number of clients."""
-        return [{key: value for key, value in one.to_json().items() if key not in ("stations", "phase")}
-                for one in self.solved]  # fmt: skip
+        return [
+            {key: value for key, value in point.to_json().items() if key not in ("stations", "phase")}
+            for point in self.solved
+        ]
 
     @property
     def alone_s(self) -> float:
@@ -82,22 +110,26 @@ class Network(Answer):
         most = format_rate(limit.most, "operations/s")
         knee = significant(limit.most * self.alone_s)
         verb = "limits" if len(limiting) == 1 else "limit alike"
-        said = f"{listed(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
+        text = f"{listed(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
         if len(limiting) == 1 and load.asked is not None and load.asked > 1:
-            asked, needed = significant(load.asked), significant(load.asked * limit.servers)
-            said += (f" {last.clients:,} clients that do not wait would ask of each of its servers {asked} times what "
-                     f"it can do: {needed} such servers instead of {limit.servers}.")  # fmt: skip
+            overload, needed = significant(load.asked), significant(load.asked * limit.servers)
+            text += (
+                f" {last.clients:,} clients that do not wait would ask of each of its servers {overload} times what "
+                f"it can do: {needed} such servers instead of {limit.servers}."
+            )
         beyond = [other for other in last.loads if other.asked and other.asked > 1 and other not in limiting]
         if beyond:
-            named = ", ".join(f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in beyond)
-            said += f" The next limits would be {named}."
-        return said
+            next_limits = ", ".join(
+                f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in beyond
+            )
+            text += f" The next limits would be {next_limits}."
+        return text
 
     @property
     def busiest(self) -> OpenLoad:
         """Of the open network."""
-        known = [load for load in self.opened or () if load.utilisation is not None]
-        return max(known, key=lambda load: load.utilisation or 0.0)
+        loads = [load for load in self.opened or () if load.utilisation is not None]
+        return max(loads, key=lambda load: load.utilisation or 0.0)
 
     @property
     def open_s(self) -> float:
@@ -118,7 +150,7 @@ class Clients:
 
 def queue(stations: Sequence[str], who: Clients) -> Network:
     """The network of ``stations``, as ``disk=2ms:4``, solved. Raises InputError."""
-    made = stations_of(stations)
+    parsed_stations = stations_of(stations)
     arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
     if arrivals is not None and not 0 < arrivals < 1e15:
         raise InputError(
@@ -137,15 +169,18 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
             "{spell.spread} needs {spell.operations_per_phase}",
             "without phases nobody waits for the slowest",
         )
-    opened = None if arrivals is None else tuple(open_network(made, arrivals))
-    clients = [] if opened is not None and not who.at else _clients(who.at)
-    solved = [_solved(made, n, phase(made, n, operations, spread or 1.0) if operations else None) for n in clients]
-    return Network(tuple(made), tuple(solved), arrivals, opened)
+    opened = None if arrivals is None else tuple(open_network(parsed_stations, arrivals))
+    clients = [] if opened is not None and not who.at else _check_client_counts(who.at)
+    solved = [
+        _solve_network(parsed_stations, n, phase(parsed_stations, n, operations, spread or 1.0) if operations else None)
+        for n in clients
+    ]
+    return Network(tuple(parsed_stations), tuple(solved), arrivals, opened)
 
 
 def stations_of(texts: Sequence[str]) -> list[Station]:
     """``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` → stations. Raises InputError."""
-    found = []
+    stations = []
     for text in texts:
         parts = _STATION.match(text)
         if not parts:
@@ -166,19 +201,19 @@ def stations_of(texts: Sequence[str]) -> list[Station]:
                 servers=servers,
                 max_servers=_MOST_SERVERS,
             )
-        found.append(Station(name, parse_seconds(time), int(servers or 1), kind))
-    check(found)
-    return found
+        stations.append(Station(name, parse_seconds(time), int(servers or 1), kind))
+    check(stations)
+    return stations
 
 
-def _solved(stations: Sequence[Station], clients: int, barrier: SlowestPhase | None) -> Solved:
-    made = solve(stations, clients)
+def _solve_network(stations: Sequence[Station], clients: int, barrier: SlowestPhase | None) -> Solved:
+    solution = solve(stations, clients)
     alone_s = sum(station.demand_s for station in stations)
-    of_phase = None if barrier is None else barrier.rate * alone_s / clients
-    return Solved(made, barrier, made.rate * alone_s / clients, of_phase)
+    phase_efficiency = None if barrier is None else barrier.rate * alone_s / clients
+    return Solved(solution, barrier, solution.rate * alone_s / clients, phase_efficiency)
 
 
-def _clients(sizes: Sequence[float]) -> list[int]:
+def _check_client_counts(sizes: Sequence[float]) -> list[int]:
     """The numbers of clients of ``--at``. Raises InputError."""
     if not sizes:
         raise InputError(

@@ -48,13 +48,13 @@ class Rankings(Answer):
         """As ``iosonde rank --json``."""
         if self.single and len(self.rankings) == 1:
             return self.rankings[0].to_json()
-        left_out = {"left_out": list(self.left_out)} if self.left_out else {}
-        return {"rankings": [ranking.to_json() for ranking in self.rankings], **left_out}
+        exclusions = {"left_out": list(self.left_out)} if self.left_out else {}
+        return {"rankings": [ranking.to_json() for ranking in self.rankings], **exclusions}
 
     @property
     def sentence(self) -> str:
         """Which factors matter, of each response."""
-        return of_each([(one.response, one.sentence) for one in self.rankings])
+        return of_each([(ranking.response, ranking.sentence) for ranking in self.rankings])
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -99,57 +99,66 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
             "{spell.fixed} does not go with {spell.block}",
             "make the fixed factors the first block",
         )
-    named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
-    found = responses(source, replace(asked, on=named))
-    effects = tested_effects(source, asked, found, lambda one: _prepared(one, bool(named)))
-    made, more, left_out = _each(source, found, effects, bool(named), asked, how)
-    return Rankings(made, len(asked.response) == 1, source.store is None and not named, left_out, more)
+    factors = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
+    candidates = responses(source, replace(asked, on=factors))
+    effects = tested_effects(source, asked, candidates, lambda response: _select_factors(response, bool(factors)))
+    rankings, more, exclusions = _each(source, candidates, effects, bool(factors), asked, how)
+    return Rankings(rankings, len(asked.response) == 1, source.store is None and not factors, exclusions, more)
 
 
 def _each(
-    source: Source, found: Sequence[Response], effects: Mapping[str, ResponseEffects], named: bool, asked: Asked,
+    source: Source,
+    found: Sequence[Response],
+    effects: Mapping[str, ResponseEffects],
+    named: bool,
+    asked: Asked,
     how: Ranked,
-) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:  # fmt: skip
+) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
     """The ranking of each response, with what varies besides. Of several that nobody named those without one are left
     out, with why. Raises InputError, DataError where there is none at all."""
-    made: list[Ranking] = []
+    rankings: list[Ranking] = []
     more: list[Besides] = []
-    left_out: list[str] = []
+    exclusions: list[str] = []
     problem: DataError | None = None
-    for one in found:
+    for response in found:
         try:
-            rest = besides_factors(source, one, one.names, asked.level) if named else (
-                with_response(Besides(level=asked.level), one, one.names))  # fmt: skip
+            rest = (
+                besides_factors(source, response, response.names, asked.level)
+                if named
+                else (with_response(Besides(level=asked.level), response, response.names))
+            )
             rest = replace(rest, drifts=())  # the effects of a ranking know which factors were measured in turn
-            ranking = _ranked(one, effects.get(one.title), named, asked.level, how)
-            made.append(with_besides(ranking, rest))
+            ranking = _rank_response(response, effects.get(response.title), named, asked.level, how)
+            rankings.append(with_besides(ranking, rest))
             more.append(rest)
         except DataError as error:
             if asked.response or len(found) == 1:
                 raise
             problem = problem or error
-            about_it = error.values.get("title") == one.title  # its message begins with the title
-            left_out.append(error.message if about_it else error.message.prefixed(one.title))
-    if problem is not None and not made:
+            about_it = error.values.get("title") == response.title  # its message begins with the title
+            exclusions.append(error.message if about_it else error.message.prefixed(response.title))
+    if problem is not None and not rankings:
         raise problem
-    return tuple(made), tuple(more), tuple(left_out)
+    return tuple(rankings), tuple(more), tuple(exclusions)
 
 
 def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
     """The same, saying what varies besides and claiming no effect that this takes away."""
     taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
-    said = f"{sentence(ranking, taken)} {rest.sentence}".strip()
-    return replace(ranking, sentence=said, warnings=(*rest.warnings, *ranking.warnings))
+    text = f"{sentence(ranking, taken)} {rest.sentence}".strip()
+    return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 
 
-def _prepared(response: Response, named: bool) -> tuple[Response, list[str], list[str]]:
+def _select_factors(response: Response, explicit: bool) -> tuple[Response, list[str], list[str]]:
     """(the response, its factors, what is said of those that are left out)."""
-    response = response if named else response.with_scattered()
-    return response, *((response.names, []) if named else _known(response))
+    response = response if explicit else response.with_scattered()
+    return response, *((response.names, []) if explicit else _known(response))
 
 
-def _ranked(response: Response, effects: ResponseEffects | None, named: bool, level: float, how: Ranked) -> Ranking:
-    response, names, unsaid = _prepared(response, named)
+def _rank_response(
+    response: Response, effects: ResponseEffects | None, explicit: bool, level: float, how: Ranked
+) -> Ranking:
+    response, names, unsaid = _select_factors(response, explicit)
     if not names:
         raise DataError(
             "nothing-varies",
@@ -164,25 +173,27 @@ def _ranked(response: Response, effects: ResponseEffects | None, named: bool, le
     data = examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
-    teller = _teller(response, len(data), len(names), how)
-    made = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
+    teller = _create_reporter(response, len(data), len(names), how)
+    ranking = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
     return replace(
-        made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
-        warnings=(*_said(response), *unsaid, *of_single_trials(response, names, _SHARES), *made.warnings),
-    )  # fmt: skip
+        ranking,
+        unit=response.measured_unit if response.transform else response.unit,
+        transform=response.transform,
+        warnings=(*_said(response), *unsaid, *of_single_trials(response, names, _SHARES), *ranking.warnings),
+    )
 
 
 def _said(response: Response) -> list[str]:
     """What the reader has to know of the response and its factors."""
-    said: list[str] = []
+    messages: list[str] = []
     if response.transform:
-        shown = ": ratios count, not differences; the means shown are geometric"
-        template = "shares are of the variance of {response}" + (shown if response.transform in LOGARITHMS else "")
-        said.append(Message("transformed-response", template, response=response.title))
-    return [*said, *caveats(response)]
+        ratio_note = ": ratios count, not differences; the means shown are geometric"
+        template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
+        messages.append(Message("transformed-response", template, response=response.title))
+    return [*messages, *caveats(response)]
 
 
-def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
+def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
     if n_rows < _MANY_ROWS:
         return lambda what: None
     return lambda what: how.progress(f"{response.title}: {what} of {n_rows} rows by {n_factors} factors …")
@@ -196,17 +207,17 @@ def _known(response: Response) -> tuple[list[str], list[str]]:
     often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
     if not often:
         return varying, []
-    whole = ~np.logical_or.reduce([columns[name].missing for name in often])
-    names = [name for name in often if len(set(columns[name].values[whole])) > 1]
+    complete = ~np.logical_or.reduce([columns[name].missing for name in often])
+    names = [name for name in often if len(set(columns[name].values[complete])) > 1]
     rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
-    said: list[str] = []
+    remarks: list[str] = []
     if rare:
         template = "{factors}: left out, as most trials do not say it"
-        said.append(Message("rare-factor", template, factors=", ".join(rare)))
+        remarks.append(Message("rare-factor", template, factors=", ".join(rare)))
     if single:
         template = "{factors}: left out, of one level where all others are known"
-        said.append(Message("single-level", template, factors=", ".join(single)))
-    return names, said
+        remarks.append(Message("single-level", template, factors=", ".join(single)))
+    return names, remarks
 
 
 def _levels(response: Response, name: str) -> int:

@@ -64,8 +64,8 @@ class LeastSquares(Answer):
 
     def said(self, number: Callable[[float], str]) -> str:
         """The same; ``number`` writes a response."""
-        said = sentence(self.regression, number, self.besides.taken(self._slopes))
-        return f"{said} {self.besides.sentence}".rstrip()
+        text = sentence(self.regression, number, self.besides.taken(self._slopes))
+        return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -75,10 +75,12 @@ class LeastSquares(Answer):
     @property
     def _slopes(self) -> tuple[Verdict, ...]:
         """The same before what varies besides is looked at."""
-        made = self.regression
-        doubts = tuple(doubt for code, doubt in _DOUBTS.items() if any(one.code == code for one in made.findings))
-        doubts += ("leverage",) if made.assumptions and made.assumptions.is_ruled_by_a_row else ()
-        return tuple(_slope(made, one, doubts) for one in made.fit.coefficients()[1:])
+        regression = self.regression
+        doubts = tuple(
+            doubt for code, doubt in _DOUBTS.items() if any(finding.code == code for finding in regression.findings)
+        )
+        doubts += ("leverage",) if regression.assumptions and regression.assumptions.is_ruled_by_a_row else ()
+        return tuple(_judge_slope(regression, coefficient, doubts) for coefficient in regression.fit.coefficients()[1:])
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -111,25 +113,34 @@ def regress(
     response, terms = explained(source, asked, lines=True)
 
     def fitted_to(rows: Table) -> Regression:
-        return regressed(rows, response.title, terms, asked.level, at=predicted.at, m=_checked(predicted.m),
-                         robust=predicted.robust)  # fmt: skip
+        return regressed(
+            rows,
+            response.title,
+            terms,
+            asked.level,
+            at=predicted.at,
+            m=_check_n_observations(predicted.m),
+            robust=predicted.robust,
+        )
 
-    made = fitted_to(response.rows)
-    beside = _without(response.rows, made, without, fitted_to) if without else None
+    regression = fitted_to(response.rows)
+    reduced_fit = _without(response.rows, regression, without, fitted_to) if without else None
     rest = varying_besides(source, response, columns_of(terms, response.rows)) if asked.on else ()
-    more = besides(response, terms, rest, asked.level, made.model)
-    return LeastSquares(replace(made, warnings=(*caveats(response), *more.warnings, *made.warnings)), beside,
-                        "" if response.transform else response.unit, more)  # fmt: skip
+    more = besides(response, terms, rest, asked.level, regression.model)
+    return LeastSquares(
+        replace(regression, warnings=(*caveats(response), *more.warnings, *regression.warnings)),
+        reduced_fit,
+        "" if response.transform else response.unit,
+        more,
+    )
 
 
-def _without(
-    rows: Table, made: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]
-) -> Without:  # fmt: skip
-    used, seen = (made.model.rows if made.model else ()), made.assumptions
-    left_out = rows_named(rows, names, [int(used[row]) for row in seen.influential_rows] if seen else [])
-    kept = np.ones(len(rows), dtype=bool)
-    kept[left_out] = False
-    return Without(fitted_to(rows.take(kept)), tuple(rows.place(int(row)) for row in left_out))
+def _without(rows: Table, made: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]) -> Without:
+    used, assumptions = (made.model.rows if made.model else ()), made.assumptions
+    excluded = rows_named(rows, names, [int(used[row]) for row in assumptions.influential_rows] if assumptions else [])
+    mask = np.ones(len(rows), dtype=bool)
+    mask[excluded] = False
+    return Without(fitted_to(rows.take(mask)), tuple(rows.place(int(row)) for row in excluded))
 
 
 def of_sums(
@@ -137,13 +148,15 @@ def of_sums(
 ) -> LeastSquares:
     """From the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    return LeastSquares(regress_sums(given, level, at=predicted.at, m=_checked(predicted.m), source=source))
+    return LeastSquares(
+        regress_sums(given, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
+    )
 
 
 def read_sums(path: str) -> dict[str, Any]:
     """The sums in a JSON file. Raises InputError."""
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
+        sums = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
             "unreadable-file", "cannot read {path}: {reason}", "look at the name", path=path, reason=error.strerror
@@ -152,11 +165,11 @@ def read_sums(path: str) -> dict[str, Any]:
         raise InputError(
             "invalid-json", "{path} is not JSON: {error}", 'write {{"n": 44, "sum_x": 157, …}}', path=path, error=error
         ) from error
-    if not isinstance(given, dict):
+    if not isinstance(sums, dict):
         raise InputError(
             "not-a-json-object", "{path} is not a JSON object", 'write {{"n": 44, "sum_x": 157, …}}', path=path
         )
-    return given
+    return sums
 
 
 def explained(
@@ -165,8 +178,8 @@ def explained(
     """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
     also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
     DataError."""
-    for name, given in (("response", asked.response or source.store), ("on", asked.on or source.store)):
-        if not given:
+    for name, value in (("response", asked.response or source.store), ("on", asked.on or source.store)):
+        if not value:
             raise InputError(
                 "missing-option",
                 "{option} is missing",
@@ -195,21 +208,32 @@ def explained(
     return response, terms
 
 
-def _slope(made: Regression, one: Coefficient, doubts: tuple[str, ...]) -> Verdict:
-    if made.fit.f is None:
-        return Verdict("slope", made.response, (one.name,), VerdictState.NOT_TESTED, doubts=doubts)
-    if made.decided_by(one.name):
+def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple[str, ...]) -> Verdict:
+    if regression.fit.f is None:
+        return Verdict("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED, doubts=doubts)
+    if regression.decided_by(coefficient.name):
         doubts = tuple(dict.fromkeys((*doubts, "leverage")))
-    seen = is_seen(made, one)
-    state = VerdictState.DIFFERENT if seen else VerdictState.INCONCLUSIVE
-    direction = (Direction.UP if one.estimate > 0 else Direction.DOWN) if seen else None
-    estimate = Estimate(one.estimate, one.low, one.high, made.fit.level, made.fit.n)
-    return Verdict("slope", made.response, (one.name,), state, direction, "", estimate, one.p, made.fit.k, doubts)
+    significant = is_seen(regression, coefficient)
+    state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
+    direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
+    estimate = Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n)
+    return Verdict(
+        "slope",
+        regression.response,
+        (coefficient.name,),
+        state,
+        direction,
+        "",
+        estimate,
+        coefficient.p,
+        regression.fit.k,
+        doubts,
+    )
 
 
-def is_seen(made: Regression, one: Coefficient) -> bool:
+def is_seen(made: Regression, coefficient: Coefficient) -> bool:
     """Whether a coefficient's interval excludes 0, and more than a single row says so."""
-    return not one.low <= 0 <= one.high and not made.decided_by(one.name)
+    return not coefficient.low <= 0 <= coefficient.high and not made.decided_by(coefficient.name)
 
 
 def sentence(made: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
@@ -219,25 +243,29 @@ def sentence(made: Regression, number: Callable[[float], str] = fitted, taken: C
     if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
         slope = f.coefficients()[1]
         if row := made.decided_by(slope.name):
-            return (f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
-                    "alone.")  # fmt: skip
+            return (
+                f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
+                "alone."
+            )
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
             return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
         return f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:
-        return (f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
-                "effect of one against.")  # fmt: skip
-    told = [c.name for c in f.coefficients()[1:] if is_seen(made, c) and c.name not in taken]
-    named = f"; effects that can be told from 0: {', '.join(told)}" if told else ""
-    if not told and not taken:
-        named = "; no single effect can be told from 0"
+        return (
+            f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
+            "effect of one against."
+        )
+    significant = [c.name for c in f.coefficients()[1:] if is_seen(made, c) and c.name not in taken]
+    effects_text = f"; effects that can be told from 0: {', '.join(significant)}" if significant else ""
+    if not significant and not taken:
+        effects_text = "; no single effect can be told from 0"
     single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := made.decided_by(c.name))]
     alone = f" On a single row alone rest {listed(single)}." if single else ""
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}{named}.{alone}"
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}{effects_text}.{alone}"
 
 
-def _checked(m: int) -> int:
+def _check_n_observations(m: int) -> int:
     if m < 1:
         raise InputError(
             "out-of-range",

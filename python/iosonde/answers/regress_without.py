@@ -31,10 +31,10 @@ class Without:
 def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -> npt.NDArray[np.intp]:
     """The rows of ``table`` that ``names`` say: lines of its file, ids of runs (``Table.row_name``), or the word
     ``influential``, which stands for those rows. Raises InputError for what is not there."""
-    found: set[int] = set()
+    selected: set[int] = set()
     word, ids = table.row_word, [table.row_name(row) for row in range(len(table))]
     for name in names:
-        mine = list(influential) if name == INFLUENTIAL else [row for row, one in enumerate(ids) if one == name]
+        mine = list(influential) if name == INFLUENTIAL else [row for row, row_id in enumerate(ids) if row_id == name]
         if not mine:
             raise InputError(
                 "unknown-row",
@@ -45,7 +45,7 @@ def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -
                 row_word=word,
                 name=name,
             )
-        found |= set(mine)
-    if len(found) == len(ids):
+        selected |= set(mine)
+    if len(selected) == len(ids):
         raise InputError("no-rows-remaining", "{spell.without} names every row", "leave some")
-    return np.array(sorted(found), dtype=np.intp)
+    return np.array(sorted(selected), dtype=np.intp)

@@ -75,8 +75,8 @@ def words_again(given: Mapping[str, Any], output: str) -> tuple[str, ...]:
     words = [word for name in NAMED if (value := given[name]) for word in (f"--{name}", str(value))]
     words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
-    words += [word for one in given["where"] for word in ("--where", one)]
-    words += [word for one in given["constraints"] for word in ("--constraint", one)]
+    words += [word for condition in given["where"] for word in ("--where", condition)]
+    words += [word for constraint in given["constraints"] for word in ("--constraint", constraint)]
     return ("iosonde", "report", given["data"], "-o", output, *words)
 
 
@@ -87,69 +87,76 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | Cor
     """
     check_reachable(Path(asked.data))
     if asked.response or not Path(asked.data).is_dir():
-        return _of_table(asked, opened)
+        return _build_table_page(asked, opened)
     store = asked.part or Store.open(asked.data)  # which keeps what it has read
-    return _of_corpus(asked, store, opened) or _of_store(asked, store, opened)
+    return _build_corpus_page(asked, store, opened) or _build_store_page(asked, store, opened)
 
 
-def _of_campaign(asked: Wanted) -> list[str]:
+def _list_campaign_options(options: Wanted) -> list[str]:
     """What is asked that only the page of a campaign has."""
-    words = {"by": asked.by, "bound": asked.bound, "choose": asked.choosing, "questions": asked.questions,
-             "constraint": asked.constraints}  # fmt: skip
-    return [word for word, given in words.items() if given]
+    words = {
+        "by": options.by,
+        "bound": options.bound,
+        "choose": options.choosing,
+        "questions": options.questions,
+        "constraint": options.constraints,
+    }
+    return [word for word, value in words.items() if value]
 
 
-def _of_corpus(asked: Wanted, store: Store, opened: Opener) -> CorpusPage | None:
-    if _of_campaign(asked) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
+def _build_corpus_page(options: Wanted, store: Store, opened: Opener) -> CorpusPage | None:
+    if _list_campaign_options(options) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
         return None
-    source = opened(store, asked.where, asked.experiment)
+    source = opened(store, options.where, options.experiment)
     if not holds_many_systems(source.runs):
         return None
-    return corpus_page(corpus(source, Asked((), asked.on, asked.clock, asked.level, asked.metric)))
+    return corpus_page(corpus(source, Asked((), options.on, options.clock, options.level, options.metric)))
 
 
-def _of_store(asked: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
-    source, chosen = open_chosen(store, asked.experiment, asked.where, opened)
+def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
+    source, chosen = open_chosen(store, options.experiment, options.where, opened)
     if are_surveys(source.runs):
-        if words := _of_campaign(asked):
+        if words := _list_campaign_options(options):
             raise InputError(
                 "inapplicable-option",
                 "{data} holds surveys, whose page has nothing of {option}",
                 "leave {option} out",
-                data=asked.data,
+                data=options.data,
                 option=str(getattr(spell, words[0])),
             )
-        return page_of_surveys(source.runs, asked.data)
-    cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
-    page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound, asked.constraints)
+        return page_of_surveys(source.runs, options.data)
+    cells = Asked((), options.by or (), options.clock, options.level, options.metric)
+    page = page_of_store(source, chosen, cells, options.again, options.on, options.bound, options.constraints)
     from .page import questions
 
     def narrowed(where: Sequence[str]) -> Source:
-        return opened(store, (*asked.where, *where), chosen.experiment)
+        return opened(store, (*options.where, *where), chosen.experiment)
 
-    wanted = asked.questions if asked.questions is not None else questions.of_source(source)
-    told = questions.answered(wanted, narrowed, cells, asked.data)
-    page = replace(page, settings=settings_of(source, cells), questions=told)
-    if asked.choosing is None:
+    question_list = options.questions if options.questions is not None else questions.of_source(source)
+    answers = questions.answered(question_list, narrowed, cells, options.data)
+    page = replace(page, settings=settings_of(source, cells), questions=answers)
+    if options.choosing is None:
         return page
     from .page.advice import advice_of_store
 
-    return replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, cells))
+    return replace(page, advice=advice_of_store(source, page.bars.items, options.choosing, cells))
 
 
-def _of_table(asked: Wanted, opened: Opener) -> Page:
-    source = opened(asked.data, asked.where, asked.experiment)
-    table, responses, by = _rows(source, asked)
+def _build_table_page(options: Wanted, opened: Opener) -> Page:
+    source = opened(options.data, options.where, options.experiment)
+    table, responses, by = _rows(source, options)
     page = page_of_table(
-        table, asked.data, TableAsked(responses, by, asked.on, asked.level, asked.again, asked.constraints)
+        table, options.data, TableAsked(responses, by, options.on, options.level, options.again, options.constraints)
     )
-    if asked.choosing:
+    if options.choosing:
         from .page.advice import advice_of_table
 
-        page = replace(page, advice=advice_of_table(table, responses, by, asked.choosing, asked.level))
-    bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric))
+        page = replace(page, advice=advice_of_table(table, responses, by, options.choosing, options.level))
+    bounding = start(
+        source, options.bound, Asked(options.response, options.by or (), options.clock, options.level, options.metric)
+    )
     visit(source, [bounding.losses])
-    settings = settings_of(source, Asked(asked.response, (), asked.clock, asked.level))
+    settings = settings_of(source, Asked(options.response, (), options.clock, options.level))
     return replace(page, bound=bounding.section(), settings=settings)
 
 
@@ -159,14 +166,14 @@ def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence
     rows = source.trials().rows
     asked = asked if asked.by is None else replace(asked, by=source.apart(asked.by))
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
-    named = Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
+    query = Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
     if not columns.issuperset(asked.response):
         if source.store is None:
-            table, names = with_computed(source, rows, named, asked.by or ())
+            table, names = with_computed(source, rows, query, asked.by or ())
             return table, names, asked.by
-        one = one_response(source, named)
-        by = asked.by if asked.by is not None or asked.on else one.names
-        return one.rows, (one.title,), by
+        response = one_response(source, query)
+        by = asked.by if asked.by is not None or asked.on else response.names
+        return response.rows, (response.title,), by
     if source.store is not None and asked.response[:1] == ("value",) and len(rows):
         apart = (*asked.on, *(asked.by or ()))
         refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])

@@ -60,20 +60,28 @@ class ScaledSeries:
     @property
     def verdict(self) -> Verdict:
         """Whether a limit is seen: a cliff, a fall, or what bends the laws that are not ruled out."""
-        made, limit = self.scaling, self.scaling.limit
+        scaling, limit = self.scaling, self.scaling.limit
         state, direction = limit.state, None
-        claim = ", ".join(TITLES[law.law.name] for law in made.regimes[-1].possible)
+        claim = ", ".join(TITLES[law.law.name] for law in scaling.regimes[-1].possible)
         if limit.fall and limit.fall.is_significant:
             direction = Direction.DOWN
-        if made.changes and made.changes[-1].factor < 1:
+        if scaling.changes and scaling.changes[-1].factor < 1:
             state, direction, claim = VerdictState.DIFFERENT, Direction.DOWN, "change of regime"
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
-        few = ("few-trials",) if any(size.rate.n < 2 for size in made.sizes) else ()
-        misfit = ("lack-of-fit",) if made.regimes[-1].lacks_fit else ()
+        few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
+        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
         subject = setting_text(self.series.by, self.series.units) or self.series.on
-        return Verdict("limit", self.series.response, (subject,), state, direction, claim, limit.efficiency,
-                       doubts=(*self.doubts, *few, *misfit))  # fmt: skip
+        return Verdict(
+            "limit",
+            self.series.response,
+            (subject,),
+            state,
+            direction,
+            claim,
+            limit.efficiency,
+            doubts=(*self.doubts, *few, *misfit),
+        )
 
     @property
     def sentences(self) -> list[str]:
@@ -82,26 +90,26 @@ class ScaledSeries:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
-        asked: dict[str, Any] = {}
+        demand_fields: dict[str, Any] = {}
         if isinstance(self.demands, Demands):
-            asked = {"demands": self.demands.to_json(), "why_no_demands": ""}
+            demand_fields = {"demands": self.demands.to_json(), "why_no_demands": ""}
         elif self.demands is not None:
-            asked = {"demands": None, "why_no_demands": self.demands}
-        return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **asked}
+            demand_fields = {"demands": None, "why_no_demands": self.demands}
+        return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **demand_fields}
 
     def curves(self) -> list[LawCurve]:
         """The laws of each regime that are not ruled out; those of the last regime go on to the farthest prediction."""
-        made = self.scaling
-        far = max([size.size for size in made.sizes] + [prediction.size for prediction in made.predictions])
-        found = []
-        for regime in made.regimes:
-            sizes = np.geomspace(regime.low, far if regime is made.regimes[-1] else regime.high, _CURVE_POINTS)
+        scaling = self.scaling
+        far = max([size.size for size in scaling.sizes] + [prediction.size for prediction in scaling.predictions])
+        curves = []
+        for regime in scaling.regimes:
+            sizes = np.geomspace(regime.low, far if regime is scaling.regimes[-1] else regime.high, _CURVE_POINTS)
             for law in regime.possible:
                 if law.fit is not None:
                     rates = np.exp(law.fit.log_rates(sizes)).tolist()
                     title = TITLES[law.law.name]
-                    found.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
-        return found
+                    curves.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
+        return curves
 
 
 @dataclass(frozen=True)
@@ -123,19 +131,23 @@ class ScalingLaws(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde scale --json``."""
-        return {"level": self.level, "on": self.on, "series": [one.to_json() for one in self.items],
-                "best": [one.to_json() for one in self.best], "warnings": list(self.warnings)}  # fmt: skip
+        return {
+            "level": self.level,
+            "on": self.on,
+            "series": [item.to_json() for item in self.items],
+            "best": [setting.to_json() for setting in self.best],
+            "warnings": list(self.warnings),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a number of nodes of each series."""
-        made = [
-            (one.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
-            for one in self.items for size in one.scaling.sizes
-        ]  # fmt: skip
-        names = {"response", "unit"}.union(*(row for _, row in made))
-        return [
-            {"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in made
-        ]  # fmt: skip
+        pairs = [
+            (item.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
+            for item in self.items
+            for size in item.scaling.sizes
+        ]
+        names = {"response", "unit"}.union(*(row for _, row in pairs))
+        return [{"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in pairs]
 
 
 @dataclass(frozen=True)
@@ -156,17 +168,23 @@ class Growth:
 def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaws:
     """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
     how = how or Growth()
-    found = _series(source, asked, how)
-    best = tuple(best_settings(found.series, asked.level))
-    kept, left_out = _with_two_sizes(found.series, how.on)
+    candidates = _collect_series(source, asked, how)
+    best = tuple(best_settings(candidates.series, asked.level))
+    selected, exclusions = _with_two_sizes(candidates.series, how.on)
     size = how.as_stations
-    works = [None if size is None else work(series, size) for series in kept]
+    works = [None if size is None else work(series, size) for series in selected]
     items = []
-    for series, of_one in zip(kept, works, strict=True):
-        made = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
-        items.append(ScaledSeries(series, made, None if of_one is None else demands(made.regimes[-1], of_one),
-                                  found.doubts[series.response]))  # fmt: skip
-    return ScalingLaws(tuple(items), how.on, asked.level, (*found.warnings, *left_out), size, best)
+    for series, operation_work in zip(selected, works, strict=True):
+        scaling = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
+        items.append(
+            ScaledSeries(
+                series,
+                scaling,
+                None if operation_work is None else demands(scaling.regimes[-1], operation_work),
+                candidates.doubts[series.response],
+            )
+        )
+    return ScalingLaws(tuple(items), how.on, asked.level, (*candidates.warnings, *exclusions), size, best)
 
 
 @dataclass
@@ -182,19 +200,19 @@ class _Found:
         self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
 
 
-def _series(source: Source, asked: Asked, how: Growth) -> _Found:
+def _collect_series(source: Source, query: Asked, how: Growth) -> _Found:
     """A series for each response and setting beside ``on``."""
-    if source.store is None and not asked.response:
+    if source.store is None and not query.response:
         raise InputError(
             "missing-option",
             "{spell.response} is missing",
             "name the column of the rate: {names}",
             names=", ".join(source.table.names),
         )
-    named = (how.on, *how.by) if source.store is None else ()
-    every = responses(source, replace(asked, on=named))
+    factors = (how.on, *how.by) if source.store is None else ()
+    every = responses(source, replace(query, on=factors))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
-    chosen = every if len(every) == 1 else [one for one in every if is_rate(one.unit) or how.of_time]
+    chosen = every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.of_time]
     if not chosen:
         raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
@@ -203,16 +221,16 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
     apart, why = set[str](), tuple[str, ...]()
     if how.on in ("nodes", "ranks"):
         apart, why = without_efficiency(source.runs, source.experiments)
-    whole = [one for one in chosen if one.operation not in apart]
-    if not whole:
+    comparable = [candidate for candidate in chosen if candidate.operation not in apart]
+    if not comparable:
         raise DataError(
             "no-comparable-operation",
             "{reasons}",
             "choose another operation, or measure where the caches are verified to be cold",
             reasons="; ".join(why),
         )
-    found = _Found(warnings=(*why,) if len(whole) < len(chosen) else ())
-    for response in whole:
+    collection = _Found(warnings=(*why,) if len(comparable) < len(chosen) else ())
+    for response in comparable:
         if of_ratios(response):
             raise InputError(
                 "not-a-rate",
@@ -222,31 +240,35 @@ def _series(source: Source, asked: Asked, how: Growth) -> _Found:
                 column=response.measured,
             )
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
-        found.series += part
-        twins, strata = _caveats(response, how.on), of_single_trials(response, [how.on])
-        pooled = _pooled(source, response, (how.on, *settings))
-        found.warn([*twins, *strata, *_named(pooled), *more])
-        said = {"within-run": response.within_run, "bring-ups": bool(strata), "varies-besides": bool(pooled),
-                "goes-together": bool(_twins(response, how.on))}  # fmt: skip
-        found.doubts |= dict.fromkeys(
-            [one.response for one in part], tuple(code for code, holds in said.items() if holds)
+        collection.series += part
+        twins, strata = _list_caveats(response, how.on), of_single_trials(response, [how.on])
+        pooled = _find_pooled_settings(source, response, (how.on, *settings))
+        collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
+        doubt_flags = {
+            "within-run": response.within_run,
+            "bring-ups": bool(strata),
+            "varies-besides": bool(pooled),
+            "goes-together": bool(_find_confounded(response, how.on)),
+        }
+        collection.doubts |= dict.fromkeys(
+            [item.response for item in part], tuple(code for code, holds in doubt_flags.items() if holds)
         )
-    return found
+    return collection
 
 
-def _pooled(source: Source, response: Response, named: Sequence[str]) -> list[str]:
+def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
     """The settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
-        known = source.known.names if source.store else roles.guess(rows, [response.title]).settings
+        settings = source.known.names if source.store else roles.guess(rows, [response.title]).settings
     except DataError:  # of a column that nobody asked about
         return []
-    cells = [cell for _, cell in rows.groups(named)]
-    candidates = [name for name in known if name not in named and name in rows.columns]
+    cells = [cell for _, cell in rows.groups(factors)]
+    candidates = [name for name in settings if name not in factors and name in rows.columns]
     return [name for name in candidates if any(len(rows.take(cell).column(name).codes()[1]) > 1 for cell in cells)]
 
 
-def _named(pooled: Sequence[str]) -> list[str]:
+def _describe_pooled(pooled: Sequence[str]) -> list[str]:
     if not pooled:
         return []
     verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
@@ -254,20 +276,20 @@ def _named(pooled: Sequence[str]) -> list[str]:
     return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
 
 
-def _caveats(response: Response, on: str) -> list[str]:
-    return caveats(replace(response, confounded=_twins(response, on)))
+def _list_caveats(response: Response, on: str) -> list[str]:
+    return caveats(replace(response, confounded=_find_confounded(response, on)))
 
 
-def _twins(response: Response, on: str) -> tuple[tuple[str, str], ...]:
+def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:
     """Of factors only what goes with ``on``, which is what growth would be due to; ranks grow with nodes anyway."""
     return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
 
 
-def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
+def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
     """The series that say something of scaling; the others are named. Raises DataError where none does."""
-    kept = [series for series in found if len(series.trials) > 1]
-    if not kept:
-        only = ", ".join(f"{size:g}" for size in sorted({size for series in found for size in series.trials}))
+    selected = [series for series in candidates if len(series.trials) > 1]
+    if not selected:
+        only = ", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials}))
         raise DataError(
             "nothing-varies",
             "every series has one value of {factor} ({level}): nothing scales",
@@ -275,7 +297,7 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
             factor=on,
             level=only,
         )
-    gone = len(found) - len(kept)
+    gone = len(candidates) - len(selected)
     one, many = "has one value of {factor} and is", "have one value of {factor} and are"
     template = "{n_series} series " + (one if gone == 1 else many) + " left out"
-    return kept, [Message("single-size-excluded", template, n_series=gone, factor=on)] if gone else []
+    return selected, [Message("single-size-excluded", template, n_series=gone, factor=on)] if gone else []

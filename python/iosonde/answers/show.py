@@ -35,13 +35,13 @@ class ChosenRuns:
     @property
     def conditions(self) -> list[Condition]:
         """With the run as one of them. Raises InputError, DataError for a run that is not there."""
-        given = parse_where(self.where)
-        return given if self.run is None else [*given, *parse_where([f"run={self.store.run(self.run).id}"])]
+        conditions = parse_where(self.where)
+        return conditions if self.run is None else [*conditions, *parse_where([f"run={self.store.run(self.run).id}"])]
 
     @property
     def runs(self) -> list[StoredRun]:
         """The oldest first."""
-        return [StoredRun(one) for one in self.store.runs(experiment=self.experiment, where=self.conditions)]
+        return [StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=self.conditions)]
 
     @cached_property
     def problems(self) -> list[Finding]:
@@ -76,14 +76,17 @@ class Listing(Answer):
         return {
             "store": str(self.path),
             "experiments": [
-                {"id": one.id, "name": one.name, "created_at": one.created_at, "seed": one.seed}
-                for one in self.experiments
+                {
+                    "id": experiment.id,
+                    "name": experiment.name,
+                    "created_at": experiment.created_at,
+                    "seed": experiment.seed,
+                }
+                for experiment in self.experiments
             ],
-            "runs": [
-                {**{key: run.document[key] for key in _OF_RUN}, "tags": self.tags[run.id]} for run in self.runs
-            ],
+            "runs": [{**{key: run.document[key] for key in _OF_RUN}, "tags": self.tags[run.id]} for run in self.runs],
             "problems": [problem.to_json() for problem in self.problems],
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a run, with its factors."""
@@ -116,7 +119,7 @@ class Detail(Answer):
     def records(self) -> list[dict[str, Any]]:
         """One row a result."""
         return [
-            {shown: getattr(row, name) for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
+            {column: getattr(row, name) for name, column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
             for row in self.run.observations
         ]
 
@@ -124,10 +127,11 @@ class Detail(Answer):
 def listing(chosen: ChosenRuns) -> Listing:
     """Every experiment with its runs. Raises InputError, DataError."""
     store, runs = chosen.store, chosen.runs
-    experiments = tuple(one for one in store.experiments() if chosen.experiment in (None, one.id))
+    experiments = tuple(experiment for experiment in store.experiments() if chosen.experiment in (None, experiment.id))
     tags = {run.id: store.notes.tags(run.id) for run in runs}
-    return Listing(store.path, experiments, tuple(runs), tags, tuple(chosen.problems),
-                   stored.units_of_factors(experiments, runs))  # fmt: skip
+    return Listing(
+        store.path, experiments, tuple(runs), tags, tuple(chosen.problems), stored.units_of_factors(experiments, runs)
+    )
 
 
 def detail(chosen: ChosenRuns) -> Detail:
@@ -144,10 +148,10 @@ def detail(chosen: ChosenRuns) -> Detail:
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
     """Write results, or every recorded operation, as csv, json or parquet; of incomplete runs only where asked for."""
-    write_batches(_batches(chosen, operations, incomplete), form, file)
+    write_batches(_iterate_batches(chosen, operations, incomplete), form, file)
 
 
-def _batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
+def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
     if operations:
         runs = [run.id for run in chosen.runs if incomplete or run.complete]
         return operations_of(chosen.store, runs)

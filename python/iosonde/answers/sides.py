@@ -50,7 +50,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
                 "@ is for runs whose operations were recorded",
                 source=text,
             )
-        return _of_file(path, number)
+        return _read_file_sides(path, number)
     place, _, run_id = (store, "", base) if store else base.rpartition(":")
     if not place:
         raise InputError(
@@ -59,7 +59,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
             "name a file that is there, or give {spell.store:DIR}",
             source=text,
         )
-    return _of_store(place, run_id, definition)
+    return _read_store_sides(place, run_id, definition)
 
 
 def _is_file(name: str) -> bool:
@@ -75,13 +75,13 @@ def _is_file(name: str) -> bool:
         ) from error
 
 
-def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
+def _read_store_sides(place: str, run_id: str, definition: str) -> dict[str, Side]:
     store = Store.open(place)
     run = store.run(run_id)
     document = StoredRun(store.document(run_id))
     if document.n_operations:
-        found = _recorded(store, document, definition or "iosonde")
-        if not found:
+        by_phase = _measure_phases(store, document, definition or "iosonde")
+        if not by_phase:
             raise DataError(
                 "no-matching-phase",
                 "run {run_id} has no phase that {definition} would measure",
@@ -89,7 +89,7 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
                 run_id=run_id,
                 definition=definition,
             )
-        return found
+        return by_phase
     if definition:
         raise DataError(
             "no-recorded-operations",
@@ -98,10 +98,10 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
             run_id=run_id,
             definition=definition,
         )
-    return _stated(run, str(run.factors.get("tool", "")), f"{run.source}, run {run_id}")
+    return _read_stated_sides(run, str(run.factors.get("tool", "")), f"{run.source}, run {run_id}")
 
 
-def _of_file(name: str, number: str) -> dict[str, Side]:
+def _read_file_sides(name: str, number: str) -> dict[str, Side]:
     text, understood = understand_file(name)
     runs = [run for run in runs_of(understood, text, "parsed") if run.observations]
     if number:
@@ -126,7 +126,7 @@ def _of_file(name: str, number: str) -> dict[str, Side]:
             results=what,
         )
     tool = understood.format + (f" {understood.tool_version.split()[-1]}" if understood.tool_version else "")
-    return _stated(runs[0], understood.format, f"{tool}, {Path(name).name}")
+    return _read_stated_sides(runs[0], understood.format, f"{tool}, {Path(name).name}")
 
 
 def _cell(run: Run) -> str:
@@ -136,24 +136,24 @@ def _cell(run: Run) -> str:
 # Recorded runs
 
 
-def _recorded(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
-    found = {}
+def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
+    by_phase = {}
     for phase, work, _ in works(store, run):
         if work is None:
             continue
         name = phase.name
         counted = mdtest.operation_of(name, work) if phase.measures == "rate" else None
-        clock = _clock(definition, phase, work, flags_of(run))
+        clock = _select_clock(definition, phase, work, flags_of(run))
         if clock is None or (counted is None and not work.directions()):
             continue
         done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
 
-        def at(one: Clock, work: Work = work, done: Any = done) -> float | None:
-            return rate(work, done, one)
+        def at(other_clock: Clock, work: Work = work, done: Any = done) -> float | None:
+            return rate(work, done, other_clock)
 
         value = at(clock)
         if value is not None:
-            found[name] = Side(
+            by_phase[name] = Side(
                 name=f"{SHOWN.get(definition, definition)}, run {run.id}",
                 operation=name,
                 value=value,
@@ -165,10 +165,10 @@ def _recorded(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
                 notes=tuple(map(incomplete_note, run.missing[:1])),
                 work=(str(store.path), run.id, name),
             )
-    return found
+    return by_phase
 
 
-def _clock(definition: str, phase: StoredPhase, work: Work, flags: frozenset[str]) -> Clock | None:
+def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozenset[str]) -> Clock | None:
     tool, _, variant = definition.partition("/")
     if tool == "iosonde":
         return Clock(frozenset(PARTS), LAST_DONE)
@@ -185,30 +185,30 @@ def _clock(definition: str, phase: StoredPhase, work: Work, flags: frozenset[str
 
 
 def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
-    found: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
+    settings: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
     factors = run.factors
     if factors.get("client_cache"):
-        found["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
+        settings["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
     if "nodes" in factors:
-        found["nodes"] = factors["nodes"]
-    given = settings_of(run)
-    if "direct" in given:
-        found["O_DIRECT"] = bool(given["direct"])
+        settings["nodes"] = factors["nodes"]
+    run_settings = settings_of(run)
+    if "direct" in run_settings:
+        settings["O_DIRECT"] = bool(run_settings["direct"])
     for way in work.directions()[:1]:
         moved = work.bytes_of(way)
-        found["record order"] = work.order(way)
-        found["record size"] = int(work.size[moved > 0].max())
-        found["bytes of each"] = int(moved.sum()) // work.ranks
-    return found
+        settings["record order"] = work.order(way)
+        settings["record size"] = int(work.size[moved > 0].max())
+        settings["bytes of each"] = int(moved.sum()) // work.ranks
+    return settings
 
 
 # Numbers in a tool's text
 
 
-def _stated(run: Run, tool: str, name: str) -> dict[str, Side]:
-    found = stated_numbers.sides(run, tool, name)
-    if not found:
+def _read_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:
+    by_operation = stated_numbers.sides(run, tool, name)
+    if not by_operation:
         raise DataError(
             "no-rate", "{name} has no rate that could be explained", "'iosonde parse' shows what it has", name=name
         )
-    return found
+    return by_operation

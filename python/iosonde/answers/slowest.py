@@ -36,7 +36,7 @@ class Slowest(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row an operation."""
-        return [asdict(one) for one in self.operations]
+        return [asdict(operation) for operation in self.operations]
 
 
 def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
@@ -58,8 +58,10 @@ def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
             "as of fio's --write_lat_log",
             path=chosen.store.path,
         )
-    found = (one for run in runs for one in slowest(run, chosen.store.operations(run.id), _native.KINDS, count))
-    longest = tuple(nlargest(count, found, key=lambda one: one.duration_s))
+    operations = (
+        operation for run in runs for operation in slowest(run, chosen.store.operations(run.id), _native.KINDS, count)
+    )
+    longest = tuple(nlargest(count, operations, key=lambda operation: operation.duration_s))
     recorded = sum(run.n_operations or 0 for run in runs)
     return Slowest(longest, recorded, len(runs), tuple(_notes(chosen, longest[-1].duration_s)))
 

@@ -30,9 +30,16 @@ _RATES = ("bandwidth", "rate")
 _ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}
 _DECIMAL = ("dd",)  # tools that print MB of 1000000 bytes
 # What an importer calls a setting → what it is here; "block" is IOR's contiguous part, and others' record.
-_NAMES = {"ranks": "threads", "threads": "threads", "nodes": "nodes", "transfer_size": "record size",
-          "record_size": "record size", "io_depth": "queue depth", "direct": "O_DIRECT",
-          "client_cache": "client cache"}  # fmt: skip
+_NAMES = {
+    "ranks": "threads",
+    "threads": "threads",
+    "nodes": "nodes",
+    "transfer_size": "record size",
+    "record_size": "record size",
+    "io_depth": "queue depth",
+    "direct": "O_DIRECT",
+    "client_cache": "client cache",
+}
 
 
 def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
@@ -48,21 +55,21 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 for row in run.observations
                 if row.rank is None and (row.operation, row.metric) == (operation, metric)
             )
-    found = {}
+    by_operation = {}
     for operation, metrics in means.items():
         includes = {part for row in run.observations if row.operation == operation for part in row.includes.split(",")}
         table, unknown = _table(tool, operation, metrics, includes, run)
         if table:
             clock, value = table[0]
             bandwidth = any(metric.startswith("bandwidth") for metric in metrics)
-            found[operation] = Side(
+            by_operation[operation] = Side(
                 name=name,
                 operation=operation,
                 value=value,
                 unit="bytes/s" if bandwidth else "operations/s",
                 clock=clock,
                 at=partial(_value_at, tuple(table)),
-                known=tuple(known for known, _ in table),
+                known=tuple(table_clock for table_clock, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
                 settings=io500_command.settings(run, operation, _settings(run, tool))
@@ -70,11 +77,11 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 else _settings(run, tool),
                 notes=_notes(run, tool),
             )
-    return found
+    return by_operation
 
 
 def _value_at(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | None:
-    return next((value for known, value in table if known == clock), None)
+    return next((value for other_clock, value in table if other_clock == clock), None)
 
 
 def _table(
@@ -83,7 +90,7 @@ def _table(
     """The numbers of one operation with their clocks, the headline first, and what of the clocks is not known."""
     inside = frozenset(includes & set(PARTS))
     if tool == "ior" and "bandwidth_last_done" in metrics:
-        return _ior(operation, metrics, inside, run)
+        return _build_ior_table(operation, metrics, inside, run)
     if tool == "iozone" and "bandwidth_sum_of_ranks" in metrics:
         table = [(Clock(inside, SUM_UNTIL_FIRST), metrics["bandwidth_sum_of_ranks"])]
         if "bandwidth_last_done" in metrics:
@@ -94,28 +101,34 @@ def _table(
     if tool == "fio":
         ends = {"bandwidth_last_done": LONGEST_RANK, "bandwidth_sum_of_ranks": SUM_OF_RANKS}
         fsync = {FSYNC} if run.factors.get("end_fsync") or run.factors.get("fsync_on_close") else set()
-        table = [(Clock(frozenset({OPEN, *fsync}), end, fio.STEP_NS), metrics[key]) for key, end in ends.items()
-                 if key in metrics]  # fmt: skip
-        # Its JSON holds the jobs' options, its text does not.
-        told = fsync or operation == "read" or "size" in run.factors
-        return table, frozenset() if told else frozenset({FSYNC})
-    if tool == "elbencho":
-        whole = "directories" in run.factors
         table = [
-            (Clock(frozenset({OPEN, CLOSE}) if whole else frozenset(), _ENDS[end]), metrics[f"bandwidth_{end}"])
+            (Clock(frozenset({OPEN, *fsync}), end, fio.STEP_NS), metrics[key])
+            for key, end in ends.items()
+            if key in metrics
+        ]
+        # Its JSON holds the jobs' options, its text does not.
+        fsync_certain = fsync or operation == "read" or "size" in run.factors
+        return table, frozenset() if fsync_certain else frozenset({FSYNC})
+    if tool == "elbencho":
+        has_directories = "directories" in run.factors
+        table = [
+            (
+                Clock(frozenset({OPEN, CLOSE}) if has_directories else frozenset(), _ENDS[end]),
+                metrics[f"bandwidth_{end}"],
+            )
             for end in ("last_done", "first_done")
             if f"bandwidth_{end}" in metrics
         ]
-        return table, frozenset() if whole else frozenset({OPEN, CLOSE})
-    if tool == "io500" and (known := io500_command.inside(run, operation)) is not None:
-        table, _ = _any(metrics, known)
+        return table, frozenset() if has_directories else frozenset({OPEN, CLOSE})
+    if tool == "io500" and (io500_parts := io500_command.inside(run, operation)) is not None:
+        table, _ = _build_generic_table(metrics, io500_parts)
         return table, frozenset()
     if tool == "mdtest" and (value := metrics.get("rate_last_done") or metrics.get("rate_mean")):
         return [(mdtest.CLOCK, value)], frozenset()
-    return _any(metrics, inside)
+    return _build_generic_table(metrics, inside)
 
 
-def _ior(
+def _build_ior_table(
     operation: str, metrics: Mapping[str, float], inside: frozenset[str], run: Run
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
     """bw, and bytes ÷ wr/rd(s): the accesses (and the fsync) without open and close."""
@@ -130,11 +143,13 @@ def _ior(
     ]
     if bare:
         table.append((Clock(inside - {OPEN, CLOSE}, ior.CLOCK.stops), statistics.fmean(bare)))
-    told = FSYNC in inside or operation != "write" or run.facts.get("command")
-    return table, frozenset() if told else frozenset({FSYNC})
+    fsync_certain = FSYNC in inside or operation != "write" or run.facts.get("command")
+    return table, frozenset() if fsync_certain else frozenset({FSYNC})
 
 
-def _any(metrics: Mapping[str, float], inside: frozenset[str]) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
+def _build_generic_table(
+    metrics: Mapping[str, float], inside: frozenset[str]
+) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
     """Another tool: its clock as far as the name of the metric says it."""
     table = [
         (Clock(inside, _ENDS[end]), metrics[f"{kind}_{end}"])
@@ -151,30 +166,30 @@ def _any(metrics: Mapping[str, float], inside: frozenset[str]) -> tuple[list[tup
 
 def _settings(run: Run, tool: str) -> dict[str, Any]:
     factors = run.factors
-    found = {_NAMES[key]: value for key, value in factors.items() if key in _NAMES}
+    settings = {_NAMES[key]: value for key, value in factors.items() if key in _NAMES}
     command = str(run.facts.get("command", "")).split()
-    if tool in ("ior", "iozone") and command and "O_DIRECT" not in found:
+    if tool in ("ior", "iozone") and command and "O_DIRECT" not in settings:
         flags = {"ior": ("-B", "--posix.odirect"), "iozone": ("-I",)}[tool]
-        found["O_DIRECT"] = any(word in flags for word in command)
-    if "O_DIRECT" in found:
-        found["O_DIRECT"] = bool(found["O_DIRECT"])
+        settings["O_DIRECT"] = any(word in flags for word in command)
+    if "O_DIRECT" in settings:
+        settings["O_DIRECT"] = bool(settings["O_DIRECT"])
     if tool in ("fio", "elbencho") and "block_size" in factors:
-        found["record size"] = factors["block_size"]
+        settings["record size"] = factors["block_size"]
     if tool == "ior" and "block_size" in factors:
-        found["bytes of each"] = int(factors["block_size"] or 0) * int(factors.get("segments") or 1)
+        settings["bytes of each"] = int(factors["block_size"] or 0) * int(factors.get("segments") or 1)
     elif "size" in factors or "file_size" in factors:
-        found["bytes of each"] = factors.get("size", factors.get("file_size"))
+        settings["bytes of each"] = factors.get("size", factors.get("file_size"))
     if "ordering" in factors:
-        found["record order"] = "random" if str(factors["ordering"]).startswith("random") else "sequential"
+        settings["record order"] = "random" if str(factors["ordering"]).startswith("random") else "sequential"
     elif "random" in factors:
-        found["record order"] = "random" if factors["random"] else "sequential"
+        settings["record order"] = "random" if factors["random"] else "sequential"
     elif "rw" in factors:
-        found["record order"] = "random" if str(factors["rw"]).startswith("rand") else "sequential"
+        settings["record order"] = "random" if str(factors["rw"]).startswith("rand") else "sequential"
     elif tool == "iozone":
-        found["record order"] = "sequential"
+        settings["record order"] = "sequential"
     if "access" in factors:
-        found["shared file"] = factors["access"] == "single-shared-file"
-    return found
+        settings["shared file"] = factors["access"] == "single-shared-file"
+    return settings
 
 
 def incomplete_note(reason: str) -> Message:

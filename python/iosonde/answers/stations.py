@@ -20,9 +20,9 @@ def work(series: Series, size: str) -> float:
             "write it like 64KiB, or 1 where the rate counts operations",
             size=size,
         )
-    known = bytes_per_s(series.unit)
-    if known:
-        return amount / known[0]
+    unit_scale = bytes_per_s(series.unit)
+    if unit_scale:
+        return amount / unit_scale[0]
     if series.unit.lower() not in _OPERATIONS:
         raise InputError(
             "missing-unit",

@@ -17,10 +17,10 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     csv, json or parquet. Raises InputError, DataError for what is no store."""
     history = History([(name, Store.open(name)) for name in names], incomplete)
     export(history.tables(), form, file)
-    said: list[str] = [
+    messages: list[str] = [
         Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
     ]
     if count := history.incomplete_left_out:
         template = "left out: {runs}; {spell.incomplete} takes them"
-        said.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
-    return said
+        messages.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
+    return messages

@@ -21,7 +21,7 @@ class StoresIndexed(Answer):
     @property
     def problem(self) -> bool:
         """Whether a run could not be read."""
-        return any(one.unread for _, one in self.stores)
+        return any(refresh.unread for _, refresh in self.stores)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde store index --json``."""
@@ -29,8 +29,8 @@ class StoresIndexed(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a store."""
-        return [{"store": name, "added": one.added, "dropped": one.dropped, "unread": one.unread}
-                for name, one in self.stores]  # fmt: skip
+        return [{"store": name, "added": refresh.added, "dropped": refresh.dropped, "unread": refresh.unread}
+                for name, refresh in self.stores]  # fmt: skip
 
 
 def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:

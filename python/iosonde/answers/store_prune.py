@@ -43,36 +43,46 @@ class StorePruning(Answer):
     @property
     def going(self) -> list[PrunedExperiment]:
         """Those that go, the oldest first."""
-        return [one for one in self.experiments if not one.why]
+        return [experiment for experiment in self.experiments if not experiment.why]
 
     @property
     def staying(self) -> list[PrunedExperiment]:
         """Those that are old, and stay."""
-        return [one for one in self.experiments if one.why]
+        return [experiment for experiment in self.experiments if experiment.why]
 
     @property
     def n_runs(self) -> int:
         """How many runs go."""
-        return sum(len(one.runs) for one in self.going)
+        return sum(len(experiment.runs) for experiment in self.going)
 
     @property
     def n_bytes(self) -> int:
         """How much they hold."""
-        return sum(one.size for one in self.going)
+        return sum(experiment.size for experiment in self.going)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde store prune --json``."""
-        return {"removed": self.removed, "experiments_there": self.of, "runs": self.n_runs, "bytes": self.n_bytes,
-                "going": [_told(one) for one in self.going],
-                "staying": [{**_told(one), "why": one.why} for one in self.staying]}  # fmt: skip
+        return {
+            "removed": self.removed,
+            "experiments_there": self.of,
+            "runs": self.n_runs,
+            "bytes": self.n_bytes,
+            "going": [_told(experiment) for experiment in self.going],
+            "staying": [{**_told(experiment), "why": experiment.why} for experiment in self.staying],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row an experiment."""
-        return [{**_told(one), "why": one.why} for one in self.experiments]
+        return [{**_told(experiment), "why": experiment.why} for experiment in self.experiments]
 
 
-def _told(one: PrunedExperiment) -> dict[str, Any]:
-    return {"experiment": one.id, "runs": len(one.runs), "last_run": one.last, "bytes": one.size}
+def _told(experiment: PrunedExperiment) -> dict[str, Any]:
+    return {
+        "experiment": experiment.id,
+        "runs": len(experiment.runs),
+        "last_run": experiment.last,
+        "bytes": experiment.size,
+    }
 
 
 def prune_store(name: str, keep_last: int | None, older_than_s: float | None, remove: bool = False) -> StorePruning:
@@ -88,24 +98,24 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
     if remove:
         prune.finish_removals(store)
     runs: dict[str, list[StoredRun]] = {}
-    for one in map(StoredRun, store.runs()):
-        runs.setdefault(one.experiment, []).append(one)
+    for run in map(StoredRun, store.runs()):
+        runs.setdefault(run.experiment, []).append(run)
     last = {key: max(run.started_at for run in some) for key, some in runs.items()}
     old = sorted(runs, key=lambda key: (last[key], key))
     old = old[: max(0, len(old) - (keep_last or 0))]
     if older_than_s is not None:
         until = datetime.fromtimestamp(datetime.now(UTC).timestamp() - older_than_s, UTC).isoformat()
         old = [key for key in old if last[key] < until]
-    needed = _beside_changes(name) if old else frozenset()
-    found = tuple(_one(store, key, runs[key], last[key], needed) for key in old)
-    made = StorePruning(name, found, len(runs), remove)
+    needed = _find_change_neighbours(name) if old else frozenset()
+    experiments = tuple(_one(store, key, runs[key], last[key], needed) for key in old)
+    pruning = StorePruning(name, experiments, len(runs), remove)
     if remove:
-        for staying in made.staying:
+        for staying in pruning.staying:
             if staying.why == CHANGE:  # without the others nobody could find the change again
                 store.notes.change(staying.runs[0], add=[TAG])
-        for going in made.going:
+        for going in pruning.going:
             prune.remove(store, going.id, list(going.runs))
-    return made
+    return pruning
 
 
 def _one(store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: frozenset[str]) -> PrunedExperiment:
@@ -115,16 +125,16 @@ def _one(store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: f
     return PrunedExperiment(key, ids, last, sum(prune.size_of(store, run) for run in ids), why)
 
 
-def _beside_changes(name: str) -> frozenset[str]:
+def _find_change_neighbours(name: str) -> frozenset[str]:
     """The experiments of the points next to a change, as many on either side as a change has at the least."""
-    asked = Watching()
+    settings = Watching()
     try:
-        made = watch(open_data(name), Asked(), asked)
+        watch_answer = watch(open_data(name), Asked(), settings)
     except DataError:  # nothing was measured that could change
         return frozenset()
-    found = set[str]()
-    for change in made.changes:
+    neighbours = set[str]()
+    for change in watch_answer.changes:
         places: Mapping[str, int] = {run.id: place for place, run in enumerate(change.series.runs)}
-        first, width = places[change.first_after.run], asked.search.least
-        found |= {run.experiment for run in change.series.runs[max(0, first - width) : first + width]}
-    return frozenset(found)
+        first, width = places[change.first_after.run], settings.search.least
+        neighbours |= {run.experiment for run in change.series.runs[max(0, first - width) : first + width]}
+    return frozenset(neighbours)

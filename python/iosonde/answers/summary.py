@@ -57,12 +57,14 @@ class Summary(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
-        faults = {"faults": [one.to_json() for one in self.faults]} if self.faults else {}
-        served = {"server_calls": [one.to_json() for one in self.calls]} if self.calls else {}
-        made = self.overview.to_json() | faults | served
+        faults = {"faults": [fault.to_json() for fault in self.faults]} if self.faults else {}
+        served = {"server_calls": [call.to_json() for call in self.calls]} if self.calls else {}
+        document = self.overview.to_json() | faults | served
         if self.spread:
-            made["groups"] = [row | one.to_json() for row, one in zip(made["groups"], self.spread, strict=True)]
-        return made
+            document["groups"] = [
+                row | spread.to_json() for row, spread in zip(document["groups"], self.spread, strict=True)
+            ]
+        return document
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -71,7 +73,7 @@ class Summary(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell."""
-        spread = [_flat(one) for one in self.spread] or [{} for _ in self.overview.rows]
+        spread = [_flatten_spread(cell) for cell in self.spread] or [{} for _ in self.overview.rows]
         names = set().union(*spread)
         return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
 
@@ -84,8 +86,8 @@ def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) ->
 
 def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
     """Those of the operations that are summarised, where some were asked for."""
-    found = calls(source.runs, asked.level)
-    return found if operations is None else tuple(one for one in found if one.operation in operations)
+    phase_calls = calls(source.runs, asked.level)
+    return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
 
 
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
@@ -96,35 +98,39 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     """
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
-        made = store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level))
-        faults = fault_effects(source, made.by, asked.level)
+        cell_overview = store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level))
+        faults = fault_effects(source, cell_overview.by, asked.level)
         if are_surveys(source.runs):
-            made = replace(made, warnings=(*made.warnings, SEE_PAGE))
-        told = [row.operation for row in made.rows] if asked.response else None
-        return Summary(made, own_clock(source, asked), told_by(source, asked), faults, _calls(source, asked, told))
+            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
+        operations = [row.operation for row in cell_overview.rows] if asked.response else None
+        return Summary(
+            cell_overview, own_clock(source, asked), told_by(source, asked), faults, _calls(source, asked, operations)
+        )
     if asked.response:
         if source.store is not None:  # n counts trials: a run has a row for each of its results
             refuse_many_kinds(
                 source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
             )
         assumed = settings_of(source, asked) if by is None and source.store is None else ()
-        made = _of_columns(source, asked, by or assumed)
+        cell_overview = _summarise_columns(source, asked, by or assumed)
         if assumed:
-            made = replace(made, warnings=(*made.warnings, assumed_factors(", ".join(assumed), "", "by")))
-        return _pooled(source, made, asked) if source.store is None else Summary(made)
-    found = responses(source, replace(asked, on=tuple(by or ())))
-    titles, names = tuple(one.title for one in found), by or found[0].names
-    table = _of_columns(source, replace(asked, response=titles), names)
-    said = [text for one in found for text in with_option(one.warnings, "by")]
-    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(said)))
-    return _pooled(source, table, replace(asked, response=titles))
+            cell_overview = replace(
+                cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
+            )
+        return _add_pooled_factors(source, cell_overview, asked) if source.store is None else Summary(cell_overview)
+    candidates = responses(source, replace(asked, on=tuple(by or ())))
+    titles, names = tuple(response.title for response in candidates), by or candidates[0].names
+    table = _summarise_columns(source, replace(asked, response=titles), names)
+    messages = [text for response in candidates for text in with_option(response.warnings, "by")]
+    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
+    return _add_pooled_factors(source, table, replace(asked, response=titles))
 
 
-def _pooled(source: Source, made: Overview, asked: Asked) -> Summary:
+def _add_pooled_factors(source: Source, cell_overview: Overview, query: Asked) -> Summary:
     """With a word on what the cells of a table pool, where they are compared."""
-    measured = columns_in(source.table, asked.response)
-    names = pooled(made, source.table, settings_besides(source.table, measured, list(made.by)))
-    return Summary(with_pooled(made, names), besides=Besides(names, level=made.level))
+    measured = columns_in(source.table, query.response)
+    names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
+    return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
 
 def pooled(made: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
@@ -141,8 +147,8 @@ def with_pooled(made: Overview, names: Sequence[str]) -> Overview:
         return made
     which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
-    said = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
-    return replace(made, sentence=f"{made.sentence} {said}")
+    text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
+    return replace(made, sentence=f"{made.sentence} {text}")
 
 
 def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:
@@ -155,8 +161,8 @@ def with_spread(made: Summary) -> Summary:
     return replace(made, spread=tuple(spread_of(row.values, made.overview.level) for row in made.overview.rows))
 
 
-def _flat(one: Spread) -> dict[str, float | None]:
-    flat = (found.flat(name.replace(" ", "_")) for name, found in one.named.items())
+def _flatten_spread(spread: Spread) -> dict[str, float | None]:
+    flat = (estimate.flat(name.replace(" ", "_")) for name, estimate in spread.named.items())
     return {key: value for numbers in flat for key, value in numbers.items()}
 
 
@@ -164,37 +170,41 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, asked)
-    beside = [cell for one in headline_responses(source, asked, trials.by) for cell in cells_of(one)]
+    extra_cells = [cell for response in headline_responses(source, asked, trials.by) for cell in cells_of(response)]
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
     if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
-        percentiles = _of_speeds(percentiles, speeds)
+        percentiles = _select_speeds(percentiles, speeds)
     probes = hardware.stored(source.probes)
-    background = overview.StoreBackground(source.trial_runs, source.experiments, probes, percentiles, pilot_of(source),
-                                          source.units(), beside)  # fmt: skip
+    background = overview.StoreBackground(
+        source.trial_runs, source.experiments, probes, percentiles, pilot_of(source), source.units(), extra_cells
+    )
     return overview.of_store(trials, asked.level, background)
 
 
-def _of_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
+def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
     """Those of the operations whose speed was asked for: beside bytes on the network durations say nothing."""
-    return {run: [one for one in found if one.operation in operations] for run, found in percentiles.items()}
+    return {
+        run: [percentile for percentile in values if percentile.operation in operations]
+        for run, values in percentiles.items()
+    }
 
 
 def pilot_of(source: Source) -> int | None:
     """Trials of the pilot that fixed the number of trials (``run --until``); None where the number was fixed before."""
-    return PILOT if any(one.settings.get("until") for one in source.experiments) else None
+    return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None
 
 
-def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
+def _summarise_columns(source: Source, query: Asked, by: Sequence[str]) -> Overview:
     """Columns as they are; computed ones under their own name. Rows of single ranks only where they are asked for."""
     by = source.apart(by)
-    of_ranks = source.store is not None and ("rank" in by or any(one[0] == "rank" for one in source.where))
-    if of_ranks:
-        return overview.of_table(source.table, asked.response, by, asked.level)
+    by_rank = source.store is not None and ("rank" in by or any(condition[0] == "rank" for condition in source.where))
+    if by_rank:
+        return overview.of_table(source.table, query.response, by, query.level)
     rows = source.trials().rows if source.store is None else source.whole
-    table, names = with_computed(source, rows, asked, by)
-    family = headline_responses(source, asked, by) if source.store is None else []
+    table, names = with_computed(source, rows, query, by)
+    family = headline_responses(source, query, by) if source.store is None else []
     if source.store is None:
         trials = one_row_a_trial(table, names, [table.column(name).name for name in by])
-        said = (*table.warnings, *([trials.said] if trials.said else []))
-        table = replace(trials.rows, warnings=said)
-    return overview.of_table(table, names, by, asked.level, [one.title for one in family])
+        messages = (*table.warnings, *([trials.said] if trials.said else []))
+        table = replace(trials.rows, warnings=messages)
+    return overview.of_table(table, names, by, query.level, [response.title for response in family])

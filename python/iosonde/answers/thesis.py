@@ -27,8 +27,8 @@ def of_store(chosen: ChosenRuns) -> dict[str, Any]:
     runs = [run for run in runs if run.experiment == experiment]
     results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
     iozone = [run.id for run in runs if any("iozone" in phase.tools for phase in run.phases)]
-    found = document(_of_operations(results, runs), iozone, _varying(runs))
-    if not found:
+    result = document(_select_operations(results, runs), iozone, _find_varying_factors(runs))
+    if not result:
         raise DataError(
             "no-rate",
             "experiment {experiment} of {path} has no rates by node count",
@@ -36,10 +36,10 @@ def of_store(chosen: ChosenRuns) -> dict[str, Any]:
             experiment=experiment,
             path=store.path,
         )
-    return found
+    return result
 
 
-def _of_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
+def _select_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
     """Without what stands under the name of a whole step: the tool's own operations are beside it."""
     steps = {(run.id, phase.operation) for run in runs for phase in run.phases if phase.read_from_each}
     return [
@@ -49,7 +49,7 @@ def _of_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun])
     ]
 
 
-def _varying(runs: Sequence[StoredRun]) -> list[str]:
+def _find_varying_factors(runs: Sequence[StoredRun]) -> list[str]:
     """Set factors besides the node count that have several levels."""
     never = {"nodes", "ranks", "repetition", "block", *BRING_UPS, *OBSERVED_FACTORS}
     names = dict.fromkeys(name for run in runs for name in run.factors if name not in never)

@@ -50,10 +50,12 @@ class ConditionShares:
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
         return {
-            "group": self.name, "n_operations": self.n_operations, "lost": self.lost.to_json(),
+            "group": self.name,
+            "n_operations": self.n_operations,
+            "lost": self.lost.to_json(),
             "beyond": self.beyond.to_json(),
             "conditions": [{"condition": name, **e.flat("share")} for name, e in self.shares.items()],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -74,32 +76,45 @@ class TimeModel(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde time-model --json``."""
         return {
-            "level": self.level, "parts": times.PARTS, "times": [self._times(size) for size in self.sizes],
+            "level": self.level,
+            "parts": times.PARTS,
+            "times": [self._times(size) for size in self.sizes],
             "lines": [line.to_json() for line in self.lines],
-            "diagnosis": [one.to_json() for one in self.diagnoses], "limits": list(times.LIMITS),
-            "mixtures": [vars(one) if one else None for one in self.mixtures],
-            "groups": [one.to_json() for one in self.groups], "warnings": list(self.warnings),
-        }  # fmt: skip
+            "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
+            "limits": list(times.LIMITS),
+            "mixtures": [vars(mixture) if mixture else None for mixture in self.mixtures],
+            "groups": [group.to_json() for group in self.groups],
+            "warnings": list(self.warnings),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a condition at a size, or of a group."""
         return [
-            *({"size": size, "condition": one.name, "s": one.seconds(size)}
-              for size in self.sizes for one in self.conditions),
-            *({"group": group.name, "condition": name, **share.flat("share")}
-              for group in self.groups for name, share in group.shares.items()),
-        ]  # fmt: skip
+            *(
+                {"size": size, "condition": condition.name, "s": condition.seconds(size)}
+                for size in self.sizes
+                for condition in self.conditions
+            ),
+            *(
+                {"group": group.name, "condition": name, **share.flat("share")}
+                for group in self.groups
+                for name, share in group.shares.items()
+            ),
+        ]
 
     def _times(self, size: int) -> dict[str, Any]:
         return {
             "size": size,
             "best_s": times.best_case(self.conditions, size),
             "conditions": [
-                {"condition": one.name, "s": one.seconds(size),
-                 "parts": {part.label: part.seconds(size) for part in one.parts}}
-                for one in self.conditions
+                {
+                    "condition": condition.name,
+                    "s": condition.seconds(size),
+                    "parts": {part.label: part.seconds(size) for part in condition.parts},
+                }
+                for condition in self.conditions
             ],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -117,13 +132,13 @@ class OneOperation:
 def time_model(source: Source | None, asked: Asked, operation: OneOperation, by: Sequence[str] = ()) -> TimeModel:
     """The parts of the time, fitted to DATA where they are not given. ``asked.on`` is the column of sizes; ``by`` tells
     the groups of DATA apart. Raises InputError, DataError."""
-    known, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
-    found = times.conditions(known, operation.state, tuple(operation.only)) if known else []
+    parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
+    conditions = times.conditions(parts, operation.state, tuple(operation.only)) if parts else []
     lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
     if source is None:
-        if not known:
+        if not parts:
             raise InputError(
                 "missing-option",
                 "no part of the time is known",
@@ -131,28 +146,33 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif known and source.store is not None and not asked.response:
+    elif parts and source.store is not None and not asked.response:
         by = source.apart(by)
-        groups, notes = _of_store(source, found, asked.level, by)
-    elif known:
-        groups = [_of_rows(name, times.classify(found, sizes_, seconds), asked.level)
-                  for name, sizes_, seconds in _groups(source, asked, by) if sizes_.size]  # fmt: skip
+        groups, notes = _classify_store(source, conditions, asked.level, by)
+    elif parts:
+        groups = [
+            _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), asked.level)
+            for name, sizes_, seconds in _groups(source, asked, by)
+            if sizes_.size
+        ]
     else:
         lines = [_line(name, sizes_, seconds, asked.level) for name, sizes_, seconds in _groups(source, asked, by)]
-        found = [line.condition() for line in lines]
+        conditions = [line.condition() for line in lines]
     if observed and len(sizes) != 1:
         raise InputError(
             "missing-option",
             "{spell.observed} needs one {spell.size}",
             "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
         )
-    told = tuple(times.diagnose(found, sizes[0], time) for time in observed)
-    mixed = tuple(times.mixture(found, sizes[0], time) for time in observed)
-    return TimeModel(tuple(found), sizes, observed, told, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level)
+    diagnoses = tuple(times.diagnose(conditions, sizes[0], time) for time in observed)
+    mixed = tuple(times.mixture(conditions, sizes[0], time) for time in observed)
+    return TimeModel(
+        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level
+    )
 
 
-def _of_store(
-    source: Source, found: Sequence[TimeCondition], level: float, by: Sequence[str]
+def _classify_store(
+    source: Source, conditions: Sequence[TimeCondition], level: float, by: Sequence[str]
 ) -> tuple[list[ConditionShares], list[str]]:
     """Reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
 
@@ -178,19 +198,19 @@ def _of_store(
             if not phase.recorded_all:
                 template = "{setting}: a sample of the operations was kept, which is what is counted"
                 notes[Message("sampled-operations", template, setting=name)] = None
-            made = times.classify(found, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
-            trials.setdefault(name, []).append(made)
+            classified = times.classify(conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
+            trials.setdefault(name, []).append(classified)
     if not trials:
-        left_out = sum(not run.counts for run in source.runs)
+        n_incomplete = sum(not run.counts for run in source.runs)
         raise DataError(
             "no-recorded-operations",
             "no reads or writes are recorded in the store",
-            "measure with 'iosonde run'" + ("; {spell.incomplete} takes its {incomplete_runs}" if left_out else ""),
-            incomplete_runs=counted(left_out, "incomplete run"),
+            "measure with 'iosonde run'" + ("; {spell.incomplete} takes its {incomplete_runs}" if n_incomplete else ""),
+            incomplete_runs=counted(n_incomplete, "incomplete run"),
         )
     if taken := incomplete_among([run for run in source.runs if run.n_operations]):
         notes[taken] = None
-    return [_group(name, several, level) for name, several in trials.items()], list(notes)
+    return [_estimate_group_shares(name, several, level) for name, several in trials.items()], list(notes)
 
 
 def _operations_chosen(source: Source) -> set[str] | None:
@@ -222,7 +242,7 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
     by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
     response = one_response(source, replace(asked, on=(*asked.on, *by)))
     table, on = response.rows, response.rows.column(asked.on[0])
-    seconds = response.values * _scale(response)
+    seconds = response.values * _lookup_time_unit(response)
     sizes = table.numbers(on.name) * _bytes(on.unit)
     for name, values in ((response.title, seconds), (asked.on[0], sizes)):
         if (values < 0).any():
@@ -234,20 +254,20 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
                 row=table.place(row),
                 name=name,
             )
-    found, units = [], table.level_units(by)
+    groups, units = [], table.level_units(by)
     for key, rows in table.groups(by):
-        kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
-        found.append(
+        finite = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
+        groups.append(
             (
                 ", ".join(levels_shown(by, dict(zip(by, key, strict=True)), units)) or "all rows",
-                sizes[kept],
-                seconds[kept],
+                sizes[finite],
+                seconds[finite],
             )
         )
-    return found
+    return groups
 
 
-def _scale(response: Response) -> float:
+def _lookup_time_unit(response: Response) -> float:
     """Seconds of one unit of the response; s where its name says nothing. Raises InputError where it is no time."""
     unit = response.unit
     if response.measured and (response.transform or unit != response.measured_unit):
@@ -273,14 +293,18 @@ def _bytes(unit: str) -> float:
     return float(parse_size(f"1{unit}")) if unit and unit.lower() not in ("bytes", "byte") else 1.0
 
 
-def _of_rows(name: str, made: Classified, level: float) -> ConditionShares:
+def _estimate_row_shares(name: str, classified: Classified, level: float) -> ConditionShares:
     """Rows are taken as independent: binomial limits (Clopper and Pearson)."""
 
     def of(share: float) -> Estimate:
-        return Estimate(share, *binomial_interval(round(share * made.n), made.n, level), level, made.n)
+        return Estimate(
+            share, *binomial_interval(round(share * classified.n), classified.n, level), level, classified.n
+        )
 
-    shares = {condition: of(share) for condition, share in made.shares.items()}
-    return ConditionShares(name, made.n, shares, Estimate(made.lost, None, None, level, made.n), of(made.beyond))
+    shares = {condition: of(share) for condition, share in classified.shares.items()}
+    return ConditionShares(
+        name, classified.n, shares, Estimate(classified.lost, None, None, level, classified.n), of(classified.beyond)
+    )
 
 
 def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
@@ -288,7 +312,7 @@ def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
     return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
 
 
-def _group(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:
-    shares = {key: mean([one.shares[key] for one in trials], level).within(0.0, 1.0) for key in trials[0].shares}
-    lost, beyond = (mean([getattr(one, what) for one in trials], level) for what in ("lost", "beyond"))
-    return ConditionShares(name, sum(one.n for one in trials), shares, lost, beyond.within(0.0, 1.0))
+def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:
+    shares = {key: mean([trial.shares[key] for trial in trials], level).within(0.0, 1.0) for key in trials[0].shares}
+    lost, beyond = (mean([getattr(trial, what) for trial in trials], level) for what in ("lost", "beyond"))
+    return ConditionShares(name, sum(trial.n for trial in trials), shares, lost, beyond.within(0.0, 1.0))

@@ -16,16 +16,21 @@ from iosonde.model.time_model import PARTS, TimePart
 
 # Name of an option → (part, whether its value is a rate).
 OPTIONS = {
-    "mode_switch": ("m", False), "copy": ("p", True), "network": ("n", True), "network_latency": ("n", False),
-    "device_copy": ("c", True), "device": ("d", True), "prepare": ("d", False),
-}  # fmt: skip
+    "mode_switch": ("m", False),
+    "copy": ("p", True),
+    "network": ("n", True),
+    "network_latency": ("n", False),
+    "device_copy": ("c", True),
+    "device": ("d", True),
+    "prepare": ("d", False),
+}
 _LATENCY = {"m": "seconds", "p": "latency", "n": "latency", "c": "latency", "d": "prepare"}
 _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 
 def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
     """The parts that options describe (``{"copy": ["numa=5GB/s"]}``). Raises InputError."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    entries: dict[tuple[str, str], dict[str, float]] = {}
     for word, texts in given.items():
         option, (name, is_rate) = str(getattr(spell, word)), OPTIONS[word]
         for text in texts:
@@ -43,10 +48,10 @@ def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
                     example=format(getattr(spell, word), "10GB/s"),
                     variant_example=format(getattr(spell, word), "numa=5GB/s"),
                 )
-            entry = found.setdefault((name, variant if equals else ""), {})
+            entry = entries.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
     return _with_shared_latency(
-        [TimePart(name, variant=variant, **values) for (name, variant), values in found.items()]
+        [TimePart(name, variant=variant, **values) for (name, variant), values in entries.items()]
     )
 
 
@@ -54,8 +59,10 @@ def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
     """A fixed time without a variant belongs to every variant of its part that moves data."""
     shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
     variants = {p.name for p in parts if p.variant}
-    kept = [p for p in parts if not (p.name in variants and p.name in shared and not p.variant and not p.bytes_per_s)]
-    return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in kept]
+    selected = [
+        p for p in parts if not (p.name in variants and p.name in shared and not p.variant and not p.bytes_per_s)
+    ]
+    return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in selected]
 
 
 def of_file(path: str) -> list[TimePart]:
@@ -68,7 +75,7 @@ def of_file(path: str) -> list[TimePart]:
 def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[TimePart]:
     """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
     10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
-    found: list[TimePart] = []
+    parts: list[TimePart] = []
     for name, value in document.items():
         where = f"{place(name)}{name}"
         if name not in PARTS:
@@ -81,8 +88,8 @@ def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambd
             )
         several = isinstance(value, dict) and not set(value) & set(_KEYS)
         items = value.items() if several else [("", value)]
-        found += [_part(name, variant, one, where) for variant, one in items]
-    return found
+        parts += [_part(name, variant, item, where) for variant, item in items]
+    return parts
 
 
 def _part(name: str, variant: str, value: Any, where: str) -> TimePart:

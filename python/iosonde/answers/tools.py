@@ -16,24 +16,24 @@ def told_by(source: Source, asked: Asked) -> tuple[tuple[str, str], ...]:
     rows = source.trials(asked.choice).rows
     if not len(rows) or "run" not in rows.columns:
         return ()
-    tools = {run.id: _tool(run) for run in source.runs}
+    tools = {run.id: _list_tools(run) for run in source.runs}
     inside: dict[str, set[str]] = {}
     columns = [rows.columns[name].values for name in ("run", "operation", "includes")]
     for run, operation, includes in zip(*columns, strict=True):
         for tool in tools.get(str(run), ()) if str(operation) in source.foreign else ():
             inside.setdefault(tool, set()).add(str(includes or ""))
-    return tuple((tool, next(iter(known)) if len(known) == 1 else "") for tool, known in inside.items())
+    return tuple((tool, next(iter(clocks)) if len(clocks) == 1 else "") for tool, clocks in inside.items())
 
 
 def own_clock(source: Source, asked: Asked) -> str:
     """The clock of the rates that our engine measured; '' where none is shown, or metrics are named."""
     if source.store is None or asked.response or asked.metric:
         return ""
-    shown = set(texts(source.trials(asked.choice).rows, "operation"))
-    return asked.clock if shown - source.foreign or not shown else ""
+    operations = set(texts(source.trials(asked.choice).rows, "operation"))
+    return asked.clock if operations - source.foreign or not operations else ""
 
 
-def _tool(run: StoredRun) -> tuple[str, ...]:
+def _list_tools(run: StoredRun) -> tuple[str, ...]:
     """The tools whose output the numbers of a run are from."""
     if run.imported:
         return (run.source.split(" ")[0],)

@@ -24,21 +24,21 @@ def measured(source: Source, asked: Asked) -> MeasuredCells:
     trials = source.trials(asked.choice)
     if not len(trials.rows) and not asked.response:
         return MeasuredCells((), trials.rows, tuple(source.known.names), trials.warnings)
-    found = responses(source, asked)
-    by = tuple(found[0].names) if found else tuple(source.known.names)
-    rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, found)
+    candidates = responses(source, asked)
+    by = tuple(candidates[0].names) if candidates else tuple(source.known.names)
+    rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, candidates)
     places = np.full(len(source.whole), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    said = [text for one in found for text in (*one.warnings, *of_cells(one))]
-    cells = tuple(cell for one in found for cell in cells_of(one, places))
-    warnings = tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said]))
-    return MeasuredCells(cells, rows, by, warnings, found[0].together if found else {})
+    messages = [text for response in candidates for text in (*response.warnings, *of_cells(response))]
+    cells = tuple(cell for response in candidates for cell in cells_of(response, places))
+    warnings = tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *messages]))
+    return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
 
 
-def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
+def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
     """The results that these responses were made of, by time, and where they stand in ``Source.whole``."""
-    known = [one.at for one in found if one.at is not None]
-    at = np.unique(np.concatenate(known)) if known else np.empty(0, dtype=np.intp)
+    positions = [response.at for response in candidates if response.at is not None]
+    at = np.unique(np.concatenate(positions)) if positions else np.empty(0, dtype=np.intp)
     at = at[np.argsort(texts(source.whole, "started_at")[at], kind="stable")]
     return source.whole.take(at), at
 
@@ -48,20 +48,33 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     ``Source.whole`` as the cells shall."""
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
-    found, units = [], response.rows.level_units(names)
+    cells, units = [], response.rows.level_units(names)
     # What was computed is a number of its own, beside the one that it was computed from.
     metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
     order = None if runs is not None else measured_order(response.rows, (response.title, *names))
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
-        said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
+        origins = (
+            _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
+        )
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
-        found.append(TrialCell(dict(zip(names, key, strict=True)), metric, response.unit, values[rows],
-                               response.operation, at, said, response.within_run, units,
-                               None if shared is None else shared[rows],
-                               rows if order is None else order[rows]))  # fmt: skip
-    return found
+        cells.append(
+            TrialCell(
+                dict(zip(names, key, strict=True)),
+                metric,
+                response.unit,
+                values[rows],
+                response.operation,
+                at,
+                origins,
+                response.within_run,
+                units,
+                None if shared is None else shared[rows],
+                rows if order is None else order[rows],
+            )
+        )
+    return cells
 
 
 def _places(runs: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> tuple[str, ...]:

@@ -62,26 +62,44 @@ class Upgrade(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde upgrade --json``."""
-        allowed = [one for one in self.cpus if not one.refused]
+        allowed = [cpu for cpu in self.cpus if not cpu.refused]
         return {
-            "name": self.asked.name, "level": self.level, "today": self._today(),
-            "nodes": self.asked.nodes.to_json(), "warnings": self.asked.nodes.warnings(),
-            "options": [_option(one) for one in self.options],
+            "name": self.asked.name,
+            "level": self.level,
+            "today": self._today(),
+            "nodes": self.asked.nodes.to_json(),
+            "warnings": self.asked.nodes.warnings(),
+            "options": [_describe_option(option) for option in self.options],
             "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in self.path],
-            "cpus": [{"name": one.name, "points": one.points, "watts": one.watts,
-                      "points_per_watt": one.points_per_watt, "refused": one.refused or None} for one in self.cpus],
+            "cpus": [
+                {
+                    "name": cpu.name,
+                    "points": cpu.points,
+                    "watts": cpu.watts,
+                    "points_per_watt": cpu.points_per_watt,
+                    "refused": cpu.refused or None,
+                }
+                for cpu in self.cpus
+            ],
             "cpu": allowed[0].name if allowed else None,
             "measured": [self._measured(name, time) for name, time in self.times.items()],
-            "steps": [{"from": one.before, "to": one.after, "changed": list(one.changed),
-                       **one.speedup.flat("speedup")} for one in self.steps],
-            "systems": [{"name": one.name, "marks": dict(one.marks), "total": one.total, "weakest": one.weakest}
-                        for one in self.scores],
-        }  # fmt: skip
+            "steps": [
+                {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
+                for step in self.steps
+            ],
+            "systems": [
+                {"name": score.name, "marks": dict(score.marks), "total": score.total, "weakest": score.weakest}
+                for score in self.scores
+            ],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a change."""
         nested = ("limit", "refused", "first", "model_gain", "remarks", "measured")
-        return [{key: value for key, value in _option(one).items() if key not in nested} for one in self.options]
+        return [
+            {key: value for key, value in _describe_option(option).items() if key not in nested}
+            for option in self.options
+        ]
 
     def _today(self) -> dict[str, Any] | None:
         if self.totals is None:
@@ -97,16 +115,18 @@ class Upgrade(Answer):
 def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """The changes by ``gain``, ``money`` or ``watt``; what the model in a file predicts stands beside the bound. Raises
     InputError, DataError."""
-    found: list[UpgradeOption] = []
+    options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if asked.cluster is not None and asked.candidates:
-        predict, in_bytes = (None, False) if model is None else _predictor(model, asked, asked.cluster, level)
-        found = changes.options(asked.cluster, asked.candidates, asked.limits, level, predict, order, in_bytes)
-        made = tables.steps(asked.measured, level)
+        predict, in_bytes = (None, False) if model is None else _create_predictor(model, asked, asked.cluster, level)
+        options = changes.options(asked.cluster, asked.candidates, asked.limits, level, predict, order, in_bytes)
+        steps = tables.steps(asked.measured, level)
         like = asked.cluster.measured
-        found = [replace(one, steps=tables.by_change(asked.measured, made, like, one.candidate.measured))
-                 for one in found]  # fmt: skip
-        path = changes.path(asked.cluster, found, asked.limits)
+        options = [
+            replace(option, steps=tables.by_change(asked.measured, steps, like, option.candidate.measured))
+            for option in options
+        ]
+        path = changes.path(asked.cluster, options, asked.limits)
     elif model is not None:
         raise InputError(
             "missing-candidates",
@@ -114,10 +134,15 @@ def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, l
             "give candidates with model: {{factor: level}}",
         )
     return Upgrade(
-        asked, tuple(found), tuple(path), tuple(tables.cpus(asked.cpus, asked.min_cpu_points, asked.max_cpu_watts)),
-        tuple(tables.steps(asked.measured, level)), tables.times(asked.measured, level),
-        tuple(tables.scorecard(asked.systems, asked.weights)), level,
-    )  # fmt: skip
+        asked,
+        tuple(options),
+        tuple(path),
+        tuple(tables.cpus(asked.cpus, asked.min_cpu_points, asked.max_cpu_watts)),
+        tuple(tables.steps(asked.measured, level)),
+        tables.times(asked.measured, level),
+        tuple(tables.scorecard(asked.systems, asked.weights)),
+        level,
+    )
 
 
 def today_of(cluster: Cluster, level: float) -> Today | None:
@@ -128,7 +153,7 @@ def today_of(cluster: Cluster, level: float) -> Today | None:
         return None
 
 
-def _predictor(path: str, asked: ClusterFile, cluster: Cluster, level: float) -> tuple[Predict, bool]:
+def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, level: float) -> tuple[Predict, bool]:
     """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
     a setting."""
     if not cluster.model:
@@ -138,14 +163,14 @@ def _predictor(path: str, asked: ClusterFile, cluster: Cluster, level: float) ->
             "give today: model: {{factor: level, …}}",
         )
     model = read_model(path)
-    if not any(one.model for one in asked.candidates):
+    if not any(candidate.model for candidate in cluster_file.candidates):
         raise InputError(
             "missing-model-setting",
             "{spell.model}: no candidate says a setting of the model",
             "give a candidate model: {{factor: level}}",
         )
     # A name that is wrong, a level never seen, or a factor that today does not say, is a mistake of the file.
-    for change in asked.candidates:
+    for change in cluster_file.candidates:
         encode(model.features, setting(model.features, {**cluster.model, **change.model}))
 
     def predict(at: Mapping[str, Any]) -> Estimate:
@@ -162,20 +187,31 @@ def _as_rate(predicted: Estimate, unit: str) -> Estimate:
     """In bytes/s where the unit says how; of a time its inverse: what gains is faster."""
     value, low, high = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
-        found = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
+        values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
     else:
         scale = (bytes_per_s(unit) or (1.0,))[0]
-        found = [None if x is None else x * scale for x in (value, low, high)]
-    return replace(predicted, value=found[0], low=found[1], high=found[2])
+        values = [None if x is None else x * scale for x in (value, low, high)]
+    return replace(predicted, value=values[0], low=values[1], high=values[2])
 
 
-def _option(one: UpgradeOption) -> dict[str, Any]:
+def _describe_option(option: UpgradeOption) -> dict[str, Any]:
     return {
-        "name": one.candidate.name, **one.gain.flat("gain"), "s": one.ceiling.s, "limit": list(one.ceiling.limit),
-        "cost": one.cost, "added_watts": one.added_watts, **vars(one.totals), "per_money": one.per_money,
-        "per_watt": one.per_watt, "refused": list(one.refused), "trap": one.trap,
-        "first": None if one.first is None else {"name": one.first[0], "gain": one.first[1]},
-        "model_gain": None if one.model_gain is None else one.model_gain.to_json(), "remarks": list(one.remarks),
-        "measured": [{"from": step.before, "to": step.after, **step.speedup.flat("speedup"),
-                      "beyond": step in one.beyond} for step in one.steps],
-    }  # fmt: skip
+        "name": option.candidate.name,
+        **option.gain.flat("gain"),
+        "s": option.ceiling.s,
+        "limit": list(option.ceiling.limit),
+        "cost": option.cost,
+        "added_watts": option.added_watts,
+        **vars(option.totals),
+        "per_money": option.per_money,
+        "per_watt": option.per_watt,
+        "refused": list(option.refused),
+        "trap": option.trap,
+        "first": None if option.first is None else {"name": option.first[0], "gain": option.first[1]},
+        "model_gain": None if option.model_gain is None else option.model_gain.to_json(),
+        "remarks": list(option.remarks),
+        "measured": [
+            {"from": step.before, "to": step.after, **step.speedup.flat("speedup"), "beyond": step in option.beyond}
+            for step in option.steps
+        ],
+    }

@@ -55,26 +55,35 @@ class Validation(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde validate --json``: the best model's keys on top, all models in ``models``."""
         best = self.best or self.judged[0]
-        names = [one.candidate.name for one in self.judged]
+        names = [model.candidate.name for model in self.judged]
         return {
-            "response": self.examples.response, "unit": self.examples.unit, "n": len(self.examples),
-            "n_settings": int(self.examples.cells.max()) + 1, "rows_with_twin": self.groups.twins,
-            "seed": self.learning.seed, "how": self.how, **best.to_json(),
-            "noise": self.noise.to_json() if self.noise else None, "models": [one.to_json() for one in self.judged],
-            "curve": [point.to_json(names) for point in self.curve], "crossings": self.crossings,
+            "response": self.examples.response,
+            "unit": self.examples.unit,
+            "n": len(self.examples),
+            "n_settings": int(self.examples.cells.max()) + 1,
+            "rows_with_twin": self.groups.twins,
+            "seed": self.learning.seed,
+            "how": self.how,
+            **best.to_json(),
+            "noise": self.noise.to_json() if self.noise else None,
+            "models": [model.to_json() for model in self.judged],
+            "curve": [point.to_json(names) for point in self.curve],
+            "crossings": self.crossings,
             "warnings": list(self.examples.warnings),
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a model."""
-        left_out = ("folds", "options")
-        return [{key: value for key, value in one.to_json().items() if key not in left_out} for one in self.judged]
+        excluded_keys = ("folds", "options")
+        return [
+            {key: value for key, value in model.to_json().items() if key not in excluded_keys} for model in self.judged
+        ]
 
     @property
     def best(self) -> Judged | None:
         """The model with the smallest error; None where none could be fitted."""
-        known = [one for one in self.judged if one.mae.value is not None]
-        return min(known, key=lambda one: one.mae.value or 0.0, default=None)
+        fitted = [model for model in self.judged if model.mae.value is not None]
+        return min(fitted, key=lambda model: model.mae.value or 0.0, default=None)
 
     @property
     def unseen(self) -> UnseenRows | None:
@@ -84,7 +93,7 @@ class Validation(Answer):
     @property
     def crossings(self) -> list[str]:
         """From how many rows on each other model is better than the linear one, and whether more rows would help."""
-        return _crossings(self.judged, self.curve) if self.curve else []
+        return _describe_crossings(self.judged, self.curve) if self.curve else []
 
     @property
     def sentence(self) -> str:
@@ -92,8 +101,8 @@ class Validation(Answer):
         best = self.best
         if best is None:
             return "No model could be fitted."
-        known = [one for one in self.judged if one.mae.value is not None]
-        mean = next((one for one in known if one.candidate.family == "mean"), None)
+        fitted = [model for model in self.judged if model.mae.value is not None]
+        mean = next((model for model in fitted if model.candidate.family == "mean"), None)
         divisor, unit = human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
         text = f"{best.candidate.short} errs least: by {_in_unit(best, divisor, unit)} on average"
         if mean is None or mean is best:
@@ -101,8 +110,8 @@ class Validation(Answer):
         return f"{text}, the mean of everything by {_in_unit(mean, divisor, unit)}."
 
 
-def _in_unit(one: Judged, divisor: float, unit: str) -> str:
-    return f"{shown((one.mae.value or 0.0) / divisor)} {unit}".rstrip()
+def _in_unit(model: Judged, divisor: float, unit: str) -> str:
+    return f"{shown((model.mae.value or 0.0) / divisor)} {unit}".rstrip()
 
 
 def validate(
@@ -116,53 +125,57 @@ def validate(
             "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
             "take one",
         )
-    found = learned(source, asked)
-    groups = validation.groups_for(found.examples, how.together, how.n_folds or 2)
-    examples = found.judged_by(groups)
+    training = learned(source, asked)
+    groups = validation.groups_for(training.examples, how.together, how.n_folds or 2)
+    examples = training.judged_by(groups)
     chosen = how.candidates(examples)
-    made, told = _folds(examples, groups, how, folding)
+    fold_list, description = _build_folds(examples, groups, how, folding)
     examples = validation.with_own_classes(examples, chosen)
-    judged = tuple(validation.judge(examples, one, made, groups, asked.level, how.seed) for one in chosen)
+    judged = tuple(
+        validation.judge(examples, candidate, fold_list, groups, asked.level, how.seed) for candidate in chosen
+    )
     points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
-    return Validation(examples, judged, groups, noise_of(examples), points, told, how, asked.level)
+    return Validation(examples, judged, groups, noise_of(examples), points, description, how, asked.level)
 
 
-def _folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
+def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
     """The folds, and what they are in words."""
     if folding.share is not None:
-        made = [folds.split(groups, folding.share, how.seed)]
+        fold_list = [folds.split(groups, folding.share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"
-        return made, Message("random-split", template, percent=100 * folding.share)
+        return fold_list, Message("random-split", template, percent=100 * folding.share)
     if folding.leave_out is not None:
-        made = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
+        fold_list = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
         template = "{n_folds} folds: each level of {factor} predicted without having seen it"
-        return made, Message("leave-level-out", template, n_folds=len(made), factor=folding.leave_out)
-    made = choose.standard_folds(groups, how.n_folds, how.seed)
-    if len(made) == 1:
-        return made, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
+        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
+    fold_list = choose.standard_folds(groups, how.n_folds, how.seed)
+    if len(fold_list) == 1:
+        return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
     if folding.inverse:
         template = "learned from one of {n_folds} folds, judged by the others"
-        return folds.inverse(made), Message("inverse-folds", template, n_folds=len(made))
+        return folds.inverse(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
     template = "{n_folds} folds, each predicted by a model of the others"
-    return made, Message("cross-validation", template, n_folds=len(made))
+    return fold_list, Message("cross-validation", template, n_folds=len(fold_list))
 
 
-def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
-    families = [one.candidate.family for one in judged]
-    told = []
+def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
+    families = [entry.candidate.family for entry in judged]
+    sentences = []
     if "linear" in families:
         linear = families.index("linear")
-        for index, one in enumerate(judged):
+        for index, model in enumerate(judged):
             better = validation.crossing(points, index, linear)
-            if index != linear and one.candidate.family != "mean" and better is not None:
+            if index != linear and model.candidate.family != "mean" and better is not None:
                 cross = validation.crossing_between(points, index, linear)
                 about = f": the errors cross at about {cross:.0f}" if cross is not None else ""
-                told.append(f"{one.candidate.short} is better than linear from {better} rows on{about}")
-    for index, one in enumerate(judged):
+                sentences.append(f"{model.candidate.short} is better than linear from {better} rows on{about}")
+    for index, model in enumerate(judged):
         last = [error for point in points[-2:] if (error := point.mae[index]) is not None]
-        if len(last) == 2 and one.candidate.family != "mean":
+        if len(last) == 2 and model.candidate.family != "mean":
             gain = 1 - last[1] / last[0] if last[0] else 0.0
             if gain > _GAIN:
-                told.append(f"{one.candidate.short} still gains {100 * gain:.0f} % at the end: "
-                            "more measurements would help it")  # fmt: skip
-    return told
+                sentences.append(
+                    f"{model.candidate.short} still gains {100 * gain:.0f} % at the end: "
+                    "more measurements would help it"
+                )
+    return sentences

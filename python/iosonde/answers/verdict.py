@@ -15,8 +15,10 @@ def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
     """The sentence; errors are divided by the first of ``scale`` and have the second as their unit."""
     judged = choice.tried[choice.chosen]
     if choice.groups.n < FEWEST:
-        return (f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
-                f"{choice.groups.n}. Measure {FEWEST} settings or more.")  # fmt: skip
+        return (
+            f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
+            f"{choice.groups.n}. Measure {FEWEST} settings or more."
+        )
     if judged.candidate.family == "mean" and len(choice.tried) > 1:
         return _mean_is_taken(choice, scale)
     if len(choice.tried) == 1:
@@ -49,18 +51,22 @@ def _beats_mean(choice: Choice) -> bool:
 
 
 def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
-    best = _best(choice)
+    best = _find_best(choice)
     text = "The mean of everything is taken: no model is better"
     if best.candidate.family != "mean":
-        text += (f" by more than one standard error ({best.candidate.short} errs by {_in_unit(best.mae.value, scale)}, "
-                 f"the mean by {_in_unit(choice.baseline.mae.value, scale)})")  # fmt: skip
+        text += (
+            f" by more than one standard error ({best.candidate.short} errs by {_in_unit(best.mae.value, scale)}, "
+            f"the mean by {_in_unit(choice.baseline.mae.value, scale)})"
+        )
     return f"{text}. What these factors tell of the response cannot be seen here."
 
 
 def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
     baseline = choice.baseline.mae.value
-    text = (f"it errs by {_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
-            f"{_in_unit(baseline, scale)}")  # fmt: skip
+    text = (
+        f"it errs by {_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
+        f"{_in_unit(baseline, scale)}"
+    )
     if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
         text += ": it is no better than that mean"
     elif judged.candidate.family != "mean" and choice.gain is not None and not _beats_mean(choice):
@@ -69,18 +75,22 @@ def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
 
 
 def _why(choice: Choice, judged: Judged) -> str:
-    best = _best(choice)
-    why = "the smallest error" if best.candidate == judged.candidate else (
-        f"the simplest within one standard error of {best.candidate.short}"
-    )  # fmt: skip
+    best = _find_best(choice)
+    why = (
+        "the smallest error"
+        if best.candidate == judged.candidate
+        else (f"the simplest within one standard error of {best.candidate.short}")
+    )
     if choice.passed_over:
         over = " and ".join(choice.tried[place].candidate.short for place in choice.passed_over)
         why += f" that predicts nothing below 0 ({over} {'does' if len(choice.passed_over) == 1 else 'do'})"
     return why
 
 
-def _best(choice: Choice) -> Judged:
-    return min((one for one in choice.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
+def _find_best(choice: Choice) -> Judged:
+    return min(
+        (model for model in choice.tried if model.mae.value is not None), key=lambda model: model.mae.value or 0.0
+    )
 
 
 def _in_unit(value: float | None, scale: tuple[float, str]) -> str:

@@ -33,10 +33,10 @@ class Verification(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number that differs, decision whose seal is broken, and damaged file."""
-        made = self.verified
+        result = self.verified
         return [
-            *({"kind": "different", **one.to_json()} for one in made.different),
-            *({"kind": "decision", "what": f"{name}: {why}"} for name, why in made.decisions.items() if why),
+            *({"kind": "different", **difference.to_json()} for difference in result.different),
+            *({"kind": "decision", "what": f"{name}: {why}"} for name, why in result.decisions.items() if why),
             *({"kind": "damaged", "what": problem.sentence} for problem in self.damaged),
         ]
 
@@ -59,10 +59,10 @@ def verify(source: Source, level: float = 0.95) -> Verification:
             source=source.name,
         )
     runs = ((run, store.operations(run.id)) for run in source.runs)
-    experiments = [one for one in store.experiments() if source.experiment in (None, one.id)]
-    made = numbers.of_store(
+    experiments = [experiment for experiment in store.experiments() if source.experiment in (None, experiment.id)]
+    result = numbers.of_store(
         source.table, measured(source, Asked(clock=ALL, level=level)), runs, list(_native.KINDS), experiments, level,
         pilot_of(source),
     )  # fmt: skip
     damaged = tuple(problem for problem in store.problems() if problem.severity != "info")
-    return Verification(made, damaged, sum(not run.has_experiment_digest for run in source.runs))
+    return Verification(result, damaged, sum(not run.has_experiment_digest for run in source.runs))

@@ -46,8 +46,12 @@ class WatchedPoint:
 
     def to_json(self) -> dict[str, str | None]:
         """The stable JSON form."""
-        return {"run": self.run, "experiment": self.experiment, "started_at": self.started_at,
-                "commit": self.commit or None}  # fmt: skip
+        return {
+            "run": self.run,
+            "experiment": self.experiment,
+            "started_at": self.started_at,
+            "commit": self.commit or None,
+        }
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,16 @@ class SeriesChange:
     def claim(self) -> Verdict:
         """That the level changed."""
         direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
-        return Verdict("change", f"{self.series.operation} {self.series.metric.name}", (self.series.title,),
-                       VerdictState.DIFFERENT, direction, "open" if self.open else "", self.ratio, self.p)  # fmt: skip
+        return Verdict(
+            "change",
+            f"{self.series.operation} {self.series.metric.name}",
+            (self.series.title,),
+            VerdictState.DIFFERENT,
+            direction,
+            "open" if self.open else "",
+            self.ratio,
+            self.p,
+        )
 
     @property
     def word(self) -> str:
@@ -100,39 +112,61 @@ class SeriesChange:
     def cause(self) -> str:
         """What the runs say of the two sides, in words."""
         was, now = self.surely_before.commit, self.surely_after.commit
-        said = [f"{one.name} {one.before} → {one.after}" for one in self.facts]
+        parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
         if was and now:
-            said.insert(
-                0, f"commit {_short(was)} → {_short(now)}" if was != now else f"commit {_short(now)} on both sides"
+            parts.insert(
+                0,
+                f"commit {_shorten_commit(was)} → {_shorten_commit(now)}"
+                if was != now
+                else f"commit {_shorten_commit(now)} on both sides",
             )
-        elif not said:
+        elif not parts:
             template = (
                 "nothing that the runs keep changed there; their commit is not known (run {spell.subject_commit})"
             )
             return Message("unknown-cause", template)
-        return "; ".join(said)
+        return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            **_named(self.series), "last_before": self.last_before.to_json(), "first_after": self.first_after.to_json(),
-            "surely_before": self.surely_before.to_json(), "surely_after": self.surely_after.to_json(),
-            "before": self.before.to_json(), "after": self.after.to_json(), "ratio": self.ratio.to_json(),
-            "p": self.p, "autocorrelation": self.correlation, "seen_after": self.seen_after, "verdict": self.verdict,
-            "word": self.word, "new": self.new, "open": self.open, "facts": [one.to_json() for one in self.facts],
-        }  # fmt: skip
+            **_describe_series(self.series),
+            "last_before": self.last_before.to_json(),
+            "first_after": self.first_after.to_json(),
+            "surely_before": self.surely_before.to_json(),
+            "surely_after": self.surely_after.to_json(),
+            "before": self.before.to_json(),
+            "after": self.after.to_json(),
+            "ratio": self.ratio.to_json(),
+            "p": self.p,
+            "autocorrelation": self.correlation,
+            "seen_after": self.seen_after,
+            "verdict": self.verdict,
+            "word": self.word,
+            "new": self.new,
+            "open": self.open,
+            "facts": [fact.to_json() for fact in self.facts],
+        }
 
     def flat(self) -> dict[str, Any]:
         """The form in tables."""
         by = {name: level for name, level in self.series.by.items() if name not in ("operation", "metric")}
         of = {"operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit}
         row = {
-            "settings": self.series.settings, "started_at": self.first_after.started_at,
-            "run": self.first_after.run, "commit_before": self.surely_before.commit,
-            "commit_after": self.surely_after.commit, **self.before.flat("before"), **self.after.flat("after"),
-            **self.ratio.flat("ratio"), "p": self.p, "seen_after": self.seen_after, "verdict": self.verdict,
-            "new": self.new, "open": self.open,
-        }  # fmt: skip
+            "settings": self.series.settings,
+            "started_at": self.first_after.started_at,
+            "run": self.first_after.run,
+            "commit_before": self.surely_before.commit,
+            "commit_after": self.surely_after.commit,
+            **self.before.flat("before"),
+            **self.after.flat("after"),
+            **self.ratio.flat("ratio"),
+            "p": self.p,
+            "seen_after": self.seen_after,
+            "verdict": self.verdict,
+            "new": self.new,
+            "open": self.open,
+        }
         return {**of, **level_columns(by, {**of, **row}), **row}
 
 
@@ -151,7 +185,7 @@ class Watch(Answer):
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
         """Those that are new and for the worse."""
-        return tuple(one for one in self.changes if one.regression)
+        return tuple(change for change in self.changes if change.regression)
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
@@ -164,15 +198,18 @@ class Watch(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """One for each change; one that is inconclusive for each series without any."""
         changed = {id(change.series) for change in self.changes}
-        quiet = [Verdict("change", f"{one.operation} {one.metric.name}", (one.title,), VerdictState.INCONCLUSIVE)
-                 for one in self.series if id(one) not in changed]  # fmt: skip
+        quiet = [
+            Verdict("change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE)
+            for series in self.series
+            if id(series) not in changed
+        ]
         claims = [*(change.claim for change in self.changes), *quiet]
         return tuple(replace(claim, family=len(self.series)) for claim in claims)
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:
         """The series in which no change could be told yet, however large."""
-        return tuple(one for one in self.series if one.values.size < self.needed)
+        return tuple(series for series in self.series if series.values.size < self.needed)
 
     @property
     def problem(self) -> bool:
@@ -189,18 +226,20 @@ class Watch(Answer):
     @property
     def sentence(self) -> str:
         """What it comes to."""
-        told = len(self.series) - len(self.untold)
-        if not told:
-            most = max((one.values.size for one in self.series), default=0)
-            return (f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
-                    f"longest has {most}: {counted(self.needed - most, 'more look')}.")  # fmt: skip
-        looked, older = f"in {told} series", self.open_regressions
+        n_judged = len(self.series) - len(self.untold)
+        if not n_judged:
+            most = max((series.values.size for series in self.series), default=0)
+            return (
+                f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
+                f"longest has {most}: {counted(self.needed - most, 'more look')}."
+            )
+        looked, older = f"in {n_judged} series", self.open_regressions
         if self.regressions:
             of = counted(len(self.regressions), "regression")
             more = f" {_open(older, 'older regression')}." if older else ""
-            return f"{of} {self.period}, {looked}; the largest: {_largest(self.regressions)}.{more}"
+            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
         if older:
-            return f"{_open(older, 'regression')}, {looked}; the largest: {_largest(older)}."
+            return f"{_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
         others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
         return f"No regression {self.period}, {looked}{others}."
 
@@ -208,20 +247,36 @@ class Watch(Answer):
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
         search = self.watching.search
         return {
-            "store": self.name, "sentence": self.sentence, "problem": self.problem,
-            "changes": [one.to_json() for one in self.changes],
-            "series": [{**_named(one), "points": int(one.values.size), "trials": one.trials,
-                        "point": "experiment" if one.nightly else "trial",
-                        "told": one.values.size >= self.needed} for one in self.series],
-            "settings": {"least": search.share, "min_segment": search.least, "newest": search.newest,
-                         "since": self.watching.since, "false_alarms": search.rate, "looks": search.looks,
-                         "points_needed": self.needed},
-            "incomplete_runs_left_out": self.incomplete, "warnings": list(self.warnings),
-        }  # fmt: skip
+            "store": self.name,
+            "sentence": self.sentence,
+            "problem": self.problem,
+            "changes": [change.to_json() for change in self.changes],
+            "series": [
+                {
+                    **_describe_series(series),
+                    "points": int(series.values.size),
+                    "trials": series.trials,
+                    "point": "experiment" if series.nightly else "trial",
+                    "told": series.values.size >= self.needed,
+                }
+                for series in self.series
+            ],
+            "settings": {
+                "least": search.share,
+                "min_segment": search.least,
+                "newest": search.newest,
+                "since": self.watching.since,
+                "false_alarms": search.rate,
+                "looks": search.looks,
+                "points_needed": self.needed,
+            },
+            "incomplete_runs_left_out": self.incomplete,
+            "warnings": list(self.warnings),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a change."""
-        return [one.flat() for one in self.changes]
+        return [change.flat() for change in self.changes]
 
 
 def watching(
@@ -258,41 +313,56 @@ def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
         )
     series = series_of(source, asked)
     start = _start(source.runs, watching.since)
-    search, found = watching.search, []
-    for one, breaks in zip(series, find([one.values for one in series], watching.search), strict=True):
-        found += _changes(one, breaks, search, start, asked.level)
-    found.sort(key=lambda one: one.first_after.started_at, reverse=True)
-    left_out = sum(not run.counts for run in source.runs)
+    search, changes = watching.search, []
+    for history, breaks in zip(series, find([item.values for item in series], watching.search), strict=True):
+        changes += _changes(history, breaks, search, start, asked.level)
+    changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
+    n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
     template = "{runs} without a date, which are taken for the newest"
-    said = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
-    return Watch(source.name, series, tuple(found), watching, needed(search, max(1, len(series))), left_out, (*said,))
+    messages = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
+    return Watch(
+        source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
+    )
 
 
 def _changes(
-    one: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
+    series: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
 ) -> list[SeriesChange]:
-    ends = [0, *(each.at for each in breaks), one.values.size]
-    found = []
+    ends = [0, *(each.at for each in breaks), series.values.size]
+    changes = []
     for place, each in enumerate(breaks, 1):
         before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
-        known = levels(one.values[before], one.values[after], each.correlation, level)
-        new = one.runs[each.at].started_at >= start if start else each.at >= one.values.size - search.newest
-        runs = one.runs
+        comparison = levels(series.values[before], series.values[after], each.correlation, level)
+        new = series.runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest
+        runs = series.runs
         facts = changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
-        found.append(
-            SeriesChange(one, _side(runs[each.at - 1]), _side(runs[each.at]), _side(runs[each.first - 1]),
-                         _side(runs[each.last]), known.before, known.after, known.ratio, each.p, each.correlation,
-                         each.seen, new, _is_open(one, known, ends[-2], search),
-                         (ends[place - 1], each.at, ends[place + 1]), facts)
-        )  # fmt: skip
-    return found
+        changes.append(
+            SeriesChange(
+                series,
+                _build_point(runs[each.at - 1]),
+                _build_point(runs[each.at]),
+                _build_point(runs[each.first - 1]),
+                _build_point(runs[each.last]),
+                comparison.before,
+                comparison.after,
+                comparison.ratio,
+                each.p,
+                each.correlation,
+                each.seen,
+                new,
+                _is_open(series, comparison, ends[-2], search),
+                (ends[place - 1], each.at, ends[place + 1]),
+                facts,
+            )
+        )
+    return changes
 
 
-def _is_open(series: WatchedSeries, known: BeforeAfter, last_break: int, search: Search) -> bool:
+def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
     """Whether a change for the worse is not undone: the newest points, all after the last change, are still worse than
     the level before it, by what counts."""
-    before, after = known.before.value or 0.0, known.after.value or 0.0
+    before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
     newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
     margin = search.share * abs(before)
     if series.metric.better is Better.HIGHER:
@@ -300,7 +370,7 @@ def _is_open(series: WatchedSeries, known: BeforeAfter, last_break: int, search:
     return after > before and newest >= before + margin
 
 
-def _side(run: StoredRun) -> WatchedPoint:
+def _build_point(run: StoredRun) -> WatchedPoint:
     return WatchedPoint(run.id, run.experiment, run.started_at, run.subject_commit)
 
 
@@ -308,10 +378,10 @@ def _start(runs: Sequence[StoredRun], since: str | None) -> str:
     """From when on changes are new; '' where nothing is said. Raises InputError."""
     if since is None:
         return ""
-    named = [run for run in runs if since in (run.id, run.experiment)]
-    named = named or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
-    if named:
-        return min(run.started_at for run in named)
+    matches = [run for run in runs if since in (run.id, run.experiment)]
+    matches = matches or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
+    if matches:
+        return min(run.started_at for run in matches)
     if since[:4].isdigit() and since[4:5] in ("", "-"):
         return since
     raise InputError(
@@ -322,13 +392,18 @@ def _start(runs: Sequence[StoredRun], since: str | None) -> str:
     )
 
 
-def _named(one: WatchedSeries) -> dict[str, Any]:
-    return {"operation": one.operation, "metric": one.metric.name, "unit": one.metric.unit, "by": dict(one.by),
-            "settings": one.settings or None}  # fmt: skip
+def _describe_series(series: WatchedSeries) -> dict[str, Any]:
+    return {
+        "operation": series.operation,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        "by": dict(series.by),
+        "settings": series.settings or None,
+    }
 
 
-def _size(one: SeriesChange) -> float:
-    ratio = one.ratio.value or 1.0
+def _compute_change_size(change: SeriesChange) -> float:
+    ratio = change.ratio.value or 1.0
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
 
 
@@ -339,17 +414,17 @@ def _open(older: Sequence[SeriesChange], noun: str) -> str:
     return f"{counted(len(older), noun)} {verb} open since {first[:_DAY]}"
 
 
-def _largest(regressions: Sequence[SeriesChange]) -> str:
-    worst = max(regressions, key=_size)
+def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
+    worst = max(regressions, key=_compute_change_size)
     return f"{worst.series.title} is {_change(worst)} {worst.word}"
 
 
-def _change(one: SeriesChange) -> str:
+def _change(change: SeriesChange) -> str:
     """``7.1 %``: of the value before."""
-    return f"{decimals(100 * abs((one.ratio.value or 1.0) - 1), 1)} %"
+    return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 
-def _short(commit: str) -> str:
+def _shorten_commit(commit: str) -> str:
     """A hash as Git shortens it; other text as it is."""
     hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
     return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit

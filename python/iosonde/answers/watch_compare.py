@@ -23,6 +23,6 @@ def compare_sides(change: SeriesChange) -> Comparisons:
         name: column_of(name, series.values[begin:end].tolist(), name, series.metric.unit),
         _SIDE: column_of(_SIDE, [_BEFORE] * (at - begin) + [_AFTER] * (end - at)),
     }
-    made = compare(open_data(Table(columns, series.title)), Asked((name,)), Sides((_BEFORE, _AFTER), _SIDE))
-    assert isinstance(made, Comparisons)
-    return made
+    comparisons = compare(open_data(Table(columns, series.title)), Asked((name,)), Sides((_BEFORE, _AFTER), _SIDE))
+    assert isinstance(comparisons, Comparisons)
+    return comparisons

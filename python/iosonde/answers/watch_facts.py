@@ -30,19 +30,19 @@ class FactChange:
 
 def changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tuple[FactChange, ...]:
     """Those that are the same in all runs next to the change on each side, and not the same on both."""
-    sides = [[dict(_facts(run)) for run in runs] for runs in (before[-_NEAR:], after[:_NEAR])]
+    sides = [[dict(_list_facts(run)) for run in runs] for runs in (before[-_NEAR:], after[:_NEAR])]
     if not all(sides):
         return ()
     names = [name for name in sides[0][-1] if name in sides[1][0]]
-    found = []
+    changes = []
     for name in names:
-        was, now = ({one.get(name) for one in side} for side in sides)
+        was, now = ({facts.get(name) for facts in side} for side in sides)
         if len(was) == len(now) == 1 and was != now:
-            found.append(FactChange(name, str(*was), str(*now)))
-    return tuple(found[:_MOST])
+            changes.append(FactChange(name, str(*was), str(*now)))
+    return tuple(changes[:_MOST])
 
 
-def _facts(run: StoredRun) -> Iterator[tuple[str, str]]:
+def _list_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
     """Versions first, then what the machine and the file system say of themselves."""
     yield "source", run.source
     yield from ((f"version of {name}", str(value)) for name, value in run.versions.items())
@@ -62,7 +62,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, list) and not all(isinstance(one, (str, int, float)) for one in value):
+    elif isinstance(value, list) and not all(isinstance(element, (str, int, float)) for element in value):
         for place, item in enumerate(value):
             yield from _leaves(item, f"{name}.{place}")
     else:

@@ -46,8 +46,8 @@ class WatchedSeries:
     @property
     def setting(self) -> str:
         """In words; '' where there is one alone."""
-        said = setting_text(dict(self.by), self.units)
-        return ", ".join(part for part in (said, self.settings) if part)
+        text = setting_text(dict(self.by), self.units)
+        return ", ".join(part for part in (text, self.settings) if part)
 
     @property
     def title(self) -> str:
@@ -58,25 +58,25 @@ class WatchedSeries:
 def series_of(source: Source, asked: Asked) -> tuple[WatchedSeries, ...]:
     """Every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
-    kinds = _kinds(source.experiments)
+    kinds = _number_kinds(source.experiments)
     # What a file system says of itself is no setting of ours: it may be why a series changed.
-    declared = {factor.name for one in source.experiments for factor in one.factors}
-    told = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
-    found: list[WatchedSeries] = []
+    declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
+    target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
+    series: list[WatchedSeries] = []
     for response in responses(source, asked):
-        kept = [name for name in response.names if name != EXPERIMENT and plain(name) not in told]
-        found += _of_response(response, kept, runs, kinds, source.units())
-    return tuple(found)
+        names = [name for name in response.names if name != EXPERIMENT and plain(name) not in target_names]
+        series += _build_series(response, names, runs, kinds, source.units())
+    return tuple(series)
 
 
-def _of_response(
+def _build_series(
     response: Response,
     names: Sequence[str],
     runs: Mapping[str, StoredRun],
     kinds: Mapping[str, tuple[int, str]],
     units: Mapping[str, str],
 ) -> list[WatchedSeries]:
-    ids = [str(one) for one in response.rows.column("run").values]
+    ids = [str(run_id) for run_id in response.rows.column("run").values]
     columns = [response.rows.column(name).values for name in names]
     cells: dict[str, list[int]] = {}
     for row, run in enumerate(ids):
@@ -84,17 +84,17 @@ def _of_response(
             cell = [repr(column[row]) for column in columns]
             cells.setdefault(repr((cell, kinds.get(runs[run].experiment, (0, ""))[0])), []).append(row)
     bare = [repr([column[rows[0]] for column in columns]) for rows in cells.values()]
-    found = []
+    series = []
     for rows, key in zip(cells.values(), bare, strict=True):
-        by = dict(zip(names, [_plain(column[rows[0]]) for column in columns], strict=True))
+        by = dict(zip(names, [_simplify_level(column[rows[0]]) for column in columns], strict=True))
         settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
         points = _points([(runs[ids[row]], float(response.values[row])) for row in rows])
-        found.append(
+        series.append(
             WatchedSeries(response.operation or response.title, response.metric, by, settings,
                    np.array([value for _, value in points.pairs]), tuple(run for run, _ in points.pairs),
                    len(rows), points.nightly, units)
         )  # fmt: skip
-    return found
+    return series
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Points:
 
 def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
     """Trials of one experiment share their night: where there are several experiments, each is one point."""
-    ordered = sorted(trials, key=lambda one: (one[0].started_at or _NO_DATE, one[0].id))
+    ordered = sorted(trials, key=lambda trial: (trial[0].started_at or _NO_DATE, trial[0].id))
     nights: dict[str, list[tuple[StoredRun, float]]] = {}
     for run, value in ordered:
         nights.setdefault(run.experiment, []).append((run, value))
@@ -114,18 +114,18 @@ def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
     return _Points([(some[0][0], float(np.mean([value for _, value in some]))) for some in nights.values()], True)
 
 
-def _kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:
+def _number_kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:
     """Experiment → (number, name) of the first one that measured the same: what is not a factor is a setting, too."""
     first: dict[str, tuple[int, str]] = {}
-    found = {}
-    for one in experiments:
-        what = {key: value for key, value in one.settings.items() if key not in _NOT_WHAT}
+    kinds = {}
+    for experiment in experiments:
+        what = {key: value for key, value in experiment.settings.items() if key not in _NOT_WHAT}
         key = json.dumps(what, sort_keys=True, default=str)
-        found[one.id] = first.setdefault(key, (len(first), one.name or one.id))
-    return found
+        kinds[experiment.id] = first.setdefault(key, (len(first), experiment.name or experiment.id))
+    return kinds
 
 
-def _plain(level: Level) -> Level:
+def _simplify_level(level: Level) -> Level:
     if is_missing(level):
         return None
     plain = level.item() if isinstance(level, np.generic) else level

@@ -11,8 +11,8 @@ from .words import level_text, levels_of, names
 
 def run_command(what: Any, words: Mapping[str, Any]) -> tuple[str, ...]:
     """``iosonde run`` with the words of the function :func:`run` that were given."""
-    given = [option for word, value in words.items() for option in _options(word, value)]
-    return ("iosonde", "run", *([] if what is None else [str(what)]), *given)
+    options = [option for word, value in words.items() for option in _options(word, value)]
+    return ("iosonde", "run", *([] if what is None else [str(what)]), *options)
 
 
 def levels(given: Any) -> Iterator[str]:

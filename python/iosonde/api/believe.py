@@ -69,9 +69,9 @@ def summary(
     from iosonde.answers.summary import with_spread
     from iosonde.report.text.summary import lines
 
-    source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    made = answer(source, wanted, None if by is None else names(by, "by"))
-    return Result(with_spread(made) if quantiles else made, partial(lines, columns=columns, unit=unit))
+    source, query = one_experiment(data, response, None, options, by, alike=False)
+    result = answer(source, query, None if by is None else names(by, "by"))
+    return Result(with_spread(result) if quantiles else result, partial(lines, columns=columns, unit=unit))
 
 
 @takes(DataOptions)
@@ -102,9 +102,9 @@ def check(
     from iosonde.answers.check import check as answer
     from iosonde.report.text.check import lines
 
-    source, wanted = one_experiment(data, response, None, options, by, alike=False)
+    source, query = one_experiment(data, response, None, options, by, alike=False)
     limit = None if bound is None else carried(str(bound))
-    return Result(answer(source, wanted, names(by, "by"), limit), lines)
+    return Result(answer(source, query, names(by, "by"), limit), lines)
 
 
 @takes(DataOptions)
@@ -131,8 +131,8 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     from iosonde.answers.check import noise as answer
     from iosonde.report.text.noise import lines
 
-    source, wanted = one_experiment(data, response, None, options, by, alike=False)
-    return Result(answer(source, wanted, names(by, "by")), lines)
+    source, query = one_experiment(data, response, None, options, by, alike=False)
+    return Result(answer(source, query, names(by, "by")), lines)
 
 
 @takes(DataOptions)
@@ -153,8 +153,8 @@ def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
     from iosonde.answers.verify import verify as answer
     from iosonde.report.text.verify import lines
 
-    source, wanted = asked(store, None, None, options)
-    return Result(answer(source, wanted.level), lines)
+    source, query = asked(store, None, None, options)
+    return Result(answer(source, query.level), lines)
 
 
 class CompareOptions(DataOptions, total=False):
@@ -219,19 +219,19 @@ def compare(
     from iosonde.report.text.compare import lines
     from iosonde.report.text.compare_markdown import markdown
 
-    source, wanted = asked(data, options["response"], None, options) if data is not None else nothing(options)
+    source, query = asked(data, options["response"], None, options) if data is not None else nothing(options)
     other = None if b is None else open(b, conditions(options), options["experiment"])
     adjust = None if options["adjust"] is None else names(options["adjust"], "adjust")
     sides = Sides(
         levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),
-        parse_share(str(options["margin"])), _published(options["a_summary"], "a"),
-        _published(options["b_summary"], "b"), other, adjust,
+        parse_share(str(options["margin"])), _parse_published_side(options["a_summary"], "a"),
+        _parse_published_side(options["b_summary"], "b"), other, adjust,
         gate_of(names(options["fail_if"], "fail_if"), options["strict"]), options["base_only"],
     )  # fmt: skip
-    return Result(answer(source, wanted, sides), markdown if options["markdown"] else lines)
+    return Result(answer(source, query, sides), markdown if options["markdown"] else lines)
 
 
-def _published(side: Setting | None, name: str) -> Group | None:
+def _parse_published_side(side: Setting | None, name: str) -> Group | None:
     from iosonde.answers.published_side import side_of
 
     if side is None:

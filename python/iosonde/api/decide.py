@@ -36,9 +36,15 @@ if TYPE_CHECKING:
 
 @takes(LearningOptions)
 def fit(
-    data: Any, response: Names = None, on: Names = None, *, families: Names = None, constraints: Names = None,
-    output: str | Path | None = None, **options: Unpack[LearningOptions],
-) -> Result[Fitted]:  # fmt: skip
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    families: Names = None,
+    constraints: Names = None,
+    output: str | Path | None = None,
+    **options: Unpack[LearningOptions],
+) -> Result[Fitted]:
     """A model that predicts a response, the simplest of those that predict unseen rows best.
 
     Parameters
@@ -70,11 +76,11 @@ def fit(
     from iosonde.report.fit_plots import fit_plot
     from iosonde.report.text.fit import lines
 
-    source, wanted = one_experiment(data, response, on, options)
-    made = answer(source, wanted, _learning(families, options), names(constraints, "constraints"))
+    source, query = one_experiment(data, response, on, options)
+    fitted = answer(source, query, _build_learning(families, options), names(constraints, "constraints"))
     if output is not None:
-        replace_file(Path(output), made.model_text().encode())
-    return Result(made, lines, fit_plot)
+        replace_file(Path(output), fitted.model_text().encode())
+    return Result(fitted, lines, fit_plot)
 
 
 def predict(
@@ -105,7 +111,7 @@ def predict(
     from iosonde.answers.predict import predict_rows
     from iosonde.report.text.predict import lines
 
-    fitted = _model(model)
+    fitted = _load_model(model)
     if (at is None) == (data is None):
         raise InputError(
             "missing-setting" if at is None else "conflicting-options",
@@ -136,7 +142,7 @@ def describe(model: str | Path | Result[Fitted]) -> Result[Described]:
     from iosonde.answers.predict import described
     from iosonde.report.text.describe import lines
 
-    return Result(described(_model(model), _name(model)), lines)
+    return Result(described(_load_model(model), _name(model)), lines)
 
 
 class FoldingOptions(LearningOptions, total=False):
@@ -150,9 +156,14 @@ class FoldingOptions(LearningOptions, total=False):
 
 @takes(FoldingOptions)
 def validate(
-    data: Any, response: Names = None, on: Names = None, *, families: Names = None, curve: bool = False,
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    families: Names = None,
+    curve: bool = False,
     **options: Unpack[FoldingOptions],
-) -> Result[Validation]:  # fmt: skip
+) -> Result[Validation]:
     """How wrong models are on rows that they have not seen, all on the same folds.
 
     Parameters
@@ -185,9 +196,9 @@ def validate(
     from iosonde.report.fit_plots import validation_plot
     from iosonde.report.text.validate import lines
 
-    source, wanted = one_experiment(data, response, on, options)
+    source, query = one_experiment(data, response, on, options)
     folding = Folding(options["inverse"], options["split"], options["leave_out"])
-    return Result(answer(source, wanted, _learning(families, options), folding, curve), lines, validation_plot)
+    return Result(answer(source, query, _build_learning(families, options), folding, curve), lines, validation_plot)
 
 
 @takes(DataOptions)
@@ -214,9 +225,9 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
     from iosonde.answers.model_file import example
     from iosonde.report.text.validate import held_out_lines
 
-    fitted = _model(model)
-    source, wanted = one_experiment(data, None, None, options, list(example(fitted)))
-    return Result(answer(fitted, source, wanted.level), held_out_lines)
+    fitted = _load_model(model)
+    source, query = one_experiment(data, None, None, options, list(example(fitted)))
+    return Result(answer(fitted, source, query.level), held_out_lines)
 
 
 class AdviseOptions(DataOptions, total=False):
@@ -266,45 +277,49 @@ def advise(
     from iosonde.report.text.advise import lines
 
     cells = () if options["given"] is None else (*names(choose, "choose"), *names(options["given"], "given"))
-    source, wanted = one_experiment(data, response, None, options, cells)
+    source, query = one_experiment(data, response, None, options, cells)
     if options["better"] is not None:
         one_of(options["better"], ("higher", "lower"), "better")
     within(options["depth"], 0, 12, "depth")
-    current, workload, given = options["current"], options["workload"], options["given"]
+    current, workload, workload_columns = options["current"], options["workload"], options["given"]
     how = Advising(
-        names(choose, "choose"), None if given is None else names(given, "given"), options["better"],
-        None if current is None else texts(current, "current"), options["depth"], options["full"],
+        names(choose, "choose"),
+        None if workload_columns is None else names(workload_columns, "given"),
+        options["better"],
+        None if current is None else texts(current, "current"),
+        options["depth"],
+        options["full"],
         not options["unweighted"],
-    )  # fmt: skip
-    of_one = None if workload is None else texts(workload, "workload")
+    )
+    workload_setting = None if workload is None else texts(workload, "workload")
     new = None if options["against"] is None else open(options["against"], conditions(options), options["experiment"])
-    return Result(answer(source, wanted, how, of_one, new), lines, figure)
+    return Result(answer(source, query, how, workload_setting, new), lines, figure)
 
 
-def _learning(families: Names, options: LearningOptions) -> Learning:
+def _build_learning(families: Names, options: LearningOptions) -> Learning:
     from iosonde.answers.candidates import Learning
 
-    found = names(families, "families")
+    family_names = names(families, "families")
     within(options["seed"], 0, 2**32 - 1, "seed")
-    return Learning(found, options["terms"], options["folds"], options["together"], options["seed"])
+    return Learning(family_names, options["terms"], options["folds"], options["together"], options["seed"])
 
 
-def _model(given: Any) -> Model:
+def _load_model(model: Any) -> Model:
     """The model of a fit, or of a file. Raises InputError, DataError."""
     from iosonde.answers.fit import Fitted
     from iosonde.answers.model_file import read_model
 
-    if isinstance(given, Result) and isinstance(given.answer, Fitted):
-        return given.answer.choice.model
-    if not isinstance(given, (str, Path)):
+    if isinstance(model, Result) and isinstance(model.answer, Fitted):
+        return model.answer.choice.model
+    if not isinstance(model, (str, Path)):
         raise InputError(
             "wrong-argument-type",
             "the model is given as {type_name}",
             "give what iosonde.fit gave, or its file",
             argument="model",
-            type_name=type(given).__name__,
+            type_name=type(model).__name__,
         )
-    return read_model(str(given))
+    return read_model(str(model))
 
 
 def _name(model: Any) -> str:

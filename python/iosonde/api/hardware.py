@@ -83,9 +83,13 @@ class BoundOptions(DataOptions, total=False):
 
 @takes(BoundOptions)
 def bound(
-    data: Any = None, response: Names = None, by: Names = None, *, waterfall: bool = False,
+    data: Any = None,
+    response: Names = None,
+    by: Names = None,
+    *,
+    waterfall: bool = False,
     **options: Unpack[BoundOptions],
-) -> Result[Bounds] | Result[PredictedTimes]:  # fmt: skip
+) -> Result[Bounds] | Result[PredictedTimes]:
     """The most that the hardware can deliver, what limits it, and what share of it was measured.
 
     Parameters
@@ -129,27 +133,29 @@ def bound(
     from iosonde.report.figures.bound import figure
     from iosonde.report.text.bound import lines
 
-    given: dict[str, Any] = dict(options)
+    arguments: dict[str, Any] = dict(options)
     if data is None and (options["where"] or response or by or options["unit"]):
         raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
+    source, query = asked(data, response, by, options) if data is not None else nothing(options)
     cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
-    sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
-             for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
-    said = Said(_fields(given), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
-    inputs = read_with_own_probe(said, source, wanted.level)
+    sizes = [
+        None if arguments[name] is None else float(parse_size(level_text(arguments[name])))
+        for name in ("amount", "client_memory", "server_memory")
+    ]
+    system = Said(_fields(arguments), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
+    inputs = read_with_own_probe(system, source, query.level)
     if options["application"]:
         from iosonde.answers.bound.application import predicted_times
         from iosonde.report.text import application
 
         each = {name: level_text(value) for name, value in options["application"].items()}
-        return Result(predicted_times(source, inputs, wanted, each), application.lines)
-    made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)
-    for warning in made.warnings if made.alone else ():  # with DATA they are part of the text
+        return Result(predicted_times(source, inputs, query, each), application.lines)
+    bounds = answer(source, inputs, query, How(options["unit"], options["operation"], *sizes), waterfall)
+    for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
         warn(warning)
-    amount = "" if given["amount"] is None else level_text(given["amount"])
-    return Result(made, lambda one: lines(one, amount), figure)
+    amount = "" if arguments["amount"] is None else level_text(arguments["amount"])
+    return Result(bounds, lambda result: lines(result, amount), figure)
 
 
 def _fields(given: Mapping[str, Any]) -> dict[str, str]:
@@ -190,9 +196,14 @@ class TimeOptions(DataOptions, total=False):
 
 @takes(TimeOptions)
 def time_model(
-    data: Any = None, response: Names = None, on: Names = None, by: Names = None, *, mixture: bool = False,
+    data: Any = None,
+    response: Names = None,
+    on: Names = None,
+    by: Names = None,
+    *,
+    mixture: bool = False,
     **options: Unpack[TimeOptions],
-) -> Result[TimeModel] | Result[PathStudy]:  # fmt: skip
+) -> Result[TimeModel] | Result[PathStudy]:
     """Where the time of one operation goes, t(size) = m + p + n + c + d, and which condition an observed time tells of.
 
     Parameters
@@ -231,19 +242,21 @@ def time_model(
     from iosonde.report.text import path_study as study_text
     from iosonde.report.text import time_model as text
 
-    source, wanted = one_experiment(data, response, on, options, by) if data is not None else nothing(options)
+    source, query = one_experiment(data, response, on, options, by) if data is not None else nothing(options)
     state = one_of(options["state"], ("prepared", "sequential"), "state")
     operation = OneOperation(
-        _parts(dict(options)), state, names(options["only"], "only"),
-        [parse_size(level_text(one)) for one in _several(options["size"])],
-        [parse_seconds(one) for one in _several(options["observed"])],
-    )  # fmt: skip
-    if source is not None and path_study.is_asked(source, wanted.response, operation.parts):
-        return Result(path_study.path_study(source, wanted.level), study_text.lines)
-    made = answer(source, wanted, operation, names(by, "by"))
-    for warning in made.warnings:
+        _parts(dict(options)),
+        state,
+        names(options["only"], "only"),
+        [parse_size(level_text(size)) for size in _to_sequence(options["size"])],
+        [parse_seconds(duration) for duration in _to_sequence(options["observed"])],
+    )
+    if source is not None and path_study.is_asked(source, query.response, operation.parts):
+        return Result(path_study.path_study(source, query.level), study_text.lines)
+    model = answer(source, query, operation, names(by, "by"))
+    for warning in model.warnings:
         warn(warning)
-    return Result(made, lambda one: [*text.lines(one), *(text.mixtures(one) if mixture else ())])
+    return Result(model, lambda result: [*text.lines(result), *(text.mixtures(result) if mixture else ())])
 
 
 def _parts(given: Mapping[str, Any]) -> list[TimePart]:
@@ -251,15 +264,17 @@ def _parts(given: Mapping[str, Any]) -> list[TimePart]:
     from iosonde.answers.time_parts import OPTIONS, of_document, of_file, of_options
 
     document = given["parts"]
-    found = [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
+    document_parts = (
+        [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
+    )
     words = {}
     for word, (_, is_rate) in OPTIONS.items():
         read = parse_rate if is_rate else parse_seconds
-        words[word] = [in_base_units(one, read, word) for one in _several(given[word])]
-    return [*found, *of_options(words)]
+        words[word] = [in_base_units(value, read, word) for value in _to_sequence(given[word])]
+    return [*document_parts, *of_options(words)]
 
 
-def _several(value: Any) -> Sequence[Any]:
+def _to_sequence(value: Any) -> Sequence[Any]:
     return () if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
 
 
@@ -290,5 +305,5 @@ def upgrade(
     from iosonde.report.text.upgrade import lines
 
     by = one_of(order, ("gain", "money", "watt"), "order")
-    found = answer(read_cluster(str(cluster)), by, None if model is None else str(model), checked(level))
-    return Result(found, lines, cluster_plot)
+    upgrades = answer(read_cluster(str(cluster)), by, None if model is None else str(model), checked(level))
+    return Result(upgrades, lines, cluster_plot)

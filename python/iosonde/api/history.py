@@ -51,7 +51,7 @@ def watch(data: Any, response: Names = None, **options: Unpack[WatchOptions]) ->
     from iosonde.core.units import parse_share
     from iosonde.report.text.watch import lines
 
-    source, wanted = asked(data, response, None, options)
+    source, query = asked(data, response, None, options)
     least, most = parse_share(level_text(options["least"])), parse_share(level_text(options["false_alarms"]))
     how = watching(least, options["min_segment"], options["newest"], options["since"], most, options["looks"])
-    return Result(answer(source, wanted, how), lines)
+    return Result(answer(source, query, how), lines)

@@ -186,7 +186,7 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
     from iosonde.campaign.caller import Caller
     from iosonde.campaign.run import run as campaign
 
-    outcome = campaign(_request(what, options), checked(level), Caller(run_command(what, options)))
+    outcome = campaign(_build_request(what, options), checked(level), Caller(run_command(what, options)))
     outcome.check()
     for remark in outcome.remarks()[1:]:  # the first says where the runs are
         warn(remark)
@@ -220,11 +220,11 @@ def plan(
     from iosonde.report.text.plan import lines
     from iosonde.report.text.plan_iozone import lines as commands
 
-    made = planned(_request(what, options))
+    campaign_plan = planned(_build_request(what, options))
     if as_tool is None:
-        return Result(made, lines)
+        return Result(campaign_plan, lines)
     one_of(as_tool, ("iozone",), "as_tool")
-    return Result(iozone_plan(made), commands)
+    return Result(iozone_plan(campaign_plan), commands)
 
 
 class ProbeOptions(TypedDict, total=False):
@@ -280,25 +280,25 @@ def probe(
     for name, count in (("nodes", nodes), ("repetitions", options["repetitions"])):
         if count is not None:
             within(count, 1, 10**6, name)
-    asked = ProbeRequest(
+    request = ProbeRequest(
         _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
         parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),
         ",".join(names(options["servers"], "servers")) or None, names(options["disk_dir"], "disk_dir"),
         None if options["wait"] is None else parse_seconds(options["wait"]), options["alongside"],
     )  # fmt: skip
-    found = measured(asked, checked(options["level"]))
-    found.check()
-    return Result(found, lines)
+    probe_result = measured(request, checked(options["level"]))
+    probe_result.check()
+    return Result(probe_result, lines)
 
 
-def _request(what: str | Path | None, options: RunOptions) -> Request:
+def _build_request(what: str | Path | None, options: RunOptions) -> Request:
     """The words as the campaign takes them. Raises InputError."""
     from iosonde.campaign.request import Request
 
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    words = {name: _read(name, value) for name, value in given.items() if name not in ("set", "file")}
+    arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    words = {name: _read(name, value) for name, value in arguments.items() if name not in ("set", "file")}
     return Request(
-        what=_text(what), spec_file=_text(given.get("file")), levels=tuple(levels(given.get("set"))), **words
+        what=_text(what), spec_file=_text(arguments.get("file")), levels=tuple(levels(arguments.get("set"))), **words
     )
 
 
@@ -318,7 +318,7 @@ def _read(word: str, value: Any) -> Any:
 
 def _counts(word: str, value: Any) -> tuple[int, ...]:
     counts = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
-    if not counts or not all(isinstance(one, int) and one >= 1 for one in counts):
+    if not counts or not all(isinstance(count, int) and count >= 1 for count in counts):
         raise InputError(
             "not-a-count-list",
             "{argument}={counts!r} is not a list of counts",

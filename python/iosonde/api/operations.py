@@ -55,10 +55,10 @@ def diagnose(
 
     width = bandwidth_of(bandwidth)
     check_clock(options["clock"])
-    source, asked = one_experiment(data, response, None, options, alike=False)
-    made = answer(source, asked.level, asked.metric, asked.response, width)
+    source, query = one_experiment(data, response, None, options, alike=False)
+    causes = answer(source, query.level, query.metric, query.response, width)
     if name is not None:
-        made = named(made, texts(name, "name"))
+        causes = named(causes, texts(name, "name"))
     if confirm is not None:
-        write(source, made, Path(confirm))
-    return Result(made, lines, figure)
+        write(source, causes, Path(confirm))
+    return Result(causes, lines, figure)

@@ -94,15 +94,23 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     from iosonde.report.page.html import html_of
 
     source = open(data)
-    wanted = Wanted(
-        source.name, names(options["response"], "response"), names(options["on"], "on"),
-        None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
-        options["experiment"] or source.experiment, conditions(options), checked(options["level"]),
-        options["clock"], names(options["metric"], "metric"), tuple(_again(source, output, options)),
+    request = Wanted(
+        source.name,
+        names(options["response"], "response"),
+        names(options["on"], "on"),
+        None if options["by"] is None else names(options["by"], "by"),
+        _format_bound(options["bound"]),
+        _build_choosing(options),
+        options["experiment"] or source.experiment,
+        conditions(options),
+        checked(options["level"]),
+        options["clock"],
+        names(options["metric"], "metric"),
+        tuple(_build_command(source, output, options)),
         questions=questions_of(Path(options["questions"])) if options["questions"] else None,
         constraints=names(options["constraints"], "constraints"),
-    )  # fmt: skip
-    page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
+    )
+    page = report(request, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), html_of(page).encode()))
 
 
@@ -153,18 +161,22 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
     from iosonde.answers.plot.layout import PlotRoles
     from iosonde.report.figures.kinds import figures, fits
 
-    asked = PlotAsked(
+    request = PlotAsked(
         one_of(kind, (*BY_SETTINGS, OVER_TIME, *OF_PAGE), "kind") if kind else "",
         PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel")),
-        names(options["on"], "on") or None, options["together"], options["bars"],
-        names(options["response"], "response"), names(options["metric"], "metric"),
-        options["clock"], checked(options["level"]),
-    )  # fmt: skip
-    asked.check(str)
-    if not asked.bars:
-        made = drawn(_opened(data, asked.kind in OF_PAGE, options), asked, fits)
+        names(options["on"], "on") or None,
+        options["together"],
+        options["bars"],
+        names(options["response"], "response"),
+        names(options["metric"], "metric"),
+        options["clock"],
+        checked(options["level"]),
+    )
+    request.check(str)
+    if not request.bars:
+        plot_data = drawn(_open_runs(data, request.kind in OF_PAGE, options), request, fits)
     elif isinstance(data, (str, Path)):
-        made = totals_drawn(str(data), asked, options["experiment"], conditions(options))
+        plot_data = totals_drawn(str(data), request, options["experiment"], conditions(options))
     else:
         raise InputError(
             "wrong-argument-type",
@@ -173,58 +185,61 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
             argument="bars",
             type_name=type(data).__name__,
         )
-    for why in made.left:
+    for why in plot_data.left:
         warn(why)
-    return figures(made)[0][1]()
+    return figures(plot_data)[0][1]()
 
 
-def _opened(data: Any, one_experiment: bool, options: PlotOptions) -> Source:
-    """The runs that are drawn; ``one_experiment``: of a store those of the newest, unless it is said."""
+def _open_runs(data: Any, newest_only: bool, options: PlotOptions) -> Source:
+    """The runs that are drawn; ``newest_only``: of a store those of the newest, unless it is said."""
     from iosonde.answers.page.experiment import choose
 
-    if not one_experiment:
+    if not newest_only:
         return open(data, conditions(options), options["experiment"])
     opened = open(data)
     if opened.store is None:
         return opened
-    return narrowed(opened, conditions(options), choose(opened.store, options["experiment"]
-                                                        or opened.experiment).experiment)  # fmt: skip
+    return narrowed(
+        opened, conditions(options), choose(opened.store, options["experiment"] or opened.experiment).experiment
+    )
 
 
-def _hardware(bound: str | Path | Setting | None) -> str | None:
+def _format_bound(bound: str | Path | Setting | None) -> str | None:
     if isinstance(bound, Mapping):
         return ",".join(f"{name}={level_text(value)}" for name, value in bound.items())
     return None if bound is None else str(bound)
 
 
-def _choosing(options: ReportOptions) -> Choosing | None:
+def _build_choosing(options: ReportOptions) -> Choosing | None:
     from iosonde.answers.page.advice import Choosing
 
-    choose, given, current = options["choose"], options["given"], options["current"]
+    choose, workload_columns, current = options["choose"], options["given"], options["current"]
     if choose is None:
-        if given is not None or current is not None:
+        if workload_columns is not None or current is not None:
             raise InputError(
                 "option-requires-option", "given and current are about choose", "name what may be set with choose"
             )
         return None
-    workload = None if given is None else names(given, "given")
+    workload = None if workload_columns is None else names(workload_columns, "given")
     return Choosing(names(choose, "choose"), workload, None if current is None else texts(current, "current"))
 
 
-def _again(source: Source, output: str | Path, options: ReportOptions) -> list[str]:
+def _build_command(source: Source, output: str | Path, options: ReportOptions) -> list[str]:
     """The command that makes this page again; none for a table in memory, or where DATA was narrowed before."""
     if not Path(source.name).exists() or source.where:
         return []
     from iosonde.answers.report import NAMED, words_again
 
-    given: dict[str, Any] = dict(options) | {
-        "data": source.name, "experiment": options["experiment"] or source.experiment,
-        "where": conditions(options), "constraints": names(options["constraints"], "constraints"),
-    }  # fmt: skip
-    texts = {name: _joined(name, given[name]) for name in NAMED if given[name]}
-    return list(words_again(given | texts, str(output)))
+    arguments: dict[str, Any] = dict(options) | {
+        "data": source.name,
+        "experiment": options["experiment"] or source.experiment,
+        "where": conditions(options),
+        "constraints": names(options["constraints"], "constraints"),
+    }
+    texts = {name: _joined(name, arguments[name]) for name in NAMED if arguments[name]}
+    return list(words_again(arguments | texts, str(output)))
 
 
 def _joined(name: str, given: Any) -> str:
     """As the command line has it: ``a,b``, or ``a=1,b=2``."""
-    return _hardware(given) or "" if name in ("bound", "current", "questions") else ",".join(names(given, name))
+    return _format_bound(given) or "" if name in ("bound", "current", "questions") else ",".join(names(given, name))

@@ -28,8 +28,11 @@ FORMS = ("csv", "json", "parquet")
 
 
 def parse(
-    files: Files, *, format: str | None = None, columns: str | Path | None = None,  # noqa: A002
-) -> Result[Parses]:  # fmt: skip
+    files: Files,
+    *,
+    format: str | None = None,
+    columns: str | Path | None = None,  # noqa: A002
+) -> Result[Parses]:
     """What other tools' output says, in base units, with warnings; nothing is stored.
 
     Parameters
@@ -56,25 +59,32 @@ def parse(
     from iosonde.report.text.parse import lines
 
     several = list(files) if isinstance(files, (list, tuple)) else [files]
-    for one in several:
-        if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
+    for file in several:
+        if not isinstance(file, (str, Path)) and not (hasattr(file, "read") and isinstance(file.read(0), bytes)):
             raise InputError(
                 "wrong-argument-type",
                 "{type_name} is neither a path nor a file of bytes",
                 "give a path, or a file of bytes: io.BytesIO(output)",
                 argument="files",
-                type_name=type(one).__name__,
+                type_name=type(file).__name__,
             )
-    found = [
-        answer(str(one), format, columns=columns) if isinstance(one, (str, Path)) else answer("-", format, one, columns)
-        for one in several
+    parsed_files = [
+        answer(str(source), format, columns=columns)
+        if isinstance(source, (str, Path))
+        else answer("-", format, source, columns)
+        for source in several
     ]
-    made = Parses(tuple(found))
-    if errors := made.errors:
+    parses = Parses(tuple(parsed_files))
+    if errors := parses.errors:
         first = errors[0]
         sentences = restore(first.code, "; ".join(error.message for error in errors), first.values)
         raise first if len(errors) == 1 else first.with_words(sentences)
-    return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
+    return Result(
+        parses,
+        lambda all_of: [
+            line for parsed_file in all_of.files if isinstance(parsed_file, Parse) for line in lines(parsed_file)
+        ],
+    )
 
 
 class ReadAs(TypedDict, total=False):
@@ -86,9 +96,15 @@ class ReadAs(TypedDict, total=False):
 
 @takes(ReadAs)
 def import_files(
-    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, factors_from: Names = None,
-    experiment: str = "imported", jobs: int | None = None, **options: Unpack[ReadAs],
-) -> Result[Imported]:  # fmt: skip
+    files: Names | Path | Sequence[Path],
+    store: str | Path,
+    *,
+    recursive: bool = False,
+    factors_from: Names = None,
+    experiment: str = "imported",
+    jobs: int | None = None,
+    **options: Unpack[ReadAs],
+) -> Result[Imported]:
     """Store what other tools' results say. The same content is never stored twice.
 
     It is ``iosonde import``, which is a keyword of Python.
@@ -126,29 +142,29 @@ def import_files(
     from iosonde.report.text.import_ import lines
 
     place = Path(store)
-    named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
-    if not named:
+    paths = [os.fspath(path) for path in ([files] if isinstance(files, (str, Path)) else files or ())]
+    if not paths:
         raise InputError("missing-file-name", "no file is named", "give a path, or a list of paths")
     todo = ImportPlan(
         place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
     )
     todo.prepare()
-    with found_files(named, recursive, place) as found:
-        made = import_all(todo, found, jobs)
-    made.check()
-    if made.failed and not recursive:
-        first = made.failed[0]
+    with found_files(paths, recursive, place) as candidates:
+        imported = import_all(todo, candidates, jobs)
+    imported.check()
+    if imported.failed and not recursive:
+        first = imported.failed[0]
         warn(
             Message(
                 "files-not-imported",
                 "{n_failed} of {n_files} files were not imported, the first: {file}: {reason}",
-                n_failed=len(made.failed),
-                n_files=len(made.outcomes),
+                n_failed=len(imported.failed),
+                n_files=len(imported.outcomes),
                 file=first.file,
                 reason=first.reason,
             )
         )
-    return Result(made, lambda one: lines(one, str(store)))
+    return Result(imported, lambda result: lines(result, str(store)))
 
 
 def show(store: str | Path, *, experiment: str | None = None, where: Names = None) -> Result[Listing]:
@@ -170,10 +186,10 @@ def show(store: str | Path, *, experiment: str | None = None, where: Names = Non
     from iosonde.answers.show import listing
     from iosonde.report.text.show import listing_lines
 
-    made = listing(_chosen(store, None, experiment, where))
-    for problem in made.problems:
+    store_listing = listing(_choose_runs(store, None, experiment, where))
+    for problem in store_listing.problems:
         warn(Message("store-problem", "{sentence} [{finding}]", sentence=problem.sentence, finding=problem.code))
-    return Result(made, listing_lines)
+    return Result(store_listing, listing_lines)
 
 
 def show_run(store: str | Path, run: str) -> Result[Detail]:
@@ -195,7 +211,7 @@ def show_run(store: str | Path, run: str) -> Result[Detail]:
     from iosonde.answers.show import detail
     from iosonde.report.text.show import detail_lines
 
-    return Result(detail(_chosen(store, run)), detail_lines)
+    return Result(detail(_choose_runs(store, run)), detail_lines)
 
 
 def show_as(
@@ -224,7 +240,7 @@ def show_as(
     from iosonde.answers.as_tool import TOOLS, as_tool
     from iosonde.report.as_tool import lines
 
-    return Result(as_tool(_chosen(store, run, experiment, where), one_of(tool, TOOLS, "tool")), lines)
+    return Result(as_tool(_choose_runs(store, run, experiment, where), one_of(tool, TOOLS, "tool")), lines)
 
 
 def slowest(
@@ -255,7 +271,7 @@ def slowest(
     from iosonde.answers.slowest import slowest_of
     from iosonde.report.text.slowest import lines
 
-    return Result(slowest_of(_chosen(store, run, experiment, where), count), lines)
+    return Result(slowest_of(_choose_runs(store, run, experiment, where), count), lines)
 
 
 def printed(store: str | Path, run: str, *, ranks: int | Sequence[int] = ()) -> list[Printed]:
@@ -278,13 +294,19 @@ def printed(store: str | Path, run: str, *, ranks: int | Sequence[int] = ()) -> 
     """
     from iosonde.answers.printed import printed as answer
 
-    return answer(_chosen(store, run), (ranks,) if isinstance(ranks, int) else tuple(ranks))
+    return answer(_choose_runs(store, run), (ranks,) if isinstance(ranks, int) else tuple(ranks))
 
 
 def export(
-    store: str | Path, output: str | Path, *, run: str | None = None, experiment: str | None = None,
-    where: Names = None, operations: bool = False, incomplete: bool = False,
-) -> Path:  # fmt: skip
+    store: str | Path,
+    output: str | Path,
+    *,
+    run: str | None = None,
+    experiment: str | None = None,
+    where: Names = None,
+    operations: bool = False,
+    incomplete: bool = False,
+) -> Path:
     """Write a store's results, or every recorded operation, as a table for another program.
 
     It is ``iosonde show STORE --export``.
@@ -323,15 +345,15 @@ def export(
             formats=", .".join(FORMS[:-1]),
             last_format=FORMS[-1],
         )
-    chosen = _chosen(store, run, experiment, where)
+    chosen = _choose_runs(store, run, experiment, where)
     with whole_file(path) as file:
         answer(chosen, form, file, operations, incomplete)
     return path
 
 
-def _chosen(
+def _choose_runs(
     store: str | Path, run: str | None = None, experiment: str | None = None, where: Names = None
-) -> ChosenRuns:  # fmt: skip
+) -> ChosenRuns:
     from iosonde.answers.show import choose
 
     return choose(os.fspath(store), run, experiment, names(where, "where"))

@@ -78,7 +78,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     from iosonde.report.text.survey import lines
 
     seconds = None if options["seconds"] is None else _seconds(options["seconds"])
-    given = SurveyAsked(
+    request = SurveyAsked(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
@@ -87,13 +87,13 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     )  # fmt: skip
     place = None if options["store"] is None else SurveyStore(Path(options["store"]))
     if place is not None:
-        place.check(given.path, given.idle_timeout)
-    made = answer(given)
+        place.check(request.path, request.idle_timeout)
+    survey = answer(request)
     if place is not None:
-        place.keep(made, given)
+        place.keep(survey, request)
     if options["page"] is not None:
-        save_survey(survey_page(made), options["page"])
-    return Result(made, lines)
+        save_survey(survey_page(survey), options["page"])
+    return Result(survey, lines)
 
 
 class SimulationOptions(TypedDict, total=False):
@@ -135,12 +135,12 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
     from iosonde.report.text.survey_more import simulation_lines
 
     scan = None if options["scan"] is None else str(options["scan"])
-    given = SimulationAsked(
+    request = SimulationAsked(
         str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
         names(options["codecs"], "codecs"), options["by"], options["until"], scan,
         _seconds(options["idle_timeout"]),
     )  # fmt: skip
-    return Result(simulate(given), simulation_lines, figure)
+    return Result(simulate(request), simulation_lines, figure)
 
 
 def survey_plan(

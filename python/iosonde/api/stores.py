@@ -106,9 +106,9 @@ def merge_stores(target: str | Path, sources: str | Path | Sequence[str | Path])
     from iosonde.report.text.store import merge_lines
 
     several = [sources] if isinstance(sources, (str, Path)) else sources
-    made = merge(str(target), [str(one) for one in several])
-    _left_out(made.merged.problems)
-    return Result(made, merge_lines)
+    store_merge = merge(str(target), [str(source) for source in several])
+    _left_out(store_merge.merged.problems)
+    return Result(store_merge, merge_lines)
 
 
 def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Result[StoreCopy]:
@@ -132,9 +132,9 @@ def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Res
     from iosonde.answers.store import redact
     from iosonde.report.text.store import copy_lines
 
-    made = redact(str(store), str(copy), names(also, "also"))
-    _left_out(made.redacted.problems)
-    return Result(made, copy_lines)
+    store_copy = redact(str(store), str(copy), names(also, "also"))
+    _left_out(store_copy.redacted.problems)
+    return Result(store_copy, copy_lines)
 
 
 def prune_store(
@@ -165,8 +165,8 @@ def prune_store(
 
     if keep_last is not None:
         within(keep_last, 1, 10**9, "keep_last")
-    made = pruned(str(store), keep_last, None if older_than is None else parse_seconds(older_than), remove)
-    return Result(made, prune_lines)
+    pruning = pruned(str(store), keep_last, None if older_than is None else parse_seconds(older_than), remove)
+    return Result(pruning, prune_lines)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:

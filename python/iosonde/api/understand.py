@@ -63,8 +63,8 @@ def rank(
 
     together = {name: names(several, "blocks") for name, several in (blocks or {}).items()}
     cells = [name for several in together.values() for name in several]
-    source, wanted = one_experiment(data, response, on, options, cells)
-    return Result(answer(source, wanted, Ranked(names(fixed, "fixed"), together)), lines, figure)
+    source, query = one_experiment(data, response, on, options, cells)
+    return Result(answer(source, query, Ranked(names(fixed, "fixed"), together)), lines, figure)
 
 
 @takes(DataOptions)
@@ -109,8 +109,8 @@ def corpus(
     from iosonde.report.figures.corpus import figure
     from iosonde.report.text.corpus import lines
 
-    source, wanted = words.asked(data, response, on, options)
-    return Result(answer(source, wanted, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
+    source, query = words.asked(data, response, on, options)
+    return Result(answer(source, query, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
 
 
 def rank_published(
@@ -144,8 +144,8 @@ def rank_published(
     from iosonde.report.text.rank import lines
 
     tried = [f"{name}={','.join(levels_of(several, 'levels'))}" for name, several in levels.items()]
-    wanted = Asked(names(response, "response"), level=checked(level))
-    return Result(answer(open(coefficients), wanted, tried, names(fixed, "fixed")), lines, figure)
+    query = Asked(names(response, "response"), level=checked(level))
+    return Result(answer(open(coefficients), query, tried, names(fixed, "fixed")), lines, figure)
 
 
 @takes(DataOptions)
@@ -191,8 +191,8 @@ def regress(
         if without:
             raise InputError("option-requires-data", "without: sums hold no rows to leave out", "give DATA")
         return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
-    source, wanted = one_experiment(data, response, on, options)
-    return Result(answer(source, wanted, predicted, names(without, "without")), lines, figure)
+    source, query = one_experiment(data, response, on, options)
+    return Result(answer(source, query, predicted, names(without, "without")), lines, figure)
 
 
 class AnovaOptions(DataOptions, total=False):
@@ -238,10 +238,10 @@ def anova(
     from iosonde.answers.anova import anova as answer
     from iosonde.report.text.anova import lines
 
-    source, wanted = one_experiment(data, response, on, options)
+    source, query = one_experiment(data, response, on, options)
     sums = SumsOfSquares(block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"),
                          options["weighted"])  # fmt: skip
-    return Result(answer(source, wanted, sums), lines)
+    return Result(answer(source, query, sums), lines)
 
 
 class ScaleOptions(DataOptions, total=False):
@@ -290,12 +290,12 @@ def scale(
     from iosonde.report.figures.scaling import figure
     from iosonde.report.text.scale import lines
 
-    source, wanted = one_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
+    source, query = one_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
     if options["bootstrap"]:
         within(options["bootstrap"], 100, 100_000, "bootstrap")
     size = None if options["as_stations"] is None else str(options["as_stations"])
     how = Growth(on, names(by, "by"), options["of_time"], _sizes(at), options["bootstrap"], options["seed"], size)
-    return Result(answer(source, wanted, how), lines, figure)
+    return Result(answer(source, query, how), lines, figure)
 
 
 def queue(
@@ -366,6 +366,6 @@ def explain_difference(
 def _sizes(at: Any) -> list[float]:
     """Numbers of nodes or clients, each once. Raises InputError."""
     several = at if isinstance(at, Iterable) and not isinstance(at, str) else [at]
-    for size in (found := list(several)):
+    for size in (sizes := list(several)):
         within(size, 1, 10**7, "at")
-    return [float(size) for size in dict.fromkeys(found)]
+    return [float(size) for size in dict.fromkeys(sizes)]

@@ -54,7 +54,7 @@ def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """A function whose ``**options`` are these words: their defaults are filled in, an unknown one is the TypeError
     that Python raises, and its signature, which ``help`` and editors show, has them all."""
     hints = get_type_hints(words, include_extras=True)
-    shown = [
+    option_parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
         for name, hint in hints.items()
         for kind, default in [get_args(hint)]
@@ -62,18 +62,20 @@ def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
         own = inspect.signature(function)
-        named = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        signature = own.replace(parameters=[*named, *shown])
+        own_parameters = [
+            parameter for parameter in own.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        signature = own.replace(parameters=[*own_parameters, *option_parameters])
 
         @functools.wraps(function)
-        def called(*args: _P.args, **given: _P.kwargs) -> _T:
+        def called(*args: _P.args, **arguments: _P.kwargs) -> _T:
             try:
-                signature.bind(*args, **given)
+                signature.bind(*args, **arguments)
             except TypeError as error:
                 raise TypeError(f"iosonde.{function.__name__}(): {error}") from None
-            for one in shown:
-                given.setdefault(one.name, one.default)
-            return function(*args, **given)
+            for option in option_parameters:
+                arguments.setdefault(option.name, option.default)
+            return function(*args, **arguments)
 
         vars(called)["__signature__"] = signature
         return called
@@ -125,11 +127,11 @@ def one_experiment(
 ) -> tuple[Source, Asked]:
     """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
     and ``cells``; as ``by_itself``."""
-    opened, wanted = asked(data, response, on, options)
-    source, note = by_itself(opened, (*wanted.on, *names(cells, "by")), alike)
+    opened, query = asked(data, response, on, options)
+    source, note = by_itself(opened, (*query.on, *names(cells, "by")), alike)
     if note:
         warn(note)
-    return source, wanted
+    return source, query
 
 
 def conditions(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -153,8 +155,8 @@ def names(given: Names, word: str) -> tuple[str, ...]:
             argument=word,
             type_name=type(given).__name__,
         )
-    found = tuple(several)
-    if wrong := [one for one in found if not isinstance(one, str)]:
+    values = tuple(several)
+    if wrong := [value for value in values if not isinstance(value, str)]:
         raise InputError(
             "not-text",
             "{argument} has {name!r}, which is not text",
@@ -162,19 +164,19 @@ def names(given: Names, word: str) -> tuple[str, ...]:
             argument=word,
             name=wrong[0],
         )
-    return found
+    return values
 
 
 def levels_of(given: Any, word: str) -> tuple[str, ...]:
     """Levels as the command line has them: ``2``, ``2.0`` and ``"2"`` are one. Raises InputError."""
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    return names(None if given is None else [level_text(one) for one in several], word)
+    return names(None if given is None else [level_text(level) for level in several], word)
 
 
 def level_text(level: Any) -> str:
     """A level, or another value of a setting, as people write it."""
-    whole = isinstance(level, numbers.Real) and not isinstance(level, bool) and math.isfinite(level)
-    return str(tidy(float(level)) if whole else level)
+    is_number = isinstance(level, numbers.Real) and not isinstance(level, bool) and math.isfinite(level)
+    return str(tidy(float(level)) if is_number else level)
 
 
 def texts(setting: Setting, word: str) -> dict[str, str]:

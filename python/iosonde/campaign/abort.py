@@ -11,7 +11,7 @@ from iosonde.ranks import temporary
 CHECK_S = 60.0
 # Exit codes of /bin/sh where it could not run the command.
 _NOT_RUN = (126, 127)
-_SAID = 200
+_OUTPUT_CHARACTERS = 200
 
 
 def why(text: str) -> Message | None:
@@ -25,14 +25,14 @@ def why(text: str) -> Message | None:
         output = folder / "output"
         ended = command.run(command.ShellCommand(text, timeout_s=CHECK_S, output_bytes=2**20), output)
         lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
-    said = lines[-1][:_SAID] if lines else ""
+    reason_text = lines[-1][:_OUTPUT_CHARACTERS] if lines else ""
     if ended.exit_code in _NOT_RUN or ended.fault:
         raise InputError(
             "command-not-runnable",
             "{spell.abort_if:'{command}'} cannot be run: {reason}",
             "try it by hand",
             command=text,
-            reason=said or ended.fault,
+            reason=reason_text or ended.fault,
         )
     if ended.ended_by:
         return Message(
@@ -45,7 +45,9 @@ def why(text: str) -> Message | None:
         return None
     return Message(
         "abort-requested",
-        "{spell.abort_if:'{command}'} says stop ({output})" if said else "{spell.abort_if:'{command}'} says stop",
+        "{spell.abort_if:'{command}'} says stop ({output})"
+        if reason_text
+        else "{spell.abort_if:'{command}'} says stop",
         command=text,
-        output=said,
+        output=reason_text,
     )

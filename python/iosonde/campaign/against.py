@@ -26,8 +26,11 @@ class Pairs:
     def add(self, run: Run) -> None:
         """A run that was kept; one that is incomplete never counts."""
         if run.complete:
-            rows = [(row.operation, row.metric, row.unit, row.value, row.includes) for row in run.observations
-                    if row.rank is None]  # fmt: skip
+            rows = [
+                (row.operation, row.metric, row.unit, row.value, row.includes)
+                for row in run.observations
+                if row.rank is None
+            ]
             self._runs.append(paired_run(self._rule, self._others, run.factors, own_clock(rows)))
 
     def verdicts(self) -> list[PairVerdict]:
@@ -41,18 +44,21 @@ class Pairs:
 
     def finished(self) -> bool:
         """Whether every cell has its verdict, or never will."""
-        found = self.verdicts()
-        told = len(found) == self._rule.cells and all(one.told for one in found)
-        return told or bool(self.hopeless())
+        verdicts = self.verdicts()
+        all_conclusive = len(verdicts) == self._rule.cells and all(verdict.told for verdict in verdicts)
+        return all_conclusive or bool(self.hopeless())
 
     def hopeless(self) -> str:
         """Why more pairs would tell no more, in words."""
-        found = self.verdicts()
+        verdicts = self.verdicts()
         sides = {run.side for run in self._runs}
-        if not found and len(self._runs) >= 2 * LEAST and len(sides) == 2:
+        if not verdicts and len(self._runs) >= 2 * LEAST and len(sides) == 2:
             what = f"'{self._rule.metric}'" if self._rule.metric else "a bandwidth, a rate or a time"
             return Message("missing-metric", "both sides have no number that decides: {metric}", metric=what)
-        return next((one.ratio.warnings[0] for one in found if one.n >= LEAST and one.ratio.value is None), "")
+        return next(
+            (verdict.ratio.warnings[0] for verdict in verdicts if verdict.n >= LEAST and verdict.ratio.value is None),
+            "",
+        )
 
     def _read(self, store: Store, experiment: Experiment) -> None:
         rows: dict[str, list[tuple[str, str, str, float, str]]] = {}

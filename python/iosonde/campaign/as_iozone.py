@@ -38,34 +38,34 @@ class IozonePlan:
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
         settings = [
-            {"setting": one.setting, "words": list(one.words), "why": list(one.why), "differs": list(one.differs)}
-            for one in self.cells
+            {"setting": cell.setting, "words": list(cell.words), "why": list(cell.why), "differs": list(cell.differs)}
+            for cell in self.cells
         ]
         return {"version": 1, "tool": "iozone", "settings": settings}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting."""
-        return [{**one.setting, "command": " ".join(one.words) or None, "why": "; ".join(one.why) or None}
-                for one in self.cells]  # fmt: skip
+        return [{**cell.setting, "command": " ".join(cell.words) or None, "why": "; ".join(cell.why) or None}
+                for cell in self.cells]  # fmt: skip
 
 
 def iozone_plan(plan: CampaignPlan) -> IozonePlan:
     """The native steps of a plan as IOzone's commands. Raises InputError where there is none."""
-    found = tuple(_cells(plan))
-    if not found:
+    cells = tuple(_cells(plan))
+    if not cells:
         raise InputError(
             "option-not-applicable",
             "nothing here is measured natively: commands are run as they stand",
             "leave {spell.as} out",
         )
-    return IozonePlan(found, {one.name: one.unit for one in plan.campaign.spec.factors if one.unit})
+    return IozonePlan(cells, {factor.name: factor.unit for factor in plan.campaign.spec.factors if factor.unit})
 
 
 def _cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
     spec = plan.campaign.spec
     for step in spec.native:
-        used = [one.name for one in spec.factors if one.name in {*_NODES, *names_in(step.settings)}]
-        levels = {one.name: list(one.levels) for one in spec.factors}
+        used = [factor.name for factor in spec.factors if factor.name in {*_NODES, *names_in(step.settings)}]
+        levels = {factor.name: list(factor.levels) for factor in spec.factors}
         cells = {tuple(trial.factors[name] for name in used): trial for trial in plan.experiment.trials}
         order = sorted(cells, key=lambda cell: [levels[name].index(at) for name, at in zip(used, cell, strict=True)])
         for cell in order:
@@ -76,9 +76,9 @@ def _cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> Io
     nodes, per_node = (count_of(trial.factors[name]) for name in _NODES)
     ranks = nodes * per_node
     settings = settings_at(step, {**placeholders.of_trial(trial, None), "RANKS": ranks})
-    asked = _asked(step, settings, ranks)
-    words = ("iozone", *_where(nodes, ranks), *asked.words) if asked.words else ()
-    return IozoneCell(setting, words, asked.why, asked.differs)
+    translation = _asked(step, settings, ranks)
+    words = ("iozone", *_where(nodes, ranks), *translation.words) if translation.words else ()
+    return IozoneCell(setting, words, translation.why, translation.differs)
 
 
 def _asked(step: NativeStep, settings: Any, ranks: int) -> AsIozone:

@@ -29,26 +29,26 @@ def questions_of(file: Path) -> list[AskedQuestion]:
         raise InputError(
             "no-such-file", "there is no file {path}", "give the path of a file with the key questions", path=file
         )
-    found = yaml_text.load(file)
-    if questions.KEY not in found.data:
+    document = yaml_text.load(file)
+    if questions.KEY not in document.data:
         raise InputError(
             "missing-questions", "{path} asks no questions", "its key: questions (docs/experiment.md)", path=file
         )
-    part = Document({"steps": ["true"], questions.KEY: found.data[questions.KEY]}, found.name, found.places)
+    part = Document({"steps": ["true"], questions.KEY: document.data[questions.KEY]}, document.name, document.places)
     if wrong := schema.problems(part):
-        raise SpecError(found.name, wrong)
-    return questions.read(part.data[questions.KEY], declared_names(found.data))
+        raise SpecError(document.name, wrong)
+    return questions.read(part.data[questions.KEY], declared_names(document.data))
 
 
 def misnamed(campaign: Campaign) -> Iterator[str]:
     """A sentence for each name in a question that looks like a slip of a factor's. Others may be what a trial says of
     itself, or what a command prints of its settings: known once it was measured."""
-    factors = {factor.name for factor in campaign.spec.factors} | _declared(campaign)
-    for place, one in enumerate(questions.read(campaign.terms.questions)):
+    factors = {factor.name for factor in campaign.spec.factors} | _collect_declared(campaign)
+    for place, question in enumerate(questions.read(campaign.terms.questions)):
         for word in questions.FACTOR_WORDS:
-            for name in one.names(word):
-                known = name in factors or name in RESERVED or name in PLACES or not name.isidentifier()
-                if not known and (near := get_close_matches(name, factors, n=1)):
+            for name in question.names(word):
+                is_declared = name in factors or name in RESERVED or name in PLACES or not name.isidentifier()
+                if not is_declared and (near := get_close_matches(name, factors, n=1)):
                     yield Message(
                         "unknown-factor",
                         "questions[{index}]: {key}: the experiment has no factor '{factor}'; "
@@ -60,6 +60,6 @@ def misnamed(campaign: Campaign) -> Iterator[str]:
                     )
 
 
-def _declared(campaign: Campaign) -> frozenset[str]:
+def _collect_declared(campaign: Campaign) -> frozenset[str]:
     text = (campaign.file or {}).get("text")
     return declared_names(yaml_text.parse(text, "").data) if text else frozenset()

@@ -28,8 +28,8 @@ from .spec.check import cells, settings_at
 
 def bench(begun: BegunCampaign) -> Bench:
     """What the trials on every target share; the rest is the first one's."""
-    wanted, ready = begun.wanted, begun.ready
-    spec, allocation = wanted.spec, wanted.allocation(ready.node)
+    campaign, ready = begun.wanted, begun.ready
+    spec, allocation = campaign.spec, campaign.allocation(ready.node)
     facts = {
         "machine": ready.node,
         "software": machine.software(Path.cwd()),
@@ -37,10 +37,10 @@ def bench(begun: BegunCampaign) -> Bench:
         "launcher": ready.launcher.name,
         "allocation": allocation,
         "target": None,
-        "steps": wanted.identity()["steps"],
-        **({SUBJECT_COMMIT: wanted.subject} if wanted.subject else {}),
-        **({CLUSTER: wanted.terms.cluster.to_json()} if wanted.terms.cluster else {}),
-        **({MAXIMUM: wanted.terms.maximum} if wanted.terms.maximum else {}),
+        "steps": campaign.identity()["steps"],
+        **({SUBJECT_COMMIT: campaign.subject} if campaign.subject else {}),
+        **({CLUSTER: campaign.terms.cluster.to_json()} if campaign.terms.cluster else {}),
+        **({MAXIMUM: campaign.terms.maximum} if campaign.terms.maximum else {}),
         **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
     return Bench(
@@ -48,15 +48,15 @@ def bench(begun: BegunCampaign) -> Bench:
         steps=spec.steps,
         launcher=ready.launcher,
         workspace=None,
-        facts=facts | _envelope(wanted),
-        max_operations=budget(wanted.terms.max_operations),
-        idle_s=wanted.terms.idle_timeout_s,
+        facts=facts | _find_envelope(campaign),
+        max_operations=budget(campaign.terms.max_operations),
+        idle_s=campaign.terms.idle_timeout_s,
         set_up=spec.set_up,
         tear_down=spec.tear_down,
         controls=spec.controls,
         servers=spec.servers,
         cache=spec.cache,
-        parse=_parse,
+        parse=_parse_output,
         spool_parent=begun.spool,
         remember=begun.remember,
         allocation=number_of(allocation, begun.store, begun.experiment.id),
@@ -68,27 +68,27 @@ def bench(begun: BegunCampaign) -> Bench:
 def of_targets(bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace]) -> dict[str, Bench]:
     """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
     how it is before the campaign is not asked again."""
-    wanted, hands = begun.wanted, begun.hands
-    facts, counts = begun.ready.facts, bool(wanted.spec.lab.get(lab.PROFILE))
+    campaign, hands = begun.wanted, begun.hands
+    facts, counts = begun.ready.facts, bool(campaign.spec.lab.get(lab.PROFILE))
     return {
         name: replace(bench, workspace=workspace, facts=bench.facts
-                      | {"machine": facts[name], "target": str(wanted.spec.targets[name])},
-                      look=partial(hands.keeper.condition, wanted.spec.targets[name]) if facts[name]["condition"]
+                      | {"machine": facts[name], "target": str(campaign.spec.targets[name])},
+                      look=partial(hands.keeper.condition, campaign.spec.targets[name]) if facts[name]["condition"]
                       else None,
-                      servers_seen=hands.caller.servers(wanted.spec.targets[name], counts))
+                      servers_seen=hands.caller.servers(campaign.spec.targets[name], counts))
         for name, workspace in workspaces.items()
     } or {"": bench}  # fmt: skip
 
 
-def _parse(importer: str, name: str, content: bytes) -> list[Any]:
+def _parse_output(importer: str, name: str, content: bytes) -> list[Any]:
     """What an importer (or the one that recognises it) reads in a command's output."""
     return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
 
 
-def _envelope(wanted: Campaign) -> dict[str, Any]:
+def _find_envelope(campaign: Campaign) -> dict[str, Any]:
     """The envelope's sizes, where it is measured and they are the same in all trials."""
-    steps = [step for step in wanted.spec.native if step.workload == "envelope"]
-    values = list(cells(steps[0], wanted.spec)) if len(steps) == 1 else []
+    steps = [step for step in campaign.spec.native if step.workload == "envelope"]
+    values = list(cells(steps[0], campaign.spec)) if len(steps) == 1 else []
     return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
 
 

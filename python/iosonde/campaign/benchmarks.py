@@ -35,15 +35,15 @@ def find(name: str) -> Document:
     """The experiment of this name, without target, nodes and repetitions. Raises InputError for one nobody knows."""
     kind, _, which = name.partition(":")
     if kind not in (USER, INTERFERENCE) or (which not in BENCHMARKS and which != ALL):
-        known = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
+        choices = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
         raise InputError(
             "unknown-benchmark",
             "there is no benchmark '{benchmark}'",
             "take one of: {allowed}",
             benchmark=name,
-            allowed=known,
+            allowed=choices,
         )
-    return _interference(which) if kind == INTERFERENCE else _user(which)
+    return _build_interference(which) if kind == INTERFERENCE else _build_user(which)
 
 
 def joined(document: Document) -> Document:
@@ -51,7 +51,7 @@ def joined(document: Document) -> Document:
     has, and joins it in ``factors``. Raises InputError."""
     if KEY not in document:
         return document
-    found = find(str(document[KEY]))
+    base = find(str(document[KEY]))
     if twice := next((key for key in ("steps", "set_up", "tear_down") if key in document), None):
         raise InputError(
             "conflicting-keys",
@@ -60,8 +60,8 @@ def joined(document: Document) -> Document:
             key=KEY,
             other_key=twice,
         )
-    said = {key: value for key, value in document.items() if key != KEY}
-    return {**found, **said, "factors": {**found["factors"], **(said.get("factors") or {})}}
+    overrides = {key: value for key, value in document.items() if key != KEY}
+    return {**base, **overrides, "factors": {**base["factors"], **(overrides.get("factors") or {})}}
 
 
 def _steps_of(which: str) -> tuple[Steps, list[str]]:
@@ -70,38 +70,38 @@ def _steps_of(which: str) -> tuple[Steps, list[str]]:
     return [step for steps, _ in every for step in steps], [check for _, checks in every for check in checks]
 
 
-def _user(which: str) -> Document:
+def _build_user(which: str) -> Document:
     steps, checks = _steps_of(which)
-    away, home = _remote(which)
+    away, home = _build_remote_steps(which)
     return {
         "name": f"{USER}:{which}",
         "factors": _factors(which),
-        "set_up": [_all("tree", _make()), *away, _all("cache", _cache())],
+        "set_up": [_all("tree", _make()), *away, _all("cache", _build_cache_command())],
         "steps": [_all(*step) for step in steps],
         "tear_down": [*(_all("check", check) for check in checks), *home],
     }
 
 
-def _interference(which: str) -> Document:
+def _build_interference(which: str) -> Document:
     """The benchmark on the first node only; a load on all others, or none, in random order within each block. Of the
     load ``all`` they do all benchmarks in turn, rcp where this one fetches from another node, too."""
     steps, checks = _steps_of(which)
-    away, home = _remote(which, _WHO_FETCHES)
+    away, home = _build_remote_steps(which, _WHO_FETCHES)
     where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [ON_TARGET]}
     return {
         "name": f"{INTERFERENCE}:{which}",
         "factors": _factors(which) | where,
         "set_up": [
-            _victims("victim", _room("make")),
-            *_there([_all("tree", _make()), *away]),
-            _all("load", _load("start", which)),
-            *_there([_victims("cache", _cache())]),
+            _build_victim_step("victim", _build_victim_command("make")),
+            *_place_steps([_all("tree", _make()), *away]),
+            _all("load", _build_load_command("start", which)),
+            *_place_steps([_build_victim_step("cache", _build_cache_command())]),
         ],
-        "steps": _there([_victims(*step) for step in steps]),
+        "steps": _place_steps([_build_victim_step(*step) for step in steps]),
         "tear_down": [
-            _all("load_end", _load("stop", which)),
-            *_there([*(_victims("check", check) for check in checks), *home]),
-            _victims("victim_end", _room("remove")),
+            _all("load_end", _build_load_command("stop", which)),
+            *_place_steps([*(_build_victim_step("check", check) for check in checks), *home]),
+            _build_victim_step("victim_end", _build_victim_command("remove")),
         ],
     }
 
@@ -114,39 +114,39 @@ def _all(name: str, command: str) -> Document:
     return {"name": name, "command": command, "on": "all"}
 
 
-def _victims(name: str, command: str) -> Document:
+def _build_victim_step(name: str, command: str) -> Document:
     return {"name": name, "command": command, "on": "single"}
 
 
-def _there(steps: list[Document]) -> list[Document]:
+def _place_steps(steps: list[Document]) -> list[Document]:
     """Steps that the victim does where it works, others on the target."""
-    return [one | {"command": GO_THERE + one["command"]} for one in steps]
+    return [step | {"command": GO_THERE + step["command"]} for step in steps]
 
 
-def _room(what: str) -> str:
-    return _program("victim_program", f'{what} --where "${{victim_where}}" --trial "$IOSONDE_TARGET"')
+def _build_victim_command(what: str) -> str:
+    return _build_program_command("victim_program", f'{what} --where "${{victim_where}}" --trial "$IOSONDE_TARGET"')
 
 
-def _program(module: str, words: str) -> str:
+def _build_program_command(module: str, words: str) -> str:
     return f'"${PYTHON_VARIABLE}" -m iosonde.measure.{module} {words}'
 
 
 def _make() -> str:
-    return _program("tree_program", f'make {PLACE} --files "${{files}}"')
+    return _build_program_command("tree_program", f'make {PLACE} --files "${{files}}"')
 
 
-def _cache() -> str:
-    return _program("tree_program", f'cache "${{cache}}" {PLACE}/tree')
+def _build_cache_command() -> str:
+    return _build_program_command("tree_program", f'cache "${{cache}}" {PLACE}/tree')
 
 
-def _load(what: str, which: str) -> str:
+def _build_load_command(what: str, which: str) -> str:
     words = f'{what} --place {PLACE} --level "${{load}}" --rank "$IOSONDE_RANK" --victims 1'
     if what == "start":
         words += ' --where "${load_where}"' + (' --remote "${remote}"' if which in _FETCHING else "")
-    return _program("load_program", words)
+    return _build_program_command("load_program", words)
 
 
-def _remote(which: str, who: str = "") -> tuple[list[Document], list[Document]]:
+def _build_remote_steps(which: str, who: str = "") -> tuple[list[Document], list[Document]]:
     """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after. ``who``:
     what a rank asks first, which ends its step where it fetches nothing."""
     if which not in _FETCHING:

@@ -36,31 +36,31 @@ def held_together(spec: Spec) -> list[HeldTogether]:
     change; those beyond the last column of BRING_UPS count as one."""
     hard: Sequence[str] = spec.design.get("hard_to_change") or ()
     hard = (hard,) if isinstance(hard, str) else hard
-    of_lab = tuple(name for name in hard if name in lab.factors(spec.lab))
-    groups = [*([of_lab] if of_lab else []), *((name,) for name in hard if name not in of_lab)]
+    lab_factors = tuple(name for name in hard if name in lab.factors(spec.lab))
+    groups = [*([lab_factors] if lab_factors else []), *((name,) for name in hard if name not in lab_factors)]
     most = len(BRING_UPS) - 1
     if len(groups) > most + 1:
         groups = [*groups[:most], tuple(name for group in groups[most:] for name in group)]
-    known = {*restore.values_of(spec), *spec.design.get("blocks", ())}
-    found = []
+    fixed_names = {*restore.values_of(spec), *spec.design.get("blocks", ())}
+    strata = []
     for names in groups:
-        known |= set(names)
+        fixed_names |= set(names)
         setting = [control for control in spec.controls if control.factor in names and control.set]
-        found.append(
+        strata.append(
             HeldTogether(
                 names,
                 bool(setting),
-                any(restore.of_trial(control.set, known) for control in setting),
+                any(restore.of_trial(control.set, fixed_names) for control in setting),
                 any(control.on == EACH for control in setting),
             )
         )
-    return found
+    return strata
 
 
 def set_once(spec: Spec) -> frozenset[str]:
     """The factors whose command is run once for all trials of a whole plot."""
-    held = {name for one in held_together(spec) if not one.every_trial for name in one.names}
-    return frozenset(control.factor for control in spec.controls if control.set and control.factor in held)
+    fixed_factors = {name for stratum in held_together(spec) if not stratum.every_trial for name in stratum.names}
+    return frozenset(control.factor for control in spec.controls if control.set and control.factor in fixed_factors)
 
 
 class BringUps:
@@ -69,9 +69,9 @@ class BringUps:
     def __init__(self, spec: Spec, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
         self._strata = held_together(spec)
         self._controls = spec.controls
-        seen = list(earlier)
+        rows = list(earlier)
         self._numbers = [
-            max((int(one[column]) for one in seen if one.get(column) is not None), default=-1)
+            max((int(row[column]) for row in rows if row.get(column) is not None), default=-1)
             for _, column in zip(self._strata, BRING_UPS, strict=False)
         ]
         self._last: Trial | None = None
@@ -82,9 +82,9 @@ class BringUps:
     def begin(self, trial: Trial) -> None:
         """A trial is to be measured: what it needs is set now."""
         self._renewed = set()
-        for place, held in enumerate(self._strata):
-            if self._renewed or self._is_new(place, held, trial):
-                self._renewed |= set(held.names)
+        for place, stratum in enumerate(self._strata):
+            if self._renewed or self._is_new(place, stratum, trial):
+                self._renewed |= set(stratum.names)
                 self._numbers[place] += 1
                 self._nodes[place] = trial.nodes
         self._last, self._failed = trial, False
@@ -96,8 +96,10 @@ class BringUps:
     @property
     def controls(self) -> tuple[Control, ...]:
         """What sets and reads the factors of this trial: one that is still set is only read."""
-        held = {name for one in self._strata for name in one.names} - self._renewed
-        return tuple(replace(one, set="") if one.factor in held else one for one in self._controls)
+        fixed_factors = {name for stratum in self._strata for name in stratum.names} - self._renewed
+        return tuple(
+            replace(control, set="") if control.factor in fixed_factors else control for control in self._controls
+        )
 
     @property
     def columns(self) -> dict[str, FactorValue]:

@@ -61,7 +61,7 @@ def _silent(*_: Any) -> None:
     return None
 
 
-def _quiet(_expected_s: float) -> Progress:
+def _create_silent_progress(_expected_s: float) -> Progress:
     return Silent()
 
 
@@ -69,7 +69,7 @@ def _out_of_reach(_target: Path, _profile: bool) -> None:
     return None
 
 
-def _nobody() -> AbstractContextManager[Stop]:
+def _create_silent_stop() -> AbstractContextManager[Stop]:
     return nullcontext(Silent())
 
 
@@ -86,6 +86,6 @@ class Caller:
     again: tuple[str, ...] = ()
     say: Callable[[str], None] = _silent
     waiting: Callable[[str, float], None] = _silent
-    progress: Callable[[float], Progress] = _quiet
-    stopping: Callable[[], AbstractContextManager[Stop]] = _nobody
+    progress: Callable[[float], Progress] = _create_silent_progress
+    stopping: Callable[[], AbstractContextManager[Stop]] = _create_silent_stop
     servers: Callable[[Path, bool], ServerHands | None] = _out_of_reach

@@ -69,14 +69,14 @@ class Campaign:
 
     def identity(self) -> dict[str, Any]:
         """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
-        known: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
-        return known
+        identity: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
+        return identity
 
     def _name(self) -> str:
         """For people: the file's own, else the targets', else the file's name, else what is run first."""
         targets = ", ".join(name or path.name for name, path in self.spec.targets.items())
-        if named := self.spec.name or targets:
-            return named
+        if label := self.spec.name or targets:
+            return label
         if self.file:
             return Path(self.file["name"]).stem
         return next((step.command[:60] for step in self.spec.steps if isinstance(step, CommandStep)), "target")
@@ -101,12 +101,12 @@ class Campaign:
         """The numbers that decide, in words."""
         if self.spec.against:
             return [self.spec.against.metric or deciding.WORDS]
-        found = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
+        metrics = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
         parsed = [step.parse for step in self.spec.steps if isinstance(step, CommandStep) and step.parse]
         if parsed:
             also = ", else how long it takes" if set(parsed) == {"auto"} else ""
-            found.append("every metric that is read from the commands' output" + also)
-        return found or ["how long each command takes, until the last rank is done"]
+            metrics.append("every metric that is read from the commands' output" + also)
+        return metrics or ["how long each command takes, until the last rank is done"]
 
     def pair_rule(self, level: float) -> PairRule | None:
         """How two sides are compared, None where none are."""
@@ -148,8 +148,8 @@ class Campaign:
 
     def _beside(self) -> dict[str, Any]:
         """What is kept with the experiment and is no part of what makes it this one."""
-        kept = {"file": self.file, questions.KEY: list(self.terms.questions)}
-        return {key: value for key, value in kept.items() if value}
+        annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
+        return {key: value for key, value in annotations.items() if value}
 
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""
@@ -199,11 +199,11 @@ def campaign(asked: Request, caller: Caller | None = None, resolve: Callable[[Pa
 
     ``resolve`` makes the target's path absolute and free of links.
     """
-    found = document(asked, (caller or Caller()).say)
-    built = file.build(found, importer_names(), resolve)
-    kept = {"name": Path(found.name).name, "text": found.text} if found.text else None
+    spec_document = document(asked, (caller or Caller()).say)
+    built = file.build(spec_document, importer_names(), resolve)
+    file_record = {"name": Path(spec_document.name).name, "text": spec_document.text} if spec_document.text else None
     turn = Turn(asked.wait, asked.alongside)
-    return Campaign(built.spec, built.terms, asked.spool, kept, subject_commit(asked.subject_commit), turn)
+    return Campaign(built.spec, built.terms, asked.spool, file_record, subject_commit(asked.subject_commit), turn)
 
 
 def importer_names() -> list[str]:

@@ -13,10 +13,10 @@ __all__ = ["CLIENTS_ANEW", "asked_for"]
 def asked_for(asked: Request) -> bool:
     """Whether a native workload is to read cold, and nothing is said of what to do before it reads (``before_reads``).
     Raises InputError for what cannot be read."""
-    found = document(asked).data
-    regime = found.get("cache")
+    data = document(asked).data
+    regime = data.get("cache")
     if isinstance(regime, dict) and "before_reads" in regime:
         return False
-    steps = found.get("steps")
+    steps = data.get("steps")
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     return any("workload" in step and step.get("cache") != "warm" for step in steps)

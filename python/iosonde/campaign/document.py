@@ -45,54 +45,54 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
     """The document that the options mean, not yet checked. ``say`` is told what its reader should know. Raises
     InputError."""
     source = _source(asked, say)
-    found = extent.of_extent(source, asked.quick, asked.full)
-    if benchmarks.KEY in found.data:
-        found = Document(benchmarks.joined(found.data), found.name, found.places, found.text)
-    if "steps" not in found.data:
-        found = file.modern(found)
-    _put_targets(found, asked.target)
+    document = extent.of_extent(source, asked.quick, asked.full)
+    if benchmarks.KEY in document.data:
+        document = Document(benchmarks.joined(document.data), document.name, document.places, document.text)
+    if "steps" not in document.data:
+        document = file.modern(document)
+    _put_targets(document, asked.target)
     for key in _KEYS:
         if (value := getattr(asked, key)) is not None:
-            _put(found, key, list(value) if isinstance(value, tuple) else value, key)
-    _put_against(found, asked)
+            _put_option(document, key, list(value) if isinstance(value, tuple) else value, key)
+    _put_against(document, asked)
     ready = asked.what is not None and path_study.is_one(asked.what)
-    ready = ready or "against" in found.data or "repetitions" in source.data.get(extent.QUICK, {})
+    ready = ready or "against" in document.data or "repetitions" in source.data.get(extent.QUICK, {})
     if asked.quick and asked.repetitions is None and not ready:
-        _put(found, "repetitions", QUICK["repetitions"], "quick")
+        _put_option(document, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
         if (value := getattr(asked, key)) is not None:
-            _put_cache(found, key, value)
-    _put_settings(found, asked)
+            _put_cache(document, key, value)
+    _put_settings(document, asked)
     if asked.fake is not None:
-        _put_machine(found, asked.fake)
+        _put_machine(document, asked.fake)
     for words in asked.levels:
-        _put_levels(found, words, say)
-    return found if asked.in_lab else _without_lab(found, say)
+        _put_levels(document, words, say)
+    return document if asked.in_lab else _without_lab(document, say)
 
 
-def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
+def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
     """The document as it is measured here: outside a lab, its section of one is left out where there is a target."""
-    if lab.KEY not in found.data or emulated.lab() is not None:
-        return found
-    if not {"target", "targets"} & found.data.keys():
-        name = found.name or "FILE"
+    if lab.KEY not in document.data or emulated.lab() is not None:
+        return document
+    if not {"target", "targets"} & document.data.keys():
+        name = document.name or "FILE"
         raise InputError(
             "lab-required",
             "{name} is measured in a lab, and this is none",
             "iosonde lab run {name}; or measure a real system with {spell.target:DIR}",
             name=name,
         )
-    if wanted := [key for key in (faults.KEY, faults.SETTLE) if key in found.data]:
-        if not faults.none_is_inflicted(found.data):
-            raise _no_lab_to_hit(found, wanted)
-        del found.data[faults.KEY]
+    if fault_keys := [key for key in (faults.KEY, faults.SETTLE) if key in document.data]:
+        if not faults.none_is_inflicted(document.data):
+            raise _no_lab_to_hit(document, fault_keys)
+        del document.data[faults.KEY]
     say(Message("no-lab", "note: this is no lab: the section lab of the experiment is left out"))
-    return lab.without(found)
+    return lab.without(document)
 
 
-def _no_lab_to_hit(found: Document, keys: list[str]) -> InputError:
-    name, both = found.name or "FILE", " and ".join(keys)
-    spared = [f"{spell.set:{factor}={NONE}}" for factor in faults.sparing(found.data) if keys == [faults.KEY]]
+def _no_lab_to_hit(document: Document, keys: list[str]) -> InputError:
+    name, both = document.name or "FILE", " and ".join(keys)
+    spared = [f"{spell.set:{factor}={NONE}}" for factor in faults.sparing(document.data) if keys == [faults.KEY]]
     return InputError(
         "lab-required",
         "{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
@@ -113,22 +113,22 @@ def is_file(word: str) -> bool:
 
 
 def _source(asked: Request, say: Callable[[str], None]) -> Document:
-    what, named = asked.what, asked.spec_file
+    what, spec_file = asked.what, asked.spec_file
     if asked.native:
         return native_document(asked, say)
-    if what is not None and named is not None:
+    if what is not None and spec_file is not None:
         raise InputError(
             "conflicting-options",
             "two things to measure: '{command}' and {spell.file:{path}}",
             "give one of them",
             command=what,
-            path=named,
+            path=spec_file,
         )
     if what is not None and is_file(what):
-        named = what
-    if named is not None:
+        spec_file = what
+    if spec_file is not None:
         _only_for_commands(asked)
-        return _stored(yaml_text.load(_there(Path(named))))
+        return _unwrap_stored(yaml_text.load(_check_exists(Path(spec_file))))
     if what is not None and benchmarks.is_one(what):
         _only_for_commands(asked)
         return Document(benchmarks.find(what), what)
@@ -144,7 +144,7 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
             )
         step = {"command": what, "parse": asked.parse or "auto"} | ({"on": asked.on} if asked.on else {})
         words = {"parse": f"{spell.parse}", "on": f"{spell.on}", "command": "the command"}
-        return Document({"steps": [step]}, "", {("steps", 0, key): said for key, said in words.items()})
+        return Document({"steps": [step]}, "", {("steps", 0, key): word for key, word in words.items()})
     _only_for_commands(asked)
     if not asked.target:
         raise InputError(
@@ -155,14 +155,14 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
     return Document({"steps": [{"workload": "envelope"}]})
 
 
-def _there(path: Path) -> Path:
+def _check_exists(path: Path) -> Path:
     check_reachable(path)
     if path.is_file():
         return path
     if path.exists():
         raise InputError("not-a-file", "{path} is not a file", "give the path of an experiment file", path=path)
-    beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    names = [one.name for one in beside if one.suffix in SUFFIXES]
+    entries = path.parent.iterdir() if path.parent.is_dir() else ()
+    names = [entry.name for entry in entries if entry.suffix in SUFFIXES]
     if near := difflib.get_close_matches(path.name, names, n=1):
         raise InputError(
             "no-such-file", "there is no file {path}", "did you mean {suggestion}?", path=path, suggestion=near[0]
@@ -175,19 +175,19 @@ def _there(path: Path) -> Path:
     )
 
 
-def _stored(found: Document) -> Document:
+def _unwrap_stored(document: Document) -> Document:
     """An experiment as a store keeps it (``experiments/ID.json``) is the experiment that was asked for then."""
-    data = found.data
+    data = document.data
     if not {"settings", "trials", "created_at"} <= data.keys() or not isinstance(data["settings"], dict):
-        return found
+        return document
     settings = {k: v for k, v in data["settings"].items() if k not in KEPT_BESIDE or k == questions.KEY}
-    places = {path[1:]: place for path, place in found.places.items() if path[:1] == ("settings",)}
-    return Document(settings, found.name, places, found.text)
+    places = {path[1:]: place for path, place in document.places.items() if path[:1] == ("settings",)}
+    return Document(settings, document.name, places, document.text)
 
 
-def _only_for_commands(asked: Request) -> None:
+def _only_for_commands(request: Request) -> None:
     for option in ("on", "parse"):
-        if getattr(asked, option) is not None:
+        if getattr(request, option) is not None:
             raise InputError(
                 "option-not-applicable",
                 "{flag} is for a bare command",
@@ -202,49 +202,49 @@ def _flag(option: str) -> str:
     return f"{getattr(spell, option)}"
 
 
-def _put(found: Document, key: str, value: Any, option: str) -> None:
-    found.data[key] = value
-    _came_from(found, (key,), option)
+def _put_option(document: Document, key: str, value: Any, option: str) -> None:
+    document.data[key] = value
+    _came_from(document, (key,), option)
 
 
-def _put_targets(found: Document, words: tuple[str, ...] | None) -> None:
+def _put_targets(document: Document, words: tuple[str, ...] | None) -> None:
     """A directory alone is the key ``target``; several, or one with a name, are ``targets``."""
     if not words:
         return
-    given = targets.read(words)
-    key, other = ("target", "targets") if "" in given else ("targets", "target")
-    found.data.pop(other, None)
-    _put(found, key, given.get("", given), "target")
+    directories = targets.read(words)
+    key, other = ("target", "targets") if "" in directories else ("targets", "target")
+    document.data.pop(other, None)
+    _put_option(document, key, directories.get("", directories), "target")
 
 
-def _came_from(found: Document, path: yaml_text.Key, option: str, value: str = "") -> None:
-    for old in [old for old in found.places if old[: len(path)] == path]:
-        del found.places[old]
-    found.places[path] = format(getattr(spell, option), value)
+def _came_from(document: Document, path: yaml_text.Key, option: str, value: str = "") -> None:
+    for old in [old for old in document.places if old[: len(path)] == path]:
+        del document.places[old]
+    document.places[path] = format(getattr(spell, option), value)
 
 
-def _put_cache(found: Document, key: str, value: str) -> None:
-    given = found.data.get("cache", {})
-    regime = {"between_trials": given} if isinstance(given, str) else dict(given) if isinstance(given, dict) else {}
+def _put_cache(document: Document, key: str, value: str) -> None:
+    cache = document.data.get("cache", {})
+    regime = {"between_trials": cache} if isinstance(cache, str) else dict(cache) if isinstance(cache, dict) else {}
     if key == "between_trials":
         regime = {name: text for name, text in regime.items() if name == "before_reads"}
-    found.data["cache"] = regime | {key: value}
-    _came_from(found, ("cache", key), key)
+    document.data["cache"] = regime | {key: value}
+    _came_from(document, ("cache", key), key)
 
 
-def _put_against(found: Document, asked: Request) -> None:
+def _put_against(document: Document, request: Request) -> None:
     """``--against`` replaces the command that a file compares with; the other options what the file says beside it."""
-    beside = {
-        key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(asked, key)) is not None
+    options = {
+        key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(request, key)) is not None
     }
-    if asked.fail_if:
-        beside["fail_if"] = list(asked.fail_if)
-    given = found.data.get("against", {})
-    given = {"command": given} if isinstance(given, str) else given if isinstance(given, dict) else {}
-    if asked.against is not None:
-        given = {key: value for key, value in given.items() if key != "factor"} | {"command": asked.against}
-    if beside and not given:
-        option = next(iter(beside))
+    if request.fail_if:
+        options["fail_if"] = list(request.fail_if)
+    section = document.data.get("against", {})
+    section = {"command": section} if isinstance(section, str) else section if isinstance(section, dict) else {}
+    if request.against is not None:
+        section = {key: value for key, value in section.items() if key != "factor"} | {"command": request.against}
+    if options and not section:
+        option = next(iter(options))
         raise InputError(
             "option-requires-option",
             "{flag} is for two sides, and nothing is compared",
@@ -252,25 +252,25 @@ def _put_against(found: Document, asked: Request) -> None:
             option=option,
             flag=_flag(option),
         )
-    if asked.against is not None or beside:
-        _put(found, "against", given | beside, "against")
+    if request.against is not None or options:
+        _put_option(document, "against", section | options, "against")
 
 
-def _put_settings(found: Document, asked: Request) -> None:
+def _put_settings(document: Document, request: Request) -> None:
     """Settings of native workloads; a size that ``--quick`` makes small stays as an option says it."""
-    wanted = {option: value for option in _ENVELOPE if (value := getattr(asked, option)) is not None}
-    steps = found.data.get("steps")
+    envelope_options = {option: value for option in _ENVELOPE if (value := getattr(request, option)) is not None}
+    steps = document.data.get("steps")
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     for place, step in enumerate(steps):
         if step.get("workload") != "envelope":
             continue
-        if asked.quick:
+        if request.quick:
             step |= {key: value for key, value in QUICK.items() if key != "repetitions"}
-        for option, value in wanted.items():
+        for option, value in envelope_options.items():
             step[_ENVELOPE[option]] = value
-            _came_from(found, ("steps", place, _ENVELOPE[option]), option)
-    if wanted and not any(step.get("workload") == "envelope" for step in steps):
-        option = next(iter(wanted))
+            _came_from(document, ("steps", place, _ENVELOPE[option]), option)
+    if envelope_options and not any(step.get("workload") == "envelope" for step in steps):
+        option = next(iter(envelope_options))
         raise InputError(
             "option-not-applicable",
             "{flag} is a setting of the envelope, and this experiment has none",
@@ -278,7 +278,7 @@ def _put_settings(found: Document, asked: Request) -> None:
             option=option,
             flag=_flag(option),
         )
-    if asked.cache is not None:
+    if request.cache is not None:
         native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
         if not native:
             raise InputError(
@@ -288,13 +288,13 @@ def _put_settings(found: Document, asked: Request) -> None:
                 option="cache",
             )
         for place, step in native:
-            step["cache"] = asked.cache
-            _came_from(found, ("steps", place, "cache"), "cache")
+            step["cache"] = request.cache
+            _came_from(document, ("steps", place, "cache"), "cache")
 
 
-def _put_machine(found: Document, machine: str) -> None:
+def _put_machine(document: Document, machine: str) -> None:
     """A scripted machine instead of the target. Raises InputError where nothing can be done on one."""
-    steps = found.data.get("steps")
+    steps = document.data.get("steps")
     studies = [(place, step) for place, step in enumerate(steps if isinstance(steps, list) else ())
                if isinstance(step, dict) and step.get("workload") == path_study.NAME]  # fmt: skip
     if not studies:
@@ -306,9 +306,9 @@ def _put_machine(found: Document, machine: str) -> None:
         )
     for place, step in studies:
         step["machine"] = machine
-        _came_from(found, ("steps", place, "machine"), "fake")
-    if not {"target", "targets"} & found.data.keys():
-        _put(found, "target", str(_no_target()), "fake")
+        _came_from(document, ("steps", place, "machine"), "fake")
+    if not {"target", "targets"} & document.data.keys():
+        _put_option(document, "target", str(_no_target()), "fake")
 
 
 def _no_target() -> Path:
@@ -318,7 +318,7 @@ def _no_target() -> Path:
     return place
 
 
-def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None:
+def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> None:
     """``FACTOR=A,B``: other levels; how it is set and read back stays as the file has it. One level of a new factor
     that nothing uses is a label: it tells this campaign from others, and changes nothing in it."""
     name, equals, levels = words.partition("=")
@@ -338,22 +338,22 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
             name=name,
             flag=_flag(name),
         )
-    factors = found.data.setdefault("factors", {})
+    factors = document.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
     # An empty one beside others is a flag that is not there: --set 'F=,-F'.
     read = ["" if not level else yaml_text.scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
-    if name not in factors and name not in check.used_names(found.data):
-        _check_label(found, words, name, len(read))
+    if name not in factors and name not in check.used_names(document.data):
+        _check_label(document, words, name, len(read))
         say(Message("label", "note: {label} is a label: no command and no setting uses it", label=words))
     old = factors.get(name)
     factors[name] = old | {"levels": read} if isinstance(old, dict) else read
-    _came_from(found, ("factors", name), "set", name)
+    _came_from(document, ("factors", name), "set", name)
 
 
-def _check_label(found: Document, words: str, name: str, levels: int) -> None:
+def _check_label(document: Document, words: str, name: str, levels: int) -> None:
     """Raises InputError for what was hardly meant as a label: a slip, a setting, a factor that nobody sets."""
-    factors = found.data["factors"]
+    factors = document.data["factors"]
     if slips := difflib.get_close_matches(name, factors, n=1, cutoff=_SLIP):
         raise InputError(
             "unknown-factor",
@@ -373,7 +373,7 @@ def _check_label(found: Document, words: str, name: str, levels: int) -> None:
             name=name,
             flag=_flag(option),
         )
-    if levels > 1 and found.name:
+    if levels > 1 and document.name:
         raise InputError(
             "unknown-factor",
             "{spell.set:{assignment}}: the file has no factor '{factor}'",

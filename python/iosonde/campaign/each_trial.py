@@ -31,11 +31,11 @@ class EachTrial:
 
     def __init__(self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: Progress, done: set[int]) -> None:
         self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
-        store, wanted, experiment = begun.store, begun.wanted, begun.experiment
+        store, campaign, experiment = begun.store, begun.wanted, begun.experiment
         self._probes = hardware.stored(map(StoredRun, store.runs()))
-        self._bring_ups = BringUps(wanted.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
-        self._pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), begun.say)
-        self.breaks = Breaks(wanted.pacing, begun.hands.stop.check, begun.say)
+        self._bring_ups = BringUps(campaign.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
+        self._pace = Pace(partial(forecast, campaign), measured_trials(store, campaign), begun.say)
+        self.breaks = Breaks(campaign.pacing, begun.hands.stop.check, begun.say)
         self._longest = experiment
         self._started_s = time.monotonic()
 
@@ -47,7 +47,7 @@ class EachTrial:
     def begin(self, which: Trial, place: int, total: int) -> None:
         """A trial starts now, and how long all that are left take is known anew."""
         self._started_s = time.monotonic()
-        ahead = [one for one in self._longest.trials if one.index not in self._done]
+        ahead = [planned for planned in self._longest.trials if planned.index not in self._done]
         self._progress.expect(self._pace.rest_s(which, ahead))
         self._progress.trial(which, place, total)
 
@@ -60,12 +60,12 @@ class EachTrial:
         others = turn.beside()
         with targets.said(name):
             bench = replace(self._benches[name], controls=self._bring_ups.controls)
-            made = trial.run(bench, which, run_id, spec.trial_timeout_s)
-            self._bring_ups.ended(made.complete)
-            made.factors |= self._bring_ups.columns
-            made.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
-            made.facts |= {BESIDE: seen} if (seen := sorted({*others, *turn.beside()})) else {}
-            return attached(made, self._probes, begun.level)
+            run = trial.run(bench, which, run_id, spec.trial_timeout_s)
+            self._bring_ups.ended(run.complete)
+            run.factors |= self._bring_ups.columns
+            run.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
+            run.facts |= {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.beside()})) else {}
+            return attached(run, self._probes, begun.level)
 
     def keep(self, made: Run) -> None:
         """Store it, and only then remove its files."""
@@ -90,8 +90,8 @@ class EachTrial:
         """Why no trial is to start any more; the last one that was kept says so, too."""
         store = self._begun.store
         why = abort.why(self._begun.wanted.terms.abort_if)
-        if why and (kept := store.run_ids(self._begun.experiment.id)):
+        if why and (run_ids := store.run_ids(self._begun.experiment.id)):
             store.notes.change(
-                kept[-1], note=Message("aborted", "the campaign was ended after this trial: {reason}", reason=why)
+                run_ids[-1], note=Message("aborted", "the campaign was ended after this trial: {reason}", reason=why)
             )
         return why

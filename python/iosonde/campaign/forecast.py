@@ -93,8 +93,8 @@ class Forecast:
     @property
     def total_s(self) -> float:
         """Of all trials whose length is known, with the breaks between them."""
-        known = sum(seconds for seconds in self.seconds if seconds is not None)
-        return self.pacing.total_s(known, len(self.seconds))
+        estimated_s = sum(seconds for seconds in self.seconds if seconds is not None)
+        return self.pacing.total_s(estimated_s, len(self.seconds))
 
     @property
     def unknown(self) -> int:
@@ -124,9 +124,9 @@ def forecast(
     commands that no speed tells of. ``waits``: what the lab of a cell is waited for, None where there is none, or where
     an earlier trial does not say."""
     expected = estimator(measured, work, speeds, waits)
-    found = [expected(trial.factors) for trial in trials]
-    counts = Counter(why for _, why in found)
-    words = _basis(counts, len(measured), speeds, trials)
+    estimates = [expected(trial.factors) for trial in trials]
+    counts = Counter(why for _, why in estimates)
+    words = _describe_basis(counts, len(measured), speeds, trials)
     n_besides = besides if counts[GUESSED] else 0
     if n_besides:
         words += (
@@ -135,10 +135,16 @@ def forecast(
     is_without_lab = bool(counts[GUESSED] and waits and any(waits(trial.factors) for trial in trials))
     if is_without_lab:
         words += ", without the time until the lab has healed and settled"
-    values = {**dict.fromkeys(_KINDS, 0), **counts, "n_measured": len(measured), "speeds": _rates(speeds, trials),
-              "n_commands": n_besides, "is_without_lab": is_without_lab,
-              "is_sent_by_clients": _is_sent_by_clients(speeds, trials)}  # fmt: skip
-    return Forecast([seconds for seconds, _ in found], restore("forecast-basis", words, values))
+    values = {
+        **dict.fromkeys(_KINDS, 0),
+        **counts,
+        "n_measured": len(measured),
+        "speeds": _rates(speeds, trials),
+        "n_commands": n_besides,
+        "is_without_lab": is_without_lab,
+        "is_sent_by_clients": _is_sent_by_clients(speeds, trials),
+    }
+    return Forecast([seconds for seconds, _ in estimates], restore("forecast-basis", words, values))
 
 
 def estimator(
@@ -150,11 +156,11 @@ def estimator(
     """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
     of = _speeds_of(speeds)
     medians = _Medians(measured)
-    known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
-    learned = _learned([(of(trial.factors).seconds(moved), trial.seconds - trial.lab_s) for trial, moved in known])
+    samples = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
+    learned = _fit_guess([(of(trial.factors).seconds(moved), trial.seconds - trial.lab_s) for trial, moved in samples])
     lab_s = _lab_seconds(measured, waits)
 
-    def expected(cell: Cell) -> tuple[float | None, str]:
+    def estimate_cell(cell: Cell) -> tuple[float | None, str]:
         seconds = medians.of(cell)
         if seconds is not None:
             return seconds, MEASURED
@@ -166,7 +172,7 @@ def estimator(
             return median(trial.seconds - trial.lab_s for trial in measured) + lab_s(cell), ALIKE
         return None, UNKNOWN
 
-    return expected
+    return estimate_cell
 
 
 def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Callable[[Cell], float]:
@@ -174,22 +180,22 @@ def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Call
     other faults (without any, if the cell has none)."""
     if waits is None:
         return lambda cell: 0.0
-    seen = [(wait, trial.lab_s) for trial in measured if (wait := waits(trial.factors))]
+    lab_times = [(wait, trial.lab_s) for trial in measured if (wait := waits(trial.factors))]
 
-    def seconds(cell: Cell) -> float:
-        asked = waits(cell)
-        same = [lab_s for wait, lab_s in seen if wait == asked]
-        alike = [lab_s for wait, lab_s in seen if asked and bool(wait.faults) is bool(asked.faults)]
+    def estimate_wait(cell: Cell) -> float:
+        lab_wait = waits(cell)
+        same = [lab_s for wait, lab_s in lab_times if wait == lab_wait]
+        alike = [lab_s for wait, lab_s in lab_times if lab_wait and bool(wait.faults) is bool(lab_wait.faults)]
         return median(same or alike) if same or alike else 0.0
 
-    return seconds
+    return estimate_wait
 
 
-def _learned(known: Sequence[tuple[float, float]]) -> Callable[[float], float] | None:
+def _fit_guess(samples: Sequence[tuple[float, float]]) -> Callable[[float], float] | None:
     """Guess → seconds, from (guess, seconds) of earlier trials: a line, whose height at 0 is what every trial takes
     besides; where there is one guess alone, or the line makes no sense, the guess is off by a factor."""
     by_guess: dict[float, list[float]] = {}
-    for guess, seconds in known:
+    for guess, seconds in samples:
         by_guess.setdefault(guess, []).append(seconds)
     if not by_guess:
         return None
@@ -197,19 +203,19 @@ def _learned(known: Sequence[tuple[float, float]]) -> Callable[[float], float] |
         slope, height = linear_regression(list(by_guess), [median(seconds) for seconds in by_guess.values()])
         if slope >= 0 and height >= 0:
             return lambda guess: height + slope * guess
-    off = median(seconds / guess for guess, seconds in known)
+    off = median(seconds / guess for guess, seconds in samples)
     return lambda guess: guess * off
 
 
 def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
     """What a trial of the envelope moves."""
 
-    def work(cell: Cell) -> TrialWork:
+    def compute_work(cell: Cell) -> TrialWork:
         ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
         n_bytes, n_written = envelope.bytes_moved(settings, ranks), envelope.bytes_written(settings, ranks)
         return TrialWork(n_bytes, envelope.files_touched(settings, ranks), n_written)
 
-    return work
+    return compute_work
 
 
 def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:
@@ -220,10 +226,10 @@ def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell],
     """
     read = expression.read(text, set(names), where)
 
-    def work(cell: Cell) -> TrialWork | None:
+    def compute_work(cell: Cell) -> TrialWork | None:
         return TrialWork(read.number(cell)) if read.names <= cell.keys() else None
 
-    return work
+    return compute_work
 
 
 def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[str, dict[FactorValue, float]]:
@@ -250,8 +256,8 @@ class _Medians:
             for trial in self._measured:
                 if all(name in trial.factors for name in names):
                     cells.setdefault(tuple(trial.factors[name] for name in names), []).append(trial.seconds)
-        found = self._by_names[names].get(tuple(cell[name] for name in names))
-        return median(found) if found else None
+        durations = self._by_names[names].get(tuple(cell[name] for name in names))
+        return median(durations) if durations else None
 
 
 def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
@@ -261,7 +267,9 @@ def _speeds_of(speeds: Speeds | SpeedsOf | None) -> SpeedsOf:
     return lambda cell: stated
 
 
-def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
+def _describe_basis(
+    counts: Counter[str], n_measured: int, speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]
+) -> str:
     numbers = f"{_rates(speeds, trials)} in all"
     if callable(speeds):
         numbers += ", as the lab's links are"

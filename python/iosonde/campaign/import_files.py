@@ -115,18 +115,18 @@ class Imported:
     @property
     def n_joined(self) -> int:
         """How many files are in the run of another one."""
-        return sum(one.joined for one in self.outcomes)
+        return sum(outcome.joined for outcome in self.outcomes)
 
     @property
     def by_format(self) -> tuple[FormatCounts, ...]:
         """What became of the files of each tool that were taken, by its name."""
-        found: dict[str, list[FileOutcome]] = {}
-        for one in self.outcomes:
-            if not one.reason and not one.quoted:
-                found.setdefault(one.format, []).append(one)
+        groups: dict[str, list[FileOutcome]] = {}
+        for outcome in self.outcomes:
+            if not outcome.reason and not outcome.quoted:
+                groups.setdefault(outcome.format, []).append(outcome)
         return tuple(
-            FormatCounts(name, len(some), *(sum(getattr(one, what) for one in some) for what in _COUNTED))
-            for name, some in sorted(found.items())
+            FormatCounts(name, len(some), *(sum(getattr(outcome, what) for outcome in some) for what in _COUNTED))
+            for name, some in sorted(groups.items())
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,34 +135,34 @@ class Imported:
             "schema": 1,
             "files": len(self.outcomes),
             "runs": self.n_runs,
-            "incomplete": sum(one.incomplete for one in self.outcomes),
-            "already_there": sum(one.there for one in self.outcomes),
+            "incomplete": sum(outcome.incomplete for outcome in self.outcomes),
+            "already_there": sum(outcome.there for outcome in self.outcomes),
             "joined": self.n_joined,
-            "by_format": [vars(one) for one in self.by_format],
+            "by_format": [vars(format_counts) for format_counts in self.by_format],
             "imported": [
                 {"file": o.file, "format": o.format, "runs": o.runs, "incomplete": o.incomplete, "warnings": o.warnings}
                 for o in self.outcomes
                 if not o.reason and not o.there and not o.quoted
             ],
-            "quoted": [{"file": one.file, "format": one.format} for one in self.quoted],
-            "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
+            "quoted": [{"file": outcome.file, "format": outcome.format} for outcome in self.quoted],
+            "unknown": [{"file": outcome.file, "reason": outcome.reason} for outcome in self.failed],
             "warnings": list(self.warnings),
         }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a file."""
-        return [dict(vars(one)) for one in self.outcomes]
+        return [dict(vars(outcome)) for outcome in self.outcomes]
 
     def check(self, one_by_one: bool = False) -> None:
         """Raises SystemFaultError where a file could not be read because the system failed, DataError where nothing was
         imported, InputError where a file that was named ``one_by_one`` was not."""
         failed = self.failed
-        if fault := next((one for one in failed if one.fault), None):
+        if fault := next((outcome for outcome in failed if outcome.fault), None):
             raise SystemFaultError(
                 "unreadable-file",
                 "{n_failed} of {n_files} files could not be read, as {path}: {reason}",
                 "the same import again reads what is missing",
-                n_failed=sum(one.fault for one in failed),
+                n_failed=sum(outcome.fault for outcome in failed),
                 n_files=len(self.outcomes),
                 path=fault.file,
                 reason=fault.reason,
@@ -233,7 +233,7 @@ class ImportPlan:
         """The sources of factors that say nothing of any of the files, in sentences."""
         for name in self.sources:
             of = _source(name)
-            if files and not any(of(found.relative) for found in files):
+            if files and not any(of(file.relative) for file in files):
                 yield Message(
                     "unmatched-pattern",
                     "{spell.factors_from:'{pattern}'} matches none of the {n_files} paths, as '{path}': "
@@ -254,15 +254,15 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[
     ends. Raises InputError."""
     forget_silence()
     with ExitStack() as stack:
-        found: list[Found] = []
-        for one in _named_files(names, recursive, store):
-            if one.named and (pipe := open_pipe(one.path)):
-                found.append(_file_of_pipe(one, pipe, stack))
-            elif is_archive(one.path) and not one.damage:
-                found += _files_of_archive(one, stack)
+        batch: list[Found] = []
+        for file in _list_explicit_files(names, recursive, store):
+            if file.named and (pipe := open_pipe(file.path)):
+                batch.append(_file_of_pipe(file, pipe, stack))
+            elif is_archive(file.path) and not file.damage:
+                batch += _files_of_archive(file, stack)
             else:
-                found.append(one)
-        yield found
+                batch.append(file)
+        yield batch
 
 
 def _file_of_pipe(named: Found, pipe: BinaryIO, stack: ExitStack) -> Found:
@@ -271,7 +271,7 @@ def _file_of_pipe(named: Found, pipe: BinaryIO, stack: ExitStack) -> Found:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
         return replace(named, path=copy, size=copy_pipe(pipe, named.path, copy), name=str(named.path))
     except (IosondeError, OSError) as error:
-        return replace(named, damage=_reason(error, str(named.path)), fault=_is_fault(error))
+        return replace(named, damage=_format_reason(error, str(named.path)), fault=_is_fault(error))
 
 
 def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
@@ -282,7 +282,7 @@ def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
             members = unpack(archive.path, file, directory)
             stack.push(scratch.pop_all())
     except IosondeError as error:
-        return [replace(archive, damage=_reason(error, str(archive.path)), fault=_is_fault(error))]
+        return [replace(archive, damage=_format_reason(error, str(archive.path)), fault=_is_fault(error))]
     except OSError as error:
         damage = Message(
             "no-scratch-directory",
@@ -303,33 +303,39 @@ def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile,
 
 def _file_of_archive(archive: Found, member: ArchiveFile, earlier: int) -> Found:
     name = f"{archive.path}/{member.name}" + (f" ({earlier + 1})" if earlier else "")
-    return Found(member.path, archive.relative.parent / member.name, member.size, name=name,
-                 place=archive.path.parent / member.name)  # fmt: skip
+    return Found(
+        member.path,
+        archive.relative.parent / member.name,
+        member.size,
+        name=name,
+        place=archive.path.parent / member.name,
+    )
 
 
-def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
-    found: dict[Path, Found] = {}
+def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
+    candidates: dict[Path, Found] = {}
     for name in names:
         path = Path(name)
         try:
-            seen = look(path, store.resolve())
+            listing = look(path, store.resolve())
         except (IosondeError, OSError) as error:
-            found[path] = Found(path, path, 0, damage=_reason(error, name), named=True, place=path,
-                                fault=_is_fault(error))  # fmt: skip
+            candidates[path] = Found(
+                path, path, 0, damage=_format_reason(error, name), named=True, place=path, fault=_is_fault(error)
+            )
             continue
-        is_directory = seen.kind == "directory"
+        is_directory = listing.kind == "directory"
         if is_directory and not recursive:
             raise InputError("is-a-directory", "{path} is a directory", "add -r to read everything in it", path=name)
-        if seen.kind == "missing":
+        if listing.kind == "missing":
             raise InputError("no-such-file", "{path} is not there", "name a file or, with -r, a directory", path=name)
-        entries = [(file, size, "") for file, size in seen.files] + [(file, 0, why) for file, why in seen.skipped]
+        entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
-            found.setdefault(file, Found(file, relative, size, damage=why, named=not is_directory, place=file))
-    return list(found.values())
+            candidates.setdefault(file, Found(file, relative, size, damage=why, named=not is_directory, place=file))
+    return list(candidates.values())
 
 
-def _reason(error: IosondeError | OSError, name: str) -> Message:
+def _format_reason(error: IosondeError | OSError, name: str) -> Message:
     """The error of a file in the words of its line, which begins with its name."""
     if isinstance(error, IosondeError):
         text = error.message.removeprefix(f"{name}: ").removeprefix(f"{name} ")
@@ -344,31 +350,35 @@ def _is_fault(error: Exception) -> bool:
 
 def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
-    by_place = {one.place: one for one in files}
-    versions = versions_of(list(by_place), lambda place, limit: _content(by_place[place], limit))
-    files = [replace(one, version_beside=versions.get(one.place)) for one in files]
-    batches, silent = list(_batches(plan, files)), tuple(plan.silent(files))
+    by_place = {file.place: file for file in files}
+    versions = versions_of(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
+    files = [replace(file, version_beside=versions.get(file.place)) for file in files]
+    batches, silent = list(_iterate_batches(plan, files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
-        made = [import_batch(plan, batch) for batch in batches]
+        results = [import_batch(plan, batch) for batch in batches]
     else:
         with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
-            made = list(pool.map(import_batch, [plan] * len(batches), batches))
-    outcomes = {_key(found): outcome for several in made for found, outcome in several}
-    return Imported(tuple(outcomes[_key(found)] for found in files), silent)
+            results = list(pool.map(import_batch, [plan] * len(batches), batches))
+    outcomes = {_build_key(candidate): outcome for several in results for candidate, outcome in several}
+    return Imported(tuple(outcomes[_build_key(file)] for file in files), silent)
 
 
-def _key(found: Found) -> str:
-    return found.name or str(found.path)
+def _build_key(candidate: Found) -> str:
+    return candidate.name or str(candidate.path)
 
 
-def _batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Found]]]:
+def _iterate_batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Found]]]:
     """Groups of files that belong together, so many that their runs are flushed at once."""
     batch: list[list[Found]] = []
     size = count = 0
-    whole = plan.form is None and plan.columns is None
-    for group in together(files, lambda one: one.place, _begin, _content) if whole else ([one] for one in files):
-        more = sum(found.size for found in group)
+    may_join = plan.form is None and plan.columns is None
+    for group in (
+        together(files, lambda candidate: candidate.place, _begin, _read_content)
+        if may_join
+        else ([file] for file in files)
+    ):
+        more = sum(candidate.size for candidate in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch
             batch, size, count = [], 0, 0
@@ -383,62 +393,65 @@ def import_batch(plan: ImportPlan, groups: Sequence[Sequence[Found]]) -> list[tu
     factors, stored = plan.factors(), plan.store / "runs"
     there = [entry.name for entry in stored.iterdir()] if stored.is_dir() else []
     names = (name.rsplit("-", 2) for name in there if name.count("-") >= 2)
-    known = {digest: form for form, digest, _ in names}
+    format_by_digest = {digest: form for form, digest, _ in names}
     outcomes: list[tuple[Found, FileOutcome]] = []
     runs: list[Run] = []
     for group in groups:
-        made = [_import_one(plan, found, known, factors) for found in group] if len(group) == 1 else \
-            _import_together(plan, group, known, factors)  # fmt: skip
-        outcomes += [(found, outcome) for found, (outcome, _) in zip(group, made, strict=True)]
-        runs += [run for _, several in made for run in several]
+        results = (
+            [_import_file(plan, candidate, format_by_digest, factors) for candidate in group]
+            if len(group) == 1
+            else _import_together(plan, group, format_by_digest, factors)
+        )
+        outcomes += [(candidate, outcome) for candidate, (outcome, _) in zip(group, results, strict=True)]
+        runs += [run for _, several in results for run in several]
     # Another process may have stored the same content meanwhile: that is the same run.
     if runs:
         plan.opened().append_many(runs)
     return outcomes
 
 
-def _import_one(
-    plan: ImportPlan, found: Found, known: dict[str, str], factors: PathFactors
-) -> tuple[FileOutcome, list[Run]]:  # fmt: skip
-    read_one = _read_one(plan, found, known)
-    if isinstance(read_one, FileOutcome):
-        return read_one, []
-    text, understood = read_one
-    runs = runs_of(understood, text, plan.experiment, factors(found.relative))
+def _import_file(
+    plan: ImportPlan, candidate: Found, format_by_digest: dict[str, str], factors: PathFactors
+) -> tuple[FileOutcome, list[Run]]:
+    content = _read_file(plan, candidate, format_by_digest)
+    if isinstance(content, FileOutcome):
+        return content, []
+    text, understood = content
+    runs = runs_of(understood, text, plan.experiment, factors(candidate.relative))
     if runs and plan.columns:
         runs[0].raw[COLUMNS_FILE] = plan.columns.content
-    known[digest_of(text.raw)[:DIGEST_CHARACTERS]] = understood.format
-    return _outcome(_key(found), understood, runs), runs
+    format_by_digest[digest_of(text.raw)[:DIGEST_CHARACTERS]] = understood.format
+    return _build_outcome(_build_key(candidate), understood, runs), runs
 
 
-def _read_one(
-    plan: ImportPlan, found: Found, known: Mapping[str, str]
-) -> FileOutcome | tuple[Text, Understood]:  # fmt: skip
+def _read_file(
+    plan: ImportPlan, candidate: Found, format_by_digest: Mapping[str, str]
+) -> FileOutcome | tuple[Text, Understood]:
     """What a file says, or what became of it where it is nothing to store."""
-    name = _key(found)
-    if found.damage:
-        return FileOutcome(name, reason=found.damage, fault=found.fault)
+    name = _build_key(candidate)
+    if candidate.damage:
+        return FileOutcome(name, reason=candidate.damage, fault=candidate.fault)
     try:
-        with open_whole(found.path) as file:
+        with open_whole(candidate.path) as file:
             text = read(file, name)
-        text.version_beside = found.version_beside
+        text.version_beside = candidate.version_beside
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
-        if digest in known:
+        if digest in format_by_digest:
             reason = _by_another_map(plan, digest)
-            return FileOutcome(name, known[digest], there=not reason, reason=reason)
+            return FileOutcome(name, format_by_digest[digest], there=not reason, reason=reason)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except UnknownFormatError as error:
         text_alone = error.message.removeprefix(f"{name}: ")
         return FileOutcome(name, reason=restore(error.code, text_alone, error.values))
     except (IosondeError, OSError) as error:
-        return FileOutcome(name, reason=_reason(error, name), fault=_is_fault(error))
-    text.name = found.relative.as_posix()
-    if not found.named and plan.columns is None and _is_quoted(name, text, understood):
+        return FileOutcome(name, reason=_format_reason(error, name), fault=_is_fault(error))
+    text.name = candidate.relative.as_posix()
+    if not candidate.named and plan.columns is None and _is_quoted(name, text, understood):
         return FileOutcome(name, understood.format, quoted=True)
     return text, understood
 
 
-def _outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutcome:
+def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutcome:
     if not runs:
         return FileOutcome(name, understood.format, reason=_no_result(understood.warnings))
     incomplete = sum(bool(run.missing) for run in runs)
@@ -446,60 +459,62 @@ def _outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutc
 
 
 def _import_together(
-    plan: ImportPlan, group: Sequence[Found], known: dict[str, str], factors: PathFactors
+    plan: ImportPlan, group: Sequence[Found], format_by_digest: dict[str, str], factors: PathFactors
 ) -> list[tuple[FileOutcome, list[Run]]]:
     """Files of one or of some executions, in the order of ``group``."""
     members: dict[str, Member] = {}
     outcomes: dict[str, FileOutcome] = {}
-    relative = {_key(found): found.relative for found in group}
-    for found in group:
-        key, read_one = _key(found), _read_one(plan, found, {})
-        if not isinstance(read_one, FileOutcome):
-            members[key] = Member(key, found.place, *read_one)
+    relative = {_build_key(candidate): candidate.relative for candidate in group}
+    for candidate in group:
+        key, content = _build_key(candidate), _read_file(plan, candidate, {})
+        if not isinstance(content, FileOutcome):
+            members[key] = Member(key, candidate.place, *content)
             continue
-        outcomes[key] = read_one
-        if KEPT.search(found.place.name) and found.size:
+        outcomes[key] = content
+        if KEPT.search(candidate.place.name) and candidate.size:
             with suppress(IosondeError, OSError):
-                members[key] = Member(key, found.place, _text_of(found), None)
-    made, joined = runs_together(list(members.values()), plan.experiment, lambda one: factors(relative[one.name]))
-    known_before = dict(known)
-    for key, one in members.items():
-        if one.understood is None:
+                members[key] = Member(key, candidate.place, _text_of(candidate), None)
+    runs_by_file, joined = runs_together(
+        list(members.values()), plan.experiment, lambda member: factors(relative[member.name])
+    )
+    earlier_formats = dict(format_by_digest)
+    for key, member in members.items():
+        if member.understood is None:
             continue
-        digest = digest_of(one.text.raw)[:DIGEST_CHARACTERS]
+        digest = digest_of(member.text.raw)[:DIGEST_CHARACTERS]
         if key not in joined:
-            outcomes[key] = _outcome(key, one.understood, made[key])
-            if digest in known_before:
-                outcomes[key] = FileOutcome(key, known[digest], there=True)
-                made[key] = []
-            elif made[key]:
-                known[digest] = one.understood.format
-    there = bool(made) and all(outcomes[key].there for key in made)
+            outcomes[key] = _build_outcome(key, member.understood, runs_by_file[key])
+            if digest in earlier_formats:
+                outcomes[key] = FileOutcome(key, format_by_digest[digest], there=True)
+                runs_by_file[key] = []
+            elif runs_by_file[key]:
+                format_by_digest[digest] = member.understood.format
+    there = bool(runs_by_file) and all(outcomes[key].there for key in runs_by_file)
     for key in joined:
         form = understood.format if (understood := members[key].understood) else ""
         outcomes[key] = FileOutcome(key, form, there=there, joined=not there)
-    return [(outcomes[_key(found)], made.get(_key(found), [])) for found in group]
+    return [(outcomes[_build_key(candidate)], runs_by_file.get(_build_key(candidate), [])) for candidate in group]
 
 
 def _begin(found: Found) -> bytes:
     """The first bytes of a file; none of one that cannot be read."""
-    return _content(found, 2048)
+    return _read_content(found, 2048)
 
 
-def _content(found: Found, limit: int | None = None) -> bytes:
+def _read_content(candidate: Found, limit: int | None = None) -> bytes:
     """All of a file, or its begin; nothing of one that cannot be read."""
     if limit is not None:
-        return begin_of(found.path, limit)
+        return begin_of(candidate.path, limit)
     try:
-        with open_whole(found.path) as file:
+        with open_whole(candidate.path) as file:
             return file.read()
     except (IosondeError, OSError):
         return b""
 
 
-def _text_of(found: Found) -> Text:
-    with open_whole(found.path) as file:
-        return read(file, found.relative.as_posix())
+def _text_of(candidate: Found) -> Text:
+    with open_whole(candidate.path) as file:
+        return read(file, candidate.relative.as_posix())
 
 
 def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
@@ -511,11 +526,11 @@ def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
 def _by_another_map(plan: ImportPlan, digest: str) -> str:
     """Why a file that is in the store is not as this plan reads it; '' where it is, and for another tool's output."""
     first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
-    kept = first / "raw" / COLUMNS_FILE
-    if plan.columns is None or not kept.is_file() or kept.read_bytes() == plan.columns.content:
+    stored_map = first / "raw" / COLUMNS_FILE
+    if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:
         return ""
     return Message(
-        "different-map", "it is in the store, read by another map ({map}): import it into another store", map=kept
+        "different-map", "it is in the store, read by another map ({map}): import it into another store", map=stored_map
     )
 
 

@@ -49,8 +49,8 @@ class Member:
     @property
     def parts(self) -> list[FilePart]:
         """Each execution that the file tells of."""
-        made = self.understood
-        return [FilePart(self.name, one, made.claim) for one in made.runs] if made else []
+        understood = self.understood
+        return [FilePart(self.name, run, understood.claim) for run in understood.runs] if understood else []
 
 
 def together(
@@ -63,56 +63,59 @@ def together(
     and every other one by itself. ``place`` is where a file stands, ``begin`` its first bytes, ``content`` all of
     them."""
     by_folder: dict[PurePath, list[T]] = {}
-    for one in found:
-        by_folder.setdefault(place(one).parent, []).append(one)
-    executions = {folder for folder, files in by_folder.items() if is_execution([place(one).name for one in files])}
+    for candidate in found:
+        by_folder.setdefault(place(candidate).parent, []).append(candidate)
+    executions = {folder for folder, files in by_folder.items() if is_execution([place(file).name for file in files])}
     below: dict[PurePath, set[PurePath]] = {}
     for folder in executions:
         for above in folder.parents:
             below.setdefault(above, set()).add(folder)
     head = {folder: folder for folder in executions}
     near = {folder for folder, several in below.items() if len(several) <= FEW_EXECUTIONS}
-    for folder in sorted(near | by_folder.keys(), key=lambda one: len(one.parts)):
+    for folder in sorted(near | by_folder.keys(), key=lambda path: len(path.parts)):
         if 0 < len(below.get(folder, ())) <= MOST_EXECUTIONS:
             # From the top on: whatever stands above these was met before, and gathered more.
-            first = head.get(folder) or min(head[one] for one in below[folder])
+            first = head.get(folder) or min(head[entry] for entry in below[folder])
             head |= dict.fromkeys((folder, *below[folder]), first)
     for folder, files in by_folder.items():
         if folder not in head and len(files) <= MOST_FILES and _is_repeated(files, place, begin):
             head[folder] = folder
-    _meet(found, place, content, head)
+    _merge_copies(found, place, content, head)
     groups: dict[object, list[T]] = {}
-    for number, one in enumerate(found):
-        groups.setdefault(head.get(place(one).parent, number), []).append(one)
+    for number, candidate in enumerate(found):
+        groups.setdefault(head.get(place(candidate).parent, number), []).append(candidate)
     yield from groups.values()
 
 
-def _meet(
-    found: Sequence[T], place: Callable[[T], PurePath], content: Callable[[T], bytes], head: dict[PurePath, PurePath]
+def _merge_copies(
+    candidates: Sequence[T],
+    place: Callable[[T], PurePath],
+    content: Callable[[T], bytes],
+    head: dict[PurePath, PurePath],
 ) -> None:
     """Executions with the same list of results, character for character, in one group, wherever they stand: an author
     puts the list of one system beside another one, too. What stands in many places is no list of one execution."""
     copies: dict[bytes, set[PurePath]] = {}
-    for one in found:
-        name, folder = place(one), place(one).parent
-        if folder in head and has_list([name.name]) and (held := content(one)):
-            copies.setdefault(hashlib.sha256(held).digest(), set()).add(head[folder])
+    for candidate in candidates:
+        name, folder = place(candidate), place(candidate).parent
+        if folder in head and has_list([name.name]) and (data := content(candidate)):
+            copies.setdefault(hashlib.sha256(data).digest(), set()).add(head[folder])
     moved: dict[PurePath, PurePath] = {}
 
-    def now(one: PurePath) -> PurePath:
-        return now(moved[one]) if one in moved else one
+    def resolve_move(path: PurePath) -> PurePath:
+        return resolve_move(moved[path]) if path in moved else path
 
     for heads in copies.values():
         if 1 < len(heads) <= FEW_EXECUTIONS:
-            first, *others = sorted({now(one) for one in heads})
+            first, *others = sorted({resolve_move(path) for path in heads})
             moved |= dict.fromkeys(others, first)
-    head |= {folder: now(one) for folder, one in head.items()}
+    head |= {folder: resolve_move(top) for folder, top in head.items()}
 
 
 def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]) -> bool:
     """Whether what one of these files says often stands in another one: beside elbencho's CSV its text, beside the
     outputs of IOR and mdtest the log of their job."""
-    heads = [begin(one) for one in files if place(one).suffix.lower() in _TEXTS]
+    heads = [begin(file) for file in files if place(file).suffix.lower() in _TEXTS]
     return any(head.startswith(elbencho_execution.HEAD) for head in heads) or sum(map(_is_of_mpi, heads)) > 1
 
 
@@ -125,109 +128,119 @@ def runs_together(
 ) -> tuple[dict[str, list[Run]], set[str]]:
     """(name of a file → the runs that it stands for, the names of the files that are in the run of another one)."""
     executions: dict[str, Execution] = {}
-    kept: dict[str, list[Member]] = {}
+    files_by_base: dict[str, list[Member]] = {}
     own: dict[str, list[Parsed]] = {}
-    for files in _folders(members):
-        unique = {digest_of(one.text.raw): one for one in reversed(files)}.values()
-        parts = [part for one in reversed(unique) for part in one.parts]
-        names = [one.place.name for one in files]
-        whole = is_execution(names) or has_list(names)
-        made = join(parts, _information(files[0].place.parent, members)) if whole else None
-        if made is not None and not _adopt(made.parsed, made.base.name, executions):
-            executions[made.base.name] = made
-            kept[made.base.name] = files
-            own[made.base.name] = [made.parsed]
-        for part in (part for one in files for part in one.parts) if made is None else made.left:
+    for files in _group_folders(members):
+        unique = {digest_of(file.text.raw): file for file in reversed(files)}.values()
+        parts = [part for member in reversed(unique) for part in member.parts]
+        names = [file.place.name for file in files]
+        has_results = is_execution(names) or has_list(names)
+        execution = join(parts, _find_information(files[0].place.parent, members)) if has_results else None
+        if execution is not None and not _adopt_list(execution.parsed, execution.base.name, executions):
+            executions[execution.base.name] = execution
+            files_by_base[execution.base.name] = files
+            own[execution.base.name] = [execution.parsed]
+        for part in (part for file in files for part in file.parts) if execution is None else execution.left:
             own.setdefault(part.name, []).append(part.parsed)
-        _join_elbencho([one.name for one in files], own)
-        _drop_repeated([one.name for one in files], own)
+        _join_elbencho([file.name for file in files], own)
+        _drop_repeated([file.name for file in files], own)
     for name, parsed in ((name, parsed) for name, several in own.items() for parsed in several):
-        _adopt(parsed, name, executions)
+        _adopt_list(parsed, name, executions)
     runs: dict[str, list[Run]] = {}
-    for one in members:
-        told = [parsed for at, parsed in enumerate(own.get(one.name, ()))
-                if (at == 0 and one.name in executions) or not _is_told(parsed, executions)]  # fmt: skip
-        if told and one.understood:
-            runs[one.name] = _runs(one, one.understood, told, experiment, factors(one))
-            if one.name in executions:
-                _keep(runs[one.name], executions[one.name], one, kept[one.name])
-    return runs, {one.name for one in members if one.understood and one.name not in runs}
+    for member in members:
+        standalone = [
+            parsed
+            for at, parsed in enumerate(own.get(member.name, ()))
+            if (at == 0 and member.name in executions) or not _is_part_of_execution(parsed, executions)
+        ]
+        if standalone and member.understood:
+            runs[member.name] = _runs(member, member.understood, standalone, experiment, factors(member))
+            if member.name in executions:
+                _keep_files(runs[member.name], executions[member.name], member, files_by_base[member.name])
+    return runs, {member.name for member in members if member.understood and member.name not in runs}
 
 
 def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
     """What several files of a directory say of one execution stays with one of them."""
-    parts = [(name, one) for name in names for one in own.get(name, ()) if one.tool == "elbencho"]
+    parts = [(name, part) for name in names for part in own.get(name, ()) if part.tool == "elbencho"]
     if len({name for name, _ in parts}) < 2:
         return
     for name, _ in parts:
-        own[name] = [one for one in own[name] if one.tool != "elbencho"]
+        own[name] = [part for part in own[name] if part.tool != "elbencho"]
     for name, parsed, others in elbencho_execution.join(parts):
         own[name].append(parsed)
         if others:
-            parsed.facts["joined_with"] = sorted(PurePath(one).name for one in others)
+            parsed.facts["joined_with"] = sorted(PurePath(other).name for other in others)
 
 
 def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
     """An execution whose output stands in its own file and in the log of the job counts once: in the file with the
     fewest. It is the same where the tool, its start to the second and each of its numbers are."""
-    seen: dict[object, Parsed] = {}
-    for name in sorted(names, key=lambda one: len(own.get(one, ()))):
-        kept = []
+    first_by_key: dict[object, Parsed] = {}
+    for name in sorted(names, key=lambda file_name: len(own.get(file_name, ()))):
+        unique = []
         for parsed in own.get(name, ()):
             key = (parsed.tool, parsed.started_at, tuple((row.operation, row.metric, row.value) for row in parsed.rows))
-            if parsed.started_at and parsed.rows and key in seen:
-                seen[key].adopt_missing(PurePath(name).name, parsed)
+            if parsed.started_at and parsed.rows and key in first_by_key:
+                first_by_key[key].adopt_missing(PurePath(name).name, parsed)
             else:
-                kept.append(parsed)
-                seen[key] = parsed
+                unique.append(parsed)
+                first_by_key[key] = parsed
         if name in own:
-            own[name] = kept
+            own[name] = unique
 
 
-def _folders(members: Sequence[Member]) -> list[list[Member]]:
+def _group_folders(members: Sequence[Member]) -> list[list[Member]]:
     """The files by where they stand, those with the most of them first: of two copies it has more to say."""
     folders: dict[PurePath, list[Member]] = {}
-    for one in members:
-        folders.setdefault(one.place.parent, []).append(one)
+    for member in members:
+        folders.setdefault(member.place.parent, []).append(member)
     return sorted(folders.values(), key=len, reverse=True)
 
 
-def _is_told(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
+def _is_part_of_execution(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
     """Whether this list is that of an execution that is there."""
-    return is_list(parsed) and any(one.is_same(parsed) for one in executions.values())
+    return is_list(parsed) and any(execution.is_same(parsed) for execution in executions.values())
 
 
-def _adopt(parsed: Parsed, name: str, executions: Mapping[str, Execution]) -> bool:
+def _adopt_list(parsed: Parsed, name: str, executions: Mapping[str, Execution]) -> bool:
     """Whether this list is that of an execution that is there, which is then as invalid as the list."""
-    for one in executions.values():
-        if is_list(parsed) and one.is_same(parsed):
-            if one.parsed is not parsed:
-                one.parsed.adopt_invalid(PurePath(name).name, parsed)
+    for execution in executions.values():
+        if is_list(parsed) and execution.is_same(parsed):
+            if execution.parsed is not parsed:
+                execution.parsed.adopt_invalid(PurePath(name).name, parsed)
             return True
     return False
 
 
 def _runs(
-    one: Member, understood: Understood, told: list[Parsed], experiment: str, factors: Mapping[str, FactorValue]
+    member: Member,
+    understood: Understood,
+    parsed_runs: list[Parsed],
+    experiment: str,
+    factors: Mapping[str, FactorValue],
 ) -> list[Run]:
-    whole = Understood(understood.format, understood.claim, understood.others, told, understood.notes)
-    return runs_of(whole, one.text, experiment, factors)
+    combined = Understood(understood.format, understood.claim, understood.others, parsed_runs, understood.notes)
+    return runs_of(combined, member.text, experiment, factors)
 
 
-def _keep(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
+def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
     """With the first run the files that it is made of, and those of its settings."""
     used = {part.name for part in execution.used}
-    others = [one for one in files if one is not base and (one.name in used or KEPT.search(one.name))]
+    others = [file for file in files if file is not base and (file.name in used or KEPT.search(file.name))]
     run = runs[0]
-    run.raw |= {_UNSAFE.sub("_", one.place.name)[-120:].lstrip("."): one.text.raw for one in others}
+    run.raw |= {_UNSAFE.sub("_", other.place.name)[-120:].lstrip("."): other.text.raw for other in others}
     run.facts["import"] |= {
-        "files": {one.place.name: digest_of(one.text.raw) for one in (base, *others)},
+        "files": {member.place.name: digest_of(member.text.raw) for member in (base, *others)},
         "doubles": sorted({PurePath(part.name).name for part in execution.doubles}),
     }
 
 
-def _information(folder: PurePath, members: Sequence[Member]) -> str:
+def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
     """What ``system-information.txt`` says, here or above: the nearest."""
-    found = [one for one in members if one.place.name == INFORMATION
-             and (one.place.parent == folder or one.place.parent in folder.parents)]  # fmt: skip
-    return max(found, key=lambda one: len(one.place.parts)).text.whole if found else ""
+    information_files = [
+        member
+        for member in members
+        if member.place.name == INFORMATION and (member.place.parent == folder or member.place.parent in folder.parents)
+    ]
+    return max(information_files, key=lambda member: len(member.place.parts)).text.whole if information_files else ""

@@ -18,12 +18,12 @@ def versions_of(
     for place in places:
         by_folder.setdefault(place.parent, []).append(place)
 
-    def begin(place: PurePath) -> bytes:
+    def read_begin(place: PurePath) -> bytes:
         return content(place, HEAD_BYTES) if place in imported else begin_of(Path(place), HEAD_BYTES)
 
-    found: dict[PurePath, VersionBeside] = {}
+    versions: dict[PurePath, VersionBeside] = {}
     for place in filter(is_latency_log, places):
         others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
-        if version := version_beside(place, begin, others):
-            found[place] = version
-    return found
+        if version := version_beside(place, read_begin, others):
+            versions[place] = version
+    return versions

@@ -51,8 +51,8 @@ class LabSetting:
 
 def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
     """The trials that need another cluster than the one we are in."""
-    made = lab.factors(wanted.spec.lab)
-    if not made:
+    lab_factors = lab.factors(wanted.spec.lab)
+    if not lab_factors:
         return set()
     setting = (emulated.lab() or {}).get(SETTING)
     if not setting or setting["experiment"] != experiment.id:
@@ -60,7 +60,7 @@ def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
             "wrong-lab", "this lab was not brought up for a trial of this experiment", "iosonde lab run FILE"
         )
     here = (setting["repetition"], setting["levels"])
-    return {trial.index for trial in experiment.trials if _needs(trial, made) != here}
+    return {trial.index for trial in experiment.trials if _find_needs(trial, lab_factors) != here}
 
 
 def orders(spec: Spec) -> LabOrders | None:
@@ -80,19 +80,19 @@ def orders(spec: Spec) -> LabOrders | None:
 
 def planned_faults(experiment: Experiment, setting: LabSetting, wanted: Campaign) -> list[PlannedFault]:
     """Those of all trials that are measured in this cluster, each once. Raises InputError."""
-    made, here = lab.factors(wanted.spec.lab), (setting.repetition, setting.levels)
-    trials = [trial for trial in experiment.trials if _needs(trial, made) == here]
-    return list(dict.fromkeys(one for trial in trials for one in planned(wanted.spec.faults, trial.factors)))
+    lab_factors, here = lab.factors(wanted.spec.lab), (setting.repetition, setting.levels)
+    trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
+    return list(dict.fromkeys(fault for trial in trials for fault in planned(wanted.spec.faults, trial.factors)))
 
 
 def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen: list[LabSetting]) -> LabSetting | None:
     """The cluster that the next trial needs which is not ``done``, in the order that was drawn; None where all trials
     are, or had their cluster among those ``seen``."""
-    made = lab.factors(wanted.spec.lab)
+    lab_factors = lab.factors(wanted.spec.lab)
     for trial in experiment.trials:
         if trial.index in done:
             continue
-        repetition, levels = _needs(trial, made)
+        repetition, levels = _find_needs(trial, lab_factors)
         words, options = lab.at(wanted.spec.lab, levels)
         setting = LabSetting(words, options, repetition, levels, max(wanted.nodes), experiment.id,
                              bool(wanted.spec.lab.get(lab.PROFILE)))  # fmt: skip
@@ -103,13 +103,13 @@ def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen:
 
 def settings(experiment: Experiment, wanted: Campaign) -> list[LabSetting]:
     """All clusters that the trials need, in the order that was drawn."""
-    seen: list[LabSetting] = []
-    while setting := next_setting(experiment, set(), wanted, seen):
-        seen.append(setting)
-    return seen
+    lab_settings: list[LabSetting] = []
+    while setting := next_setting(experiment, set(), wanted, lab_settings):
+        lab_settings.append(setting)
+    return lab_settings
 
 
-def _needs(trial: Trial, made: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
-    if not made:
+def _find_needs(trial: Trial, lab_factors: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
+    if not lab_factors:
         return None, {}
-    return trial.repetition, {name: trial.factors[name] for name in made}
+    return trial.repetition, {name: trial.factors[name] for name in lab_factors}

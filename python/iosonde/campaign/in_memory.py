@@ -24,7 +24,7 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     if not campaign.terms.moves or not any(isinstance(step, CommandStep) for step in campaign.spec.steps):
         return
     work = work_of(campaign)
-    moved = [(found.n_bytes, _nodes(trial)) for trial in trials if (found := work(trial.factors))]
+    moved = [(trial_work.n_bytes, _nodes(trial)) for trial in trials if (trial_work := work(trial.factors))]
     if small := [n_bytes / nodes for n_bytes, nodes in moved if 0 < n_bytes / nodes <= memory_bytes]:
         of = _of(len(small), len(moved))
         yield Message(
@@ -37,15 +37,15 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
         )
 
     cluster = campaign.terms.cluster
-    of_servers = (cluster and cluster.server_memory()) or 0
-    if cluster and (held := [n_bytes for n_bytes, _ in moved if 0 < n_bytes <= of_servers]):
+    server_memory = (cluster and cluster.server_memory()) or 0
+    if cluster and (fitting := [n_bytes for n_bytes, _ in moved if 0 < n_bytes <= server_memory]):
         yield Message(
             "fits-in-server-memory",
             "in {trials} at most {size} are moved, which fit into the servers' memory of {memory} in all ({file}): "
             "what is read may come from there, and never from a disk",
-            trials=_of(len(held), len(moved)),
-            size=format_size(max(held)),
-            memory=format_size(of_servers),
+            trials=_of(len(fitting), len(moved)),
+            size=format_size(max(fitting)),
+            memory=format_size(server_memory),
             file=cluster.file,
         )
 

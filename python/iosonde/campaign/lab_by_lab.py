@@ -16,32 +16,32 @@ from .trials import PATIENCE
 InOne = Callable[[LabSetting, Sequence[str]], int]
 
 
-def lab_by_lab(begun: LabCampaign, in_one: InOne, say: Callable[[str], None]) -> int:
-    """Measure what is left; the exit code. ``in_one`` brings a cluster up, measures in it by a ``run`` with these words
-    more, and returns the exit code of that.
+def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]) -> int:
+    """Measure what is left; the exit code. ``run_in_lab`` brings a cluster up, measures in it by a ``run`` with these
+    words more, and returns the exit code of that.
 
     A cluster that does not come up, or in which ``run`` meets a fault, as nodes that do not answer, is left out and
     said: PROBLEM_FOUND, as where a trial is incomplete. PATIENCE of them in a row end the campaign, as any other exit
     code does. Raises SystemFaultError where the one that ended it did not come up.
     """
     worst, in_a_row, budget = 0, 0, begun.budget()
-    seen, failed = list[LabSetting](), list[LabSetting]()
-    setting = begun.next_setting(seen)
+    attempted, failed = list[LabSetting](), list[LabSetting]()
+    setting = begun.next_setting(attempted)
     while setting:
         if not budget.has_room():
             say(budget.ended)
             break
-        seen.append(setting)
+        attempted.append(setting)
         with budget.one_lab():
-            code, fault = _measured(begun, setting, in_one, budget.words())
+            code, fault = _measured(begun, setting, run_in_lab, budget.words())
         if code not in (0, PROBLEM_FOUND, FAULT):
             return code
         worst = max(worst, min(code, PROBLEM_FOUND))
         in_a_row = in_a_row + 1 if code == FAULT else 0
-        following = begun.next_setting(seen)
+        following = begun.next_setting(attempted)
         if code == FAULT:
             failed.append(setting)
-            if in_a_row == PATIENCE or (failed == seen and not following):
+            if in_a_row == PATIENCE or (failed == attempted and not following):
                 if fault:
                     raise fault
                 return FAULT
@@ -55,13 +55,13 @@ def lab_by_lab(begun: LabCampaign, in_one: InOne, say: Callable[[str], None]) ->
             )
         setting = following
     if failed:
-        names = "; ".join(one.said for one in failed)
+        names = "; ".join(lab_setting.said for lab_setting in failed)
         say(
             Message(
                 "labs-excluded",
                 "{labs} of {n} left out ({names}): the same command tries again",
                 labs=counted(len(failed), "lab"),
-                n=len(seen),
+                n=len(attempted),
                 names=names,
             )
         )
@@ -69,11 +69,11 @@ def lab_by_lab(begun: LabCampaign, in_one: InOne, say: Callable[[str], None]) ->
 
 
 def _measured(
-    begun: LabCampaign, setting: LabSetting, in_one: InOne, words: Sequence[str]
+    begun: LabCampaign, setting: LabSetting, run_in_lab: InOne, words: Sequence[str]
 ) -> tuple[int, SystemFaultError | None]:
     before = begun.kept()
     try:
-        code = in_one(setting, words)
+        code = run_in_lab(setting, words)
     except SystemFaultError as error:
         return FAULT, error
     if code in (0, PROBLEM_FOUND) and begun.kept() == before:

@@ -26,14 +26,14 @@ class LabFile:
 
 def lab_file(spec_file: str | None, what: str | None) -> LabFile:
     """Of the options that name a file, if it is there."""
-    named = spec_file or what
-    file = Path(named) if named and (spec_file or is_file(named)) else None
+    source = spec_file or what
+    file = Path(source) if source and (spec_file or is_file(source)) else None
     if file is not None:
         check_reachable(file)
     if file is None or not file.is_file():
         return LabFile("lab")
     data = yaml_text.load(file).data
-    told = lab.told(data)
+    section = lab.told(data)
     stem = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:31]
-    return LabFile(str(told.get("name") or stem or "lab"), lab.KEY in data, tuple(lab.file_systems(data)),
-                   tuple(told.get(lab.SET) or ()))  # fmt: skip
+    return LabFile(str(section.get("name") or stem or "lab"), lab.KEY in data, tuple(lab.file_systems(data)),
+                   tuple(section.get(lab.SET) or ()))  # fmt: skip

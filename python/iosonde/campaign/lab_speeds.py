@@ -24,13 +24,13 @@ _SERVERS = 3  # where the file does not say: as `iosonde lab up` makes
 def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     """Speeds of a cell, by a file's section ``lab``: as many links at once as there are clients at work, or servers.
     None where no link is limited."""
-    if "net" not in section and not any("net" in words for words in _meant(section)):
+    if "net" not in section and not any("net" in words for words in _list_level_sections(section)):
         return None
     usual = Speeds()
     names = (*lab.factors(section), "nodes")
 
     @cache  # a design may have thousands of cells, and few labs
-    def at(levels: tuple[Any, ...]) -> Speeds:
+    def compute_at_levels(levels: tuple[Any, ...]) -> Speeds:
         cell = dict(zip(names, levels, strict=True))
         words, options = lab.at(section, cell)
         if words.get("net") is None or words.get("file_system") == LOCAL:
@@ -41,19 +41,21 @@ def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
         written = min(link * links / copies, usual.bytes_per_s) if copies > 1 else None
         return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s), written_per_s=written)
 
-    def speeds(cell: Cell) -> Speeds:
-        return at(tuple([cell[name] for name in names])) if cell.keys() >= set(names) else usual
+    def compute_speeds(cell: Cell) -> Speeds:
+        return compute_at_levels(tuple([cell[name] for name in names])) if cell.keys() >= set(names) else usual
 
-    return speeds
+    return compute_speeds
 
 
 def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
     """How many are brought up, one after another, for these trials; 0 where the file asks for none."""
-    made = lab.factors(section)
+    lab_factors = lab.factors(section)
     if not section:
         return 0
-    return len({(trial.repetition, *(trial.factors[name] for name in made)) if made else () for trial in trials})
+    return len(
+        {(trial.repetition, *(trial.factors[name] for name in lab_factors)) if lab_factors else () for trial in trials}
+    )
 
 
-def _meant(section: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_level_sections(section: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [words for levels in section.get(lab.LEVELS, {}).values() for words in levels.values()]

@@ -15,7 +15,7 @@ from iosonde.store.lock import only_one
 
 def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
     """Remove it, but for what is of ``experiment`` itself, or being measured, or somebody else's."""
-    others = [one.id for one in store.experiments() if one.id != experiment and str(target) in _targets_of(one)]
+    others = [other.id for other in store.experiments() if other.id != experiment and str(target) in _targets_of(other)]
     for old in keeper.left(target, others):
         try:
             with only_one(store.path, old):

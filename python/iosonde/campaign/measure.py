@@ -41,7 +41,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     progress = begun.hands.caller.progress(begun.ready.expected_s)
     workspaces: dict[str, KeptWorkspace] = {}
     try:
-        resumed = _save(begun)
+        resumed = _save_experiment(begun)
         _make_workspaces(begun, workspaces, resumed)
         ended = _trials(begun, _bench(begun, progress), workspaces, progress, done)
     except BaseException as error:
@@ -49,7 +49,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
         _clean_up(begun, workspaces, error)
         raise
     progress.clear()
-    fault = _cleaned(workspaces)
+    fault = _clean_targets(workspaces)
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
 
 
@@ -63,11 +63,11 @@ def _say_first(begun: BegunCampaign) -> None:
         begun.say(why.prefixed("warning"))
 
 
-def _save(begun: BegunCampaign) -> bool:
+def _save_experiment(begun: BegunCampaign) -> bool:
     """The experiment is in the store now, and what it left on the nodes when it was cut short is gone; whether it was
     there before."""
     store, experiment = begun.store, begun.experiment
-    resumed = any(one.id == experiment.id for one in store.experiments())
+    resumed = any(other.id == experiment.id for other in store.experiments())
     store.save_experiment(experiment)
     spools.remove_here(experiment.id, begun.spool)
     if resumed and (why := _clean_nodes(begun, CLEAN_S)):
@@ -76,14 +76,14 @@ def _save(begun: BegunCampaign) -> bool:
     return resumed
 
 
-def _make_workspaces(begun: BegunCampaign, made: dict[str, KeptWorkspace], resumed: bool) -> None:
-    """One on each target, in ``made`` by its name as soon as something of it may be there."""
+def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, KeptWorkspace], resumed: bool) -> None:
+    """One on each target, in ``workspaces`` by its name as soon as something of it may be there."""
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.wanted.spec.targets.items():
         with targets.said(name):
             left.remove(begun.store, target, experiment.id, keeper, begun.say)
-            made[name] = keeper.workspace(target, experiment.id)
-            made[name].create(resumed=resumed, hold=not may_unmount(begun.wanted))
+            workspaces[name] = keeper.workspace(target, experiment.id)
+            workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.wanted))
 
 
 def _bench(begun: BegunCampaign, progress: Progress) -> Bench:
@@ -98,12 +98,15 @@ def _trials(
     begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, KeptWorkspace], progress: Progress, done: set[int]
 ) -> Ended:
     """All of them, with what the campaign sets on the system set back at the end."""
-    of_targets, rules = benches.of_targets(bench, begun, workspaces), _rules(begun)
+    target_benches, rules = benches.of_targets(bench, begun, workspaces), _rules(begun)
     forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
-    with forked, restore.kept(_settings(begun), begun.say) as found:
-        known = {LEVELS_FOUND: found} if found else {}
-        told = {name: replace(one, facts=one.facts | known) for name, one in of_targets.items()}
-        each = EachTrial(begun, told, progress, done)
+    with forked, restore.kept(_settings(begun), begun.say) as initial_levels:
+        extra_facts = {LEVELS_FOUND: initial_levels} if initial_levels else {}
+        annotated = {
+            name: replace(target_bench, facts=target_bench.facts | extra_facts)
+            for name, target_bench in target_benches.items()
+        }
+        each = EachTrial(begun, annotated, progress, done)
         return trials.run(
             begun.experiment,
             done,
@@ -116,20 +119,20 @@ def _trials(
 
 
 def _rules(begun: BegunCampaign) -> Rules:
-    store, wanted, experiment = begun.store, begun.wanted, begun.experiment
+    store, campaign, experiment = begun.store, begun.wanted, begun.experiment
     ends = []
-    if (budget_s := wanted.terms.budget_s) is not None:
+    if (budget_s := campaign.terms.budget_s) is not None:
         budget = Message("budget-exhausted", "the budget of {budget}", budget=format_seconds(budget_s))
         ends.append((time.monotonic() + budget_s, budget))
     job = begun.ready.node["scheduler"]
     if job and (walltime_end := job["walltime_end"]):
-        left_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
+        remaining_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
         walltime = Message("walltime-exhausted", "the batch job's walltime")
-        ends.append((time.monotonic() + left_s - 30, walltime))
+        ends.append((time.monotonic() + remaining_s - 30, walltime))
     ends_at, because = min(ends, default=(None, Rules.ends_because))
 
-    expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
-    rule = (lambda: repetitions_needed(store, wanted, experiment, begun.level)) if wanted.spec.until else None
+    expected_s = max((trial.seconds for trial in measured_trials(store, campaign)), default=0.0)
+    rule = (lambda: repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
     pairs = pair_rule(experiment)
     looks = Pairs(pairs, experiment, store) if pairs else None
     return Rules(ends_at, because, rule, looks, expected_s=expected_s)
@@ -155,7 +158,7 @@ def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace], err
         begun.hands.keeper.limit(INTERRUPTED_S)
     if why := _clean_nodes(begun, INTERRUPTED_S):
         begun.say(why)
-    if fault := _cleaned(workspaces):
+    if fault := _clean_targets(workspaces):
         begun.say(fault.message)
 
 
@@ -168,11 +171,11 @@ def _clean_nodes(begun: BegunCampaign, limit_s: float) -> str:
 def may_unmount(wanted: Campaign) -> bool:
     """Whether commands of the user's are run: any of them may unmount the target, which must not be busy then."""
     spec = wanted.spec
-    asked = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)
-    return any(asked) or len(spec.native) < len(spec.steps)
+    hooks = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)
+    return any(hooks) or len(spec.native) < len(spec.steps)
 
 
-def _cleaned(workspaces: Mapping[str, KeptWorkspace]) -> TargetError | TargetFaultError | None:
+def _clean_targets(workspaces: Mapping[str, KeptWorkspace]) -> TargetError | TargetFaultError | None:
     """Remove what is ours from every target; the error that says what is left, and why."""
     faults: list[TargetError | TargetFaultError] = []
     for name, workspace in workspaces.items():

@@ -55,7 +55,7 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
     """Every program that is to be an MPI job, once, with its launcher, started together for a moment: on as many nodes
     as the largest trial has. Raises LaunchError, InputError for a program that is not there."""
     jobs: dict[tuple[str, str], MpiJob] = {}
-    seen = set()
+    libraries = set()
     for label, step in labelled(spec):
         for word in _words(step, ahead) if mpi_jobs.jobs([step]) else ():
             if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
@@ -70,11 +70,11 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
             tasks = min(2, max(trial.nodes * trial.ranks_per_node for trial in ahead))
             try:
                 starter = launcher.job(nodes, max(trial.ranks_per_node for trial in ahead), library, ())
-                if starter and library not in seen:
+                if starter and library not in libraries:
                     program.check(launcher, tasks if launcher.name == "local" else nodes, library)
             except LaunchError as error:
                 raise error.prefixed(f"{label}: {word}") from error
-            seen.add(library)
+            libraries.add(library)
             jobs[label, word] = MpiJob(label, word, library.version, next(iter(starter), ""))
     return tuple(jobs.values())
 
@@ -93,11 +93,11 @@ def _words(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
 def warnings(spec: Spec) -> list[Message]:
     """What is hardly meant, in sentences."""
     nodes, per_node = max(spec.counts("nodes")), max(spec.counts("ranks_per_node"))
-    said = []
+    messages = []
     for label, step in labelled(spec):
         why: list[Message | None] = []
         if step.on == ALL and nodes * per_node > 1:
-            why += _copies(step, nodes, per_node)
+            why += _warn_copies(step, nodes, per_node)
         if step.on in ONCE:
             why.append(strangers(step.command))
         if mpi_program.creates_only(step.command):
@@ -108,11 +108,11 @@ def warnings(spec: Spec) -> list[Message]:
                     "removal is measured, and its files stay",
                 )
             )
-        said += [one.prefixed(label) for one in why if one]
-    return said
+        messages += [one.prefixed(label) for one in why if one]
+    return messages
 
 
-def _copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
+def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
     """Of a command that every rank runs."""
     ranks, begins = nodes * per_node, mpi_program.first(step.command)
     tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)

@@ -22,12 +22,12 @@ def native_document(asked: Request, say: Callable[[str], None]) -> Document:
             "{spell.native} needs the command of another tool",
             "as: iosonde run 'ior -w -r -t 1m -b 1g' --native",
         )
-    found = translate(asked.what)
-    for name, why in found.ignored:
+    translation = translate(asked.what)
+    for name, why in translation.ignored:
         say(Message("ignored-tool-option", "note: {option} is ignored: {reason}", option=name, reason=why))
-    for note in found.notes:
+    for note in translation.notes:
         say(note.prefixed("note") if isinstance(note, Message) else f"note: {note}")
-    data: dict[str, Any] = {"steps": [{"workload": found.workload, **found.settings.to_json()}]}
-    own = {"repetitions": found.repetitions, "target": found.target, "ranks_per_node": found.ranks}
+    data: dict[str, Any] = {"steps": [{"workload": translation.workload, **translation.settings.to_json()}]}
+    own = {"repetitions": translation.repetitions, "target": translation.target, "ranks_per_node": translation.ranks}
     data |= {key: value for key, value in own.items() if value is not None and getattr(asked, key) is None}
     return Document(data, "", {(key,): "the command" for key in data})

@@ -29,13 +29,13 @@ def space(campaign: Campaign) -> tuple[int, int]:
     """(bytes, files) that any trial's native workloads have on the target at once, at most."""
     n_bytes = n_files = 0
     for step in campaign.spec.native:
-        sizes = [_space(step, settings, campaign.max_ranks) for settings in _settings(step, campaign)]
+        sizes = [_compute_step_space(step, settings, campaign.max_ranks) for settings in _settings(step, campaign)]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
     return n_bytes, n_files
 
 
-def _space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
+def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
     producer = workloads.find(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
 
@@ -47,13 +47,18 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
-    found = forecasts.forecast(
-        trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign), waits_of(campaign)
+    prediction = forecasts.forecast(
+        trials,
+        measured,
+        work_of(campaign),
+        _select_speeds(campaign),
+        _count_extra_commands(campaign),
+        waits_of(campaign),
     )
-    return replace(found, pacing=campaign.pacing)
+    return replace(prediction, pacing=campaign.pacing)
 
 
-def _besides(campaign: Campaign) -> int:
+def _count_extra_commands(campaign: Campaign) -> int:
     """How many commands of a trial set factors and caches, or prepare and tidy up: a guess knows nothing of them,
     unless the file says what a trial takes besides (``speeds: {start: …}``)."""
     spec = campaign.spec
@@ -69,7 +74,7 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], le
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
         return []
-    expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign), waits_of(campaign))
+    expected = forecasts.estimator(measured, work_of(campaign), _select_speeds(campaign), waits_of(campaign))
     return offers(
         spec.factors,
         spec.design,
@@ -90,21 +95,21 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
     used = [[name for name in names if name in names_in(step.settings)] for step in spec.native]
 
     @cache  # a design may have thousands of cells, and few of them differ in what a step uses
-    def moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
+    def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
         step = spec.native[place]
         settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
         producer = workloads.find(step.workload)
         n_bytes, n_written = producer.bytes_moved(settings, ranks), producer.bytes_written(settings, ranks)
         return n_bytes, producer.files_touched(settings, ranks), n_written
 
-    def work(cell: Mapping[str, Any]) -> TrialWork | None:
+    def compute_work(cell: Mapping[str, Any]) -> TrialWork | None:
         if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
             return None
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
-        each = [moved(place, ranks, tuple(cell[name] for name in of)) for place, of in enumerate(used)]
+        each = [compute_moved(place, ranks, tuple(cell[name] for name in of)) for place, of in enumerate(used)]
         return TrialWork(*map(sum, zip(*each, strict=True)))
 
-    return work
+    return compute_work
 
 
 def waits_of(campaign: Campaign) -> Waits | None:
@@ -113,15 +118,15 @@ def waits_of(campaign: Campaign) -> Waits | None:
     if not spec.faults and spec.settle_s is None:
         return None
 
-    def waits(cell: Mapping[str, Any]) -> LabWait | None:
+    def compute_wait(cell: Mapping[str, Any]) -> LabWait | None:
         if not cell.keys() >= names:
             return None
         return LabWait(tuple(faults.planned(spec.faults, cell)), spec.settle_s is not None)
 
-    return waits
+    return compute_wait
 
 
-def _speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
+def _select_speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
     return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else lab_speeds.of_links(campaign.spec.lab)
 
 
@@ -130,20 +135,24 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
     done after it: what a campaign's length is predicted from."""
     steps = campaign.identity()["steps"]
     places = campaign.spec.targets.items()
-    named: dict[str | None, dict[str, str]] = {str(path): {TARGET: name} if name else {} for name, path in places}
-    named = named or {None: {}}
+    factors_by_target: dict[str | None, dict[str, str]] = {
+        str(path): {TARGET: name} if name else {} for name, path in places
+    }
+    factors_by_target = factors_by_target or {None: {}}
     runs = [
-        run for run in (store.runs() if store else ())
-        if run["facts"].get("steps") == steps and run["facts"].get("target") in named and not run["missing"]
-    ]  # fmt: skip
+        run
+        for run in (store.runs() if store else ())
+        if run["facts"].get("steps") == steps and run["facts"].get("target") in factors_by_target and not run["missing"]
+    ]
     after_s = _between(runs)
     return [
         FinishedTrial(
-            run["factors"] | named[run["facts"].get("target")], run["seconds"] + lab_s(run["facts"]) + after_s,
+            run["factors"] | factors_by_target[run["facts"].get("target")],
+            run["seconds"] + lab_s(run["facts"]) + after_s,
             lab_s(run["facts"]),
         )
         for run in runs
-    ]  # fmt: skip
+    ]
 
 
 def lab_s(facts: Mapping[str, Any]) -> float:
@@ -156,9 +165,9 @@ def _between(runs: Sequence[Mapping[str, Any]]) -> float:
     removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may
     have passed."""
     gaps = []
-    for one, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
-        if one["experiment"] == after["experiment"] and after["facts"]["order"] == one["facts"]["order"] + 1:
-            began, then = (datetime.fromisoformat(run["started_at"]) for run in (one, after))
-            besides_s = one["seconds"] + lab_s(one["facts"]) + after["facts"].get("waited_s", 0.0)
+    for before, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
+        if before["experiment"] == after["experiment"] and after["facts"]["order"] == before["facts"]["order"] + 1:
+            began, then = (datetime.fromisoformat(run["started_at"]) for run in (before, after))
+            besides_s = before["seconds"] + lab_s(before["facts"]) + after["facts"].get("waited_s", 0.0)
             gaps.append((then - began).total_seconds() - besides_s)
     return max(median(gaps), 0.0) if gaps else 0.0

@@ -35,11 +35,11 @@ class Pace:
 
     def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
         """Of all that are ``ahead``, the next one first; once the first block is done that is said."""
-        found = self.predict(ahead, self.finished)
+        prediction = self.predict(ahead, self.finished)
         self._block = trial.block if self._block is None else self._block
         if trial.block != self._block and not self._said:
             self._said = True
-            if found.total_s >= WORTH_SAYING_S:
+            if prediction.total_s >= WORTH_SAYING_S:
                 gone = format_seconds(time.monotonic() - self._began)
                 self.say(
                     Message(
@@ -48,8 +48,8 @@ class Pace:
                         "{remaining} ({basis})",
                         elapsed=gone,
                         n_ahead=len(ahead),
-                        remaining=format_seconds(found.total_s),
-                        basis=found.basis,
+                        remaining=format_seconds(prediction.total_s),
+                        basis=prediction.basis,
                     )
                 )
-        return found.total_s
+        return prediction.total_s

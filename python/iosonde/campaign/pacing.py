@@ -96,7 +96,7 @@ class Breaks:
                     wait=format_seconds(wait_s),
                 )
             )
-        while (left_s := until_s - time.monotonic()) > 0:
+        while (remaining_s := until_s - time.monotonic()) > 0:
             self.check()
-            time.sleep(min(LOOK_S, left_s))
+            time.sleep(min(LOOK_S, remaining_s))
         self.waited_s = wait_s

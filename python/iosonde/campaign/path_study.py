@@ -39,21 +39,21 @@ def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str
         "access_size": {"levels": list(_SIZES), "unit": "bytes"},
         **limits, "time_limit": ["60s"],
     }  # fmt: skip
-    loaded = any(one.partition("=")[0] == "load" and ON in one.partition("=")[2].split(",") for one in levels)
-    found: dict[str, Any] = {
+    loaded = any(level.partition("=")[0] == "load" and ON in level.partition("=")[2].split(",") for level in levels)
+    document: dict[str, Any] = {
         "name": NAME,
         "factors": factors | ({"load": [OFF, ON]} if loaded else {}),
         "steps": [{"workload": NAME, **{name: f"${{{name}}}" for name in factors}}],
-        "design": _design(word.partition(":")[2], quick),
+        "design": _build_design(word.partition(":")[2], quick),
         "repetitions": 1,
     }
     if loaded:
-        found |= {"set_up": [_all("tree", _tree()), _all("load", _load("start"))],
-                  "tear_down": [_all("load_end", _load("stop"))]}  # fmt: skip
-    return found
+        document |= {"set_up": [_all("tree", _build_tree_command()), _all("load", _build_load_command("start"))],
+                  "tear_down": [_all("load_end", _build_load_command("stop"))]}  # fmt: skip
+    return document
 
 
-def _design(cells: str, quick: bool) -> dict[str, Any]:
+def _build_design(cells: str, quick: bool) -> dict[str, Any]:
     constraints = [
         f"direction == '{WRITE}' or state in ({_quoted(READ_STATES)})",
         f"direction == '{READ}' or state in ({_quoted(WRITE_STATES)})",
@@ -81,9 +81,9 @@ def _all(name: str, command: str) -> dict[str, Any]:
     return {"name": name, "command": command, "on": "all", "when": {"load": ON}}
 
 
-def _tree() -> str:
+def _build_tree_command() -> str:
     return f'"${PYTHON_VARIABLE}" -m iosonde.measure.tree_program make {_PLACE} --files {_LOAD_FILES}'
 
 
-def _load(what: str) -> str:
+def _build_load_command(what: str) -> str:
     return f'"${PYTHON_VARIABLE}" -m iosonde.measure.load_program {what} --place {_PLACE}'

@@ -82,9 +82,9 @@ class CampaignPlan:
         return {
             "version": 1,
             "trials": [
-                {"index": one.index, "repetition": one.repetition, "block": one.block, **one.factors,
+                {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
                  "seconds": None if seconds is None else round(seconds, 1)}
-                for one, seconds in zip(self.experiment.trials, self.expected.seconds, strict=True)
+                for trial, seconds in zip(self.experiment.trials, self.expected.seconds, strict=True)
             ],
             "seconds": round(self.expected.total_s, 1),
             "unknown": self.expected.unknown,
@@ -100,8 +100,8 @@ class CampaignPlan:
             "files": self.n_files,
             "seed": self.experiment.seed,
             "experiment": self.campaign.identity(),
-            "steps": [_step_json(one) for one in self.steps],
-            "controls": [vars(one) | {"set_once": one.factor in self.set_once} for one in spec.controls],
+            "steps": [_step_json(step) for step in self.steps],
+            "controls": [vars(control) | {"set_once": control.factor in self.set_once} for control in spec.controls],
             "cache": vars(spec.cache),
             "warnings": list(self.warnings),
         }  # fmt: skip
@@ -119,29 +119,29 @@ def plan(asked: Request, caller: Caller | None = None, check_lab: LabCheck = lam
     be nowhere."""
     caller = caller or Caller()
     with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
-        wanted = campaign(asked, caller, Path.absolute if asked.in_lab else keeper.resolve)
+        definition = campaign(asked, caller, Path.absolute if asked.in_lab else keeper.resolve)
         facts = None
         if not asked.in_lab:  # the lab, and with it the target, is not there yet
-            preflight.places(wanted, keeper)
-            facts = preflight.machine_facts(wanted, keeper)
-        experiment = wanted.experiment()
-        for setting in in_lab.settings(experiment, wanted) if asked.in_lab else ():
-            check_lab(setting, in_lab.planned_faults(experiment, setting, wanted))
-        measured = measured_trials(existing_store(wanted), wanted)
-        expected = forecast(wanted, experiment.trials, measured)
-        if n := n_labs(wanted.spec.lab, experiment.trials):
+            preflight.places(definition, keeper)
+            facts = preflight.machine_facts(definition, keeper)
+        experiment = definition.experiment()
+        for setting in in_lab.settings(experiment, definition) if asked.in_lab else ():
+            check_lab(setting, in_lab.planned_faults(experiment, setting, definition))
+        measured = measured_trials(existing_store(definition), definition)
+        expected = forecast(definition, experiment.trials, measured)
+        if n := n_labs(definition.spec.lab, experiment.trials):
             basis = f"{expected.basis}, without bringing up {n} lab{'s' * (n > 1)}"
             values = {**expected.basis.values, "n_labs": n}
             expected = replace(expected, basis=message.restore(expected.basis.code, basis, values))
         if facts is not None:
-            preflight.room(wanted, expected.total_s, facts, keeper)
-    for sentence in (*preflight.unchecked(wanted, expected), *misnamed(wanted),
-                     *(roles.misplaced(wanted, next(iter(facts.values()))) if facts else ()),
-                     *fits_in_memory(wanted, experiment.trials, machine.memory_bytes()),
-                     *skipped(wanted, experiment.trials, facts or {})):  # fmt: skip
+            preflight.room(definition, expected.total_s, facts, keeper)
+    for sentence in (*preflight.unchecked(definition, expected), *misnamed(definition),
+                     *(roles.misplaced(definition, next(iter(facts.values()))) if facts else ()),
+                     *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
+                     *skipped(definition, experiment.trials, facts or {})):  # fmt: skip
         caller.say(sentence)
-    offers = smaller(wanted, experiment.seed, measured, LEVEL)
-    return _plan(wanted, experiment, expected, tuple(offers))
+    offers = smaller(definition, experiment.seed, measured, LEVEL)
+    return _plan(definition, experiment, expected, tuple(offers))
 
 
 def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]) -> CampaignPlan:
@@ -157,11 +157,11 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         cells=design.cells(spec.factors, spec.design, experiment.seed),
         seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_steps(wanted, values)),
-        controls=tuple(_control(one, values) for one in spec.controls),
+        controls=tuple(_fill_control(control, values) for control in spec.controls),
         unmount=_filled(spec.cache.unmount, values),
         mount=_filled(spec.cache.mount, values),
         metrics=tuple(wanted.metrics()),
-        afterwards={one.factor: _afterwards(one, spec) for one in spec.controls if one.set},
+        afterwards={control.factor: _describe_restore(control, spec) for control in spec.controls if control.set},
         warnings=tuple(mpi_steps.warnings(spec)),
         set_once=bring_ups.set_once(spec),
     )
@@ -195,13 +195,13 @@ def _native(stage: str, step: NativeStep, wanted: Campaign, values: dict[str, Fa
 
 def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
     """What differs from rank to rank stays a name, unless one rank runs it."""
-    known = values
+    substitutions = values
     if step.on in ONCE:
-        known = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
-    known = known | step.when
+        substitutions = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
+    substitutions = substitutions | step.when
     begins = mpi_program.first(step.command)
     name = begins.name if begins and begins.is_tool else ""
-    planned = PlannedStep(stage, replace(step, command=_filled(step.command, known)), program=name)
+    planned = PlannedStep(stage, replace(step, command=_filled(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
@@ -212,12 +212,12 @@ def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, 
     return replace(planned, launch=tuple(words))
 
 
-def _control(control: Control, values: dict[str, FactorValue]) -> Control:
+def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
     here = values | {placeholders.LEVEL: values[control.factor]}
     return replace(control, set=_filled(control.set, here), read=_filled(control.read, here))
 
 
-def _afterwards(control: Control, spec: Spec) -> str:
+def _describe_restore(control: Control, spec: Spec) -> str:
     why = restore.stays(control, spec)
     return f"stays as the last trial leaves it ({why})" if why else "set back at the end to what it was before"
 

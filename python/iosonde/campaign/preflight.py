@@ -62,7 +62,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
     for name, target in campaign.spec.targets.items():
         with targets.said(name):
-            _apart(campaign, target, spool)
+            _check_apart(campaign, target, spool)
             keeper.check(target, Need(0, 0), Limits())
     if not spool.is_dir() or not os.access(spool, os.W_OK | os.X_OK):
         raise InputError(
@@ -75,7 +75,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
         check_names(campaign.spec, place, spool)
 
 
-def _apart(campaign: Campaign, target: Path, spool: Path) -> None:
+def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
     if mount.is_below(str(Path(campaign.store).resolve()), str(target)):
         raise InputError(
             "store-on-target",
@@ -114,14 +114,14 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
         targets = tuple(campaign.spec.targets.values())
         rollcall.call(launcher, max(campaign.nodes), where=spool, targets=targets, leave_results=True)
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
-    said = (
+    messages = (
         *unchecked(campaign, expected),
         *misnamed(campaign),
         *roles.misplaced(campaign, next(iter(facts.values()))),
         *fits_in_memory(campaign, ahead, memory),
         *skipped(campaign, ahead, facts),
     )
-    return Ready(launcher, facts, expected.total_s, jobs, said)
+    return Ready(launcher, facts, expected.total_s, jobs, messages)
 
 
 def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
@@ -134,25 +134,25 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
             options="max_seconds",
             trials=counted(expected.unknown, "trial"),
         )
-    given = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
-    if given and len(campaign.spec.native) < len(campaign.spec.steps):
+    limits = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
+    if limits and len(campaign.spec.native) < len(campaign.spec.steps):
         yield Message(
             "unchecked-limit",
             "{flags} does not cover the commands: what they write is not known"
-            if len(given) == 1
+            if len(limits) == 1
             else "{flags} do not cover the commands: what they write is not known",
-            options=" ".join(given),
-            flags=" and ".join(f"{getattr(spell, name)}" for name in given),
+            options=" ".join(limits),
+            flags=" and ".join(f"{getattr(spell, name)}" for name in limits),
         )
 
 
 def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
     """The machine's facts with those of each target, by its name; without any nothing is said of a file system."""
-    node, found = machine.node_facts(), {}
+    node, facts_by_target = machine.node_facts(), {}
     for name, target in campaign.spec.targets.items():
         with targets.said(name):
-            found[name] = Facts(**{**node, **keeper.facts(target)})
-    return found or {"": Facts(**{**node, **NO_TARGET})}
+            facts_by_target[name] = Facts(**{**node, **keeper.facts(target)})
+    return facts_by_target or {"": Facts(**{**node, **NO_TARGET})}
 
 
 def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keeper: Keeper) -> None:

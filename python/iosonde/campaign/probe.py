@@ -84,19 +84,22 @@ class Probed:
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
-        found = hardware.to_json(self.made)
-        return {"version": JSON_VERSION, "experiment": self.experiment, **found, "warnings": list(self.warnings)}
+        content = hardware.to_json(self.made)
+        return {"version": JSON_VERSION, "experiment": self.experiment, **content, "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a quantity of a pair of nodes, of a link, of a node, or of a server's disk."""
-        parts = [(kind, " – ".join(one["hosts"]), one) for kind in ("pairs", "tcp") for one in self.made[kind]]
-        parts += [("nodes", one["host"], one) for one in self.made["nodes"]]
-        parts += [("servers", f"{server['host']}:{disk['dir']}", disk) for server in self.made["servers"]
-                  for disk in server["disks"]]  # fmt: skip
+        parts = [(kind, " – ".join(row["hosts"]), row) for kind in ("pairs", "tcp") for row in self.made[kind]]
+        parts += [("nodes", row["host"], row) for row in self.made["nodes"]]
+        parts += [
+            ("servers", f"{server['host']}:{disk['dir']}", disk)
+            for server in self.made["servers"]
+            for disk in server["disks"]
+        ]
         return [
             {"of": kind, "where": where, "quantity": name, **value.flat("value")}
-            for kind, where, one in parts
-            for name, value in one.items()
+            for kind, where, row in parts
+            for name, value in row.items()
             if isinstance(value, Estimate)
         ]
 
@@ -108,9 +111,9 @@ class Probed:
 
 def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
     """What the facts of complete repetitions say; ``mount`` is that of the directory that was written to, if any."""
-    made = hardware.summarise(repetitions, level)
-    said = tuple(warnings(made, mount or {}))
-    return Probed(made, hardware.slowest(made), said, len(repetitions), level)
+    facts = hardware.summarise(repetitions, level)
+    messages = tuple(warnings(facts, mount or {}))
+    return Probed(facts, hardware.slowest(facts), messages, len(repetitions), level)
 
 
 def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
@@ -121,68 +124,69 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
     """
     caller = caller or Caller()
     check_level(level)
-    servers = _servers(asked)
+    servers = _read_servers(asked)
     with preflight.keeper(asked.idle_s, caller.waiting) as keeper:
         place = keeper.resolve(Path(asked.target)) if asked.target is not None else None
-        found = launch.find(asked.launcher, mpirun.named_hosts(asked.hosts) if asked.hosts else ())
-        count = 0 if asked.only_servers else asked.nodes or found.max_nodes or 1
-        launch.check_nodes(found, count)
+        launcher = launch.find(asked.launcher, mpirun.named_hosts(asked.hosts) if asked.hosts else ())
+        count = 0 if asked.only_servers else asked.nodes or launcher.max_nodes or 1
+        launch.check_nodes(launcher, count)
         if place:
             _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
-        if found.name != "local" and count:
-            rollcall.call(found, count, targets=(place,) if place else ())
+        if launcher.name != "local" and count:
+            rollcall.call(launcher, count, targets=(place,) if place else ())
         facts: machine.Facts = {
-            **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
-        }  # fmt: skip
+            **machine.node_facts(),
+            **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
+        }
         if place:
             _check_room(keeper, place, facts, asked.size, count)
-        experiment = _experiment(asked, count, place, servers)
-        bench = replace(_bench(asked, experiment, found, count, place, facts, caller), servers=servers)
-        here = turn.is_here(found.addresses(count))
+        experiment = _build_experiment(asked, count, place, servers)
+        bench = replace(_bench(asked, experiment, launcher, count, place, facts, caller), servers=servers)
+        here = turn.is_here(launcher.addresses(count))
         with turn.only_one_here(turn.Turn(asked.wait, asked.alongside), here, caller.say):
-            runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
+            runs = _measure_repetitions(bench, experiment, Path(asked.store).resolve(), keeper, caller)
     return _found(asked, runs, facts["mount"] if place else None, level)
 
 
 def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
-    whole = [run for run in runs if run.complete]
+    complete = [run for run in runs if run.complete]
     missing = None
-    if len(whole) < len(runs):
+    if len(complete) < len(runs):
         failed = next(run for run in runs if not run.complete)
         missing = IncompleteError(
             "incomplete-repetitions",
             "{incomplete} of {repetitions} repetitions are incomplete: {reason}",
             "mend what it names and probe again"
             + ("; leave out of {spell.hosts} who does not answer" if asked.hosts else ""),
-            incomplete=len(runs) - len(whole),
+            incomplete=len(runs) - len(complete),
             repetitions=len(runs),
             reason=failed.missing[0],
         )
-    if missing and not whole:
+    if missing and not complete:
         raise missing
-    made = probed([run.facts for run in whole], level, mount)
-    return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
+    probe_result = probed([run.facts for run in complete], level, mount)
+    return replace(probe_result, experiment=complete[0].experiment, store=asked.store, missing=missing)
 
 
 def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
-    found = hardware.newest(probes, run.facts["hosts"], level)
-    if found:
-        run.facts["probe"] = hardware.to_json(found)
-        run.factors |= {**hardware.slowest(found), **hardware.of_servers(found)}
+    probe_facts = hardware.newest(probes, run.facts["hosts"], level)
+    if probe_facts:
+        run.facts["probe"] = hardware.to_json(probe_facts)
+        run.factors |= {**hardware.slowest(probe_facts), **hardware.of_servers(probe_facts)}
     return run
 
 
 def warnings(made: Facts, mount: Facts) -> list[Message]:
     """What the reader must know before believing the numbers."""
-    said = []
+    messages = []
     media = {pair["medium"] for pair in made["pairs"]}
     if SHARED_MEMORY in media:
-        said.append(
+        messages.append(
             Message("shared-memory-network", "ranks on one host talk through shared memory: that is not a network")
         )
     if UNSEEN in media:
-        said.append(
+        messages.append(
             Message(
                 "network-not-used",
                 "the interfaces of the nodes did not count the messages: the MPI library took another way than "
@@ -190,41 +194,43 @@ def warnings(made: Facts, mount: Facts) -> list[Message]:
             )
         )
     if made["tcp_error"]:
-        said.append(Message("tcp-incomplete", "TCP was not measured everywhere: {reason}", reason=made["tcp_error"]))
+        messages.append(
+            Message("tcp-incomplete", "TCP was not measured everywhere: {reason}", reason=made["tcp_error"])
+        )
     if made["nodes"] and not made["pairs"]:
-        said.append(
+        messages.append(
             Message(
                 "one-node",
                 "one node: there is no network to measure; ask for more with {spell.nodes} or {spell.hosts}",
             )
         )
     if mount.get("type") in MEMORY_TYPES:
-        said.append(
+        messages.append(
             Message("target-in-memory", "the target is {type}, in memory: its 'disk' is none", type=mount["type"])
         )
     if _is_network(mount):
         kind = f"fuse of {mount['source']}" if mount["type"] == "fuse" else mount["type"]
-        said.append(
+        messages.append(
             Message(
                 "target-on-network",
                 "the target is {type}: its 'disk' is the servers', their caches and the network in between",
                 type=kind,
             )
         )
-    return said
+    return messages
 
 
-def _servers(asked: ProbeRequest) -> ServerDisks | None:
+def _read_servers(probe_request: ProbeRequest) -> ServerDisks | None:
     """The servers and their disks, where any were named. Raises InputError."""
-    if asked.servers is None and not asked.disk_dir:
+    if probe_request.servers is None and not probe_request.disk_dir:
         return None
-    if asked.servers is None or not asked.disk_dir:
+    if probe_request.servers is None or not probe_request.disk_dir:
         raise InputError(
             "options-require-each-other",
             "{spell.servers} and {spell.disk_dir} say nothing alone",
             "give both: whose disks, and a directory on each of them",
         )
-    near = next((one for one in asked.disk_dir if not Path(one).is_absolute()), None)
+    near = next((path for path in probe_request.disk_dir if not Path(path).is_absolute()), None)
     if near is not None:
         raise InputError(
             "relative-path",
@@ -232,18 +238,20 @@ def _servers(asked: ProbeRequest) -> ServerDisks | None:
             "write where it is on every server, as /data/brick1",
             path=near,
         )
-    _check_size(asked.size)
-    file = Path(asked.servers)
-    hosts = mpirun.read_hostfile(file) if file.exists() else mpirun.parse_hosts(asked.servers.replace(",", "\n"))
+    _check_size(probe_request.size)
+    file = Path(probe_request.servers)
+    hosts = (
+        mpirun.read_hostfile(file) if file.exists() else mpirun.parse_hosts(probe_request.servers.replace(",", "\n"))
+    )
     wrong = next((host for host in hosts if not mpirun.HOST_NAME.fullmatch(host)), None)
     if wrong is not None or not hosts:
         raise InputError(
             "unknown-host",
             "{spell.servers}: '{host}' is neither a file nor a host name",
             "a file with one host per line, or names as s1,s2",
-            host=wrong or asked.servers,
+            host=wrong or probe_request.servers,
         )
-    return ServerDisks(hosts, asked.disk_dir)
+    return ServerDisks(hosts, probe_request.disk_dir)
 
 
 def _check_size(size: int) -> None:
@@ -281,26 +289,39 @@ def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, n
         raise error.with_words(error.message, hint) from error
 
 
-def _experiment(asked: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None) -> Experiment:
+def _build_experiment(
+    probe_request: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None
+) -> Experiment:
     seed = new_seed()
     factors = [Factor("nodes", "nodes", (nodes,)), Factor("ranks_per_node", "ranks", (1,))]
     return Experiment(
         id=new_id(),
         name="probe",
         factors=factors,
-        settings={"probe": {"target": str(target or ""), "size": asked.size, "nodes": nodes,
-                            "servers": list(servers.hosts) if servers else [], "disk_dir": list(asked.disk_dir)}},
-        trials=design.trials(factors, {"kind": "full"}, range(asked.repetitions), 0, seed),
+        settings={
+            "probe": {
+                "target": str(target or ""),
+                "size": probe_request.size,
+                "nodes": nodes,
+                "servers": list(servers.hosts) if servers else [],
+                "disk_dir": list(probe_request.disk_dir),
+            }
+        },
+        trials=design.trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
         seed=seed,
         created_at=now(),
-    )  # fmt: skip
+    )
 
 
 def _bench(
-    asked: ProbeRequest, experiment: Experiment, launcher: Launcher, nodes: int, target: Path | None,
+    asked: ProbeRequest,
+    experiment: Experiment,
+    launcher: Launcher,
+    nodes: int,
+    target: Path | None,
     facts: machine.Facts,
     caller: Caller,
-) -> ProbeBench:  # fmt: skip
+) -> ProbeBench:
     return ProbeBench(
         experiment=experiment.id,
         launcher=launcher,
@@ -319,7 +340,9 @@ def _bench(
     )
 
 
-def _measure(bench: ProbeBench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller) -> list[Run]:
+def _measure_repetitions(
+    bench: ProbeBench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller
+) -> list[Run]:
     """All repetitions, each stored before the next; the first one that fails is the last one."""
     store = Store.create(place)
     store.save_experiment(experiment)  # first of all: who knows of it can remove what it leaves
@@ -330,16 +353,16 @@ def _measure(bench: ProbeBench, experiment: Experiment, place: Path, keeper: Kee
             if bench.target and workspace:
                 left.remove(store, bench.target, experiment.id, keeper, caller.say)
                 workspace.create(resumed=False, hold=True)
-            return _repetitions(bench, experiment, store, progress, caller)
+            return _run_repetitions(bench, experiment, store, progress, caller)
         finally:
             progress.clear()
             if workspace:
                 workspace.remove()
 
 
-def _repetitions(
+def _run_repetitions(
     bench: ProbeBench, experiment: Experiment, store: Store, progress: Progress, caller: Caller
-) -> list[Run]:  # fmt: skip
+) -> list[Run]:
     runs: list[Run] = []
     with caller.stopping() as stop:
 
@@ -353,7 +376,7 @@ def _repetitions(
             run_id = f"{experiment.id}-{trial.index:04d}"
             others = turn.beside()
             run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
-            run.facts |= {BESIDE: seen} if (seen := sorted({*others, *turn.beside()})) else {}
+            run.facts |= {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.beside()})) else {}
             store.append(run)
             runs.append(run)
             if not run.complete:

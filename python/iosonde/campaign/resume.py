@@ -28,15 +28,17 @@ def resume_or_begin(
     store: Store | None, wanted: Campaign, level: float, say: Callable[[str], None]
 ) -> tuple[Experiment, set[int]]:
     """The newest unfinished experiment of this very content, with the trials it has; else a new one."""
-    for experiment in sorted(store.experiments() if store else (), key=lambda one: one.created_at, reverse=True):
+    for experiment in sorted(
+        store.experiments() if store else (), key=lambda candidate: candidate.created_at, reverse=True
+    ):
         if not wanted.is_of(experiment):
             continue
         assert store is not None
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-        left = len(experiment.trials) - len(done)
+        remaining = len(experiment.trials) - len(done)
         if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
             break
-        if not left and not wants_more(store, wanted, experiment, level):
+        if not remaining and not wants_more(store, wanted, experiment, level):
             break
         if done or not wanted.spec.lab:  # in a lab it was begun by who brought that up
             say(
@@ -45,7 +47,7 @@ def resume_or_begin(
                     "resuming {experiment}: {n_done} trials are there, {n_ahead} are left",
                     experiment=experiment.id,
                     n_done=len(done),
-                    n_ahead=left,
+                    n_ahead=remaining,
                 )
             )
         return experiment, done
@@ -65,8 +67,8 @@ def free_id(store: Store, experiment: str, index: int) -> str:
 
 def number_of(allocation: str, store: Store, experiment: str) -> int:
     """Which set of nodes of the experiment this is, counted from 0."""
-    seen = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
-    return seen.index(allocation) if allocation in seen else len(seen)
+    allocations = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
+    return allocations.index(allocation) if allocation in allocations else len(allocations)
 
 
 def repetitions_needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:

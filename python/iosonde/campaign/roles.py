@@ -21,16 +21,16 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     one, a client that is named and absent. Without a cluster file only of what ``hosts`` and ``servers`` say, and the
     file system of its own servers."""
     spec, cluster = campaign.spec, campaign.terms.cluster
-    hosts = _hosts(campaign, facts)
-    both = _among(hosts, spec.servers)
+    hosts = _list_hosts(campaign, facts)
+    both = _select_servers(hosts, spec.servers)
     if both:
         yield Message(
             "client-is-server",
             "{hosts} {verb} in hosts and in servers: " + _MAY,
             hosts=some_of(both),
-            verb=_are(both),
+            verb=_choose_verb(both),
         )
-    serving = [host for host in _serving(hosts, bool(spec.hosts), facts) if host not in both]
+    serving = [host for host in _list_serving_hosts(hosts, bool(spec.hosts), facts) if host not in both]
     if serving:
         yield Message(
             "serves-target",
@@ -57,12 +57,12 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
             "not-a-server",
             "{hosts} {verb} in servers, and no server in {file}",
             hosts=some_of(others),
-            verb=_are(others),
+            verb=_choose_verb(others),
             file=cluster.file,
         )
 
 
-def _hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
+def _list_hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
     """Where ranks are to run: the hosts that were named, those of a batch job, else this one."""
     if campaign.spec.hosts:
         return campaign.spec.hosts
@@ -73,22 +73,22 @@ def _hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
         return ()
 
 
-def _among(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
-    return [host for host in dict.fromkeys(hosts) if any(same_host(host, one) for one in servers)]
+def _select_servers(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
+    return [host for host in dict.fromkeys(hosts) if any(same_host(host, server) for server in servers)]
 
 
-def _serving(hosts: Sequence[str], named: bool, facts: Facts) -> list[str]:
+def _list_serving_hosts(hosts: Sequence[str], explicit: bool, facts: Facts) -> list[str]:
     """Those that serve the file system by what its mount and itself say; where ranks run on this node only, by its
     addresses, too."""
-    told = [*((facts["filesystem"] or {}).get("servers") or ()),
+    server_names = [*((facts["filesystem"] or {}).get("servers") or ()),
             *str((facts["mount"] or {}).get("server") or "").split(",")]  # fmt: skip
-    servers = [one for one in dict.fromkeys(told) if one]
-    found = _among(hosts, servers)
-    if found or named or len(hosts) != 1 or not servers:
-        return found
+    servers = [name for name in dict.fromkeys(server_names) if name]
+    matching = _select_servers(hosts, servers)
+    if matching or explicit or len(hosts) != 1 or not servers:
+        return matching
     network = route.here()
-    return list(hosts) if any(route.is_this_node(one, network) for one in servers) else []
+    return list(hosts) if any(route.is_this_node(server, network) for server in servers) else []
 
 
-def _are(several: Sequence[str]) -> str:
+def _choose_verb(several: Sequence[str]) -> str:
     return "is" if len(several) == 1 else "are"

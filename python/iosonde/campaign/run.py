@@ -30,7 +30,7 @@ from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
 from .trials import Ended
 
-_SEEN = 0.95  # the probability with which trials should show a rare mode
+_DETECTION_PROBABILITY = 0.95  # the probability with which trials should show a rare mode
 
 LabCheck = Callable[[Path, in_lab.LabSetting, Sequence[PlannedFault]], None]
 
@@ -55,14 +55,14 @@ class CampaignOutcome:
     def is_path_study(self) -> bool:
         """Whether the study of paths is all that was measured."""
         steps = self.experiment.settings.get("steps", ()) if self.experiment else ()
-        return bool(steps) and all(isinstance(one, dict) and one.get("workload") == path_study.NAME for one in steps)
+        return bool(steps) and all(isinstance(step, dict) and step.get("workload") == path_study.NAME for step in steps)
 
     def remarks(self) -> list[Message]:
         """What its reader should know, in sentences."""
-        said = [Message("stored", "stored in {store}; the page: iosonde report {store}", store=self.store)]
+        messages = [Message("stored", "stored in {store}; the page: iosonde report {store}", store=self.store)]
         ended = self.ended
         if self.experiment and self.others:
-            said.append(
+            messages.append(
                 Message(
                     "other-experiments",
                     "the summary is of {experiment} alone; {store} holds {n_others} more: iosonde show {store}",
@@ -72,7 +72,7 @@ class CampaignOutcome:
                 )
             )
         if ended and ended.capped:
-            said.append(
+            messages.append(
                 Message(
                     "too-few-repetitions",
                     "the intervals may be wider than asked for: {n_needed} repetitions would be needed, {n} were made",
@@ -81,10 +81,12 @@ class CampaignOutcome:
                 )
             )
         if ended and not ended.early and ended.experiment.settings.get("until"):
-            said += _rare_mode(repetitions_of(ended.experiment))
+            messages += _rare_mode(repetitions_of(ended.experiment))
         if ended and ended.early and not ended.fault and not ended.incomplete:
-            said.append(Message("ended-early", "ended early: {reason}; the same command goes on", reason=ended.early))
-        return said
+            messages.append(
+                Message("ended-early", "ended early: {reason}; the same command goes on", reason=ended.early)
+            )
+        return messages
 
     def check(self) -> None:
         """Raises IncompleteError if trials are incomplete, and the fault that ended the campaign."""
@@ -115,7 +117,7 @@ class CampaignOutcome:
 
 def _rare_mode(repetitions: int) -> list[Message]:
     """What a rule that fixed the number of trials by the spread of its pilot cannot know."""
-    enough = stopping.trials_to_see(_SEEN)
+    enough = stopping.trials_to_see(_DETECTION_PROBABILITY)
     if repetitions >= enough:
         return []
     missed = 100 * stopping.chance_to_miss(repetitions)
@@ -130,7 +132,7 @@ def _rare_mode(repetitions: int) -> list[Message]:
             one_in=1 / stopping.RARE_SHARE,
             missed_percent=missed,
             n_needed=enough,
-            seen_percent=100 * _SEEN,
+            seen_percent=100 * _DETECTION_PROBABILITY,
         )
     ]
 
@@ -144,15 +146,15 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     caller = caller or Caller()
     check_level(level)
     with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
-        wanted = campaign(asked, caller, keeper.resolve)
-        keeper.limit(wanted.terms.idle_timeout_s)
-        preflight.places(wanted, keeper)
-        words, nodes = wanted.spec.reserve, max(wanted.nodes)
+        definition = campaign(asked, caller, keeper.resolve)
+        keeper.limit(definition.terms.idle_timeout_s)
+        preflight.places(definition, keeper)
+        words, nodes = definition.spec.reserve, max(definition.nodes)
         if words and reserve.is_batch(words):
-            return CampaignOutcome(wanted.store, job=_submitted(words, nodes, caller))
+            return CampaignOutcome(definition.store, job=_submit_job(words, nodes, caller))
         with reserve.held(words, nodes, on_wait=caller.say) if words else nullcontext(()) as hosts:
-            held = replace(wanted, spec=replace(wanted.spec, hosts=hosts)) if hosts else wanted
-            outcome = _measured(held, level, keeper, caller)
+            reserved = replace(definition, spec=replace(definition.spec, hosts=hosts)) if hosts else definition
+            outcome = _measured(reserved, level, keeper, caller)
     if outcome.ended and outcome.ended.fault and not outcome.ended.measured:
         raise outcome.ended.fault
     return outcome
@@ -169,24 +171,24 @@ def in_labs(
     another one measures."""
     caller = caller or Caller()
     check_level(level)
-    wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
-    if not wanted.spec.lab:
+    definition = campaign(replace(asked, in_lab=True), caller, Path.absolute)
+    if not definition.spec.lab:
         raise InputError(
             "missing-lab-section", "the experiment asks for no lab", "write a section lab: file_system: glusterfs"
         )
-    with turn.only_one_here(wanted.turn, True, caller.say):
-        begun = _begun_in_labs(wanted, check, level, caller)
+    with turn.only_one_here(definition.turn, True, caller.say):
+        begun = _begun_in_labs(definition, check, level, caller)
         with only_one(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
             yield begun
 
 
-def _begun_in_labs(wanted: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
-    existing = existing_store(wanted)
-    experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
-    for setting in in_lab.settings(experiment, wanted):
-        check(Path(wanted.store).resolve(), setting, in_lab.planned_faults(experiment, setting, wanted))
-    (existing or Store.create(Path(wanted.store).resolve())).save_experiment(experiment)
-    return LabCampaign(wanted, experiment.id)
+def _begun_in_labs(campaign: Campaign, check: LabCheck, level: float, caller: Caller) -> LabCampaign:
+    existing = existing_store(campaign)
+    experiment, _ = resume_or_begin(existing, campaign, level, caller.say)
+    for setting in in_lab.settings(experiment, campaign):
+        check(Path(campaign.store).resolve(), setting, in_lab.planned_faults(experiment, setting, campaign))
+    (existing or Store.create(Path(campaign.store).resolve())).save_experiment(experiment)
+    return LabCampaign(campaign, experiment.id)
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ class LabCampaign:
     def next_setting(self, seen: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
         """The cluster to bring up next; those ``seen`` had their turn."""
         store = Store.open(Path(self.store).resolve())
-        experiment = next(one for one in store.experiments() if one.id == self.experiment)
+        experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         return in_lab.next_setting(experiment, done, self.wanted, seen)
 
@@ -217,7 +219,7 @@ class LabCampaign:
         return len(Store.open(Path(self.store).resolve()).runs(experiment=self.experiment))
 
 
-def _submitted(words: str, nodes: int, caller: Caller) -> str:
+def _submit_job(words: str, nodes: int, caller: Caller) -> str:
     if not caller.again:
         raise InputError(
             "no-submitted-command",
@@ -234,17 +236,17 @@ def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) ->
         return _measured_alone(wanted, level, keeper, caller)
 
 
-def _measured_alone(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
-    existing = existing_store(wanted)
-    experiment, done = resume_or_begin(existing, wanted, level, caller.say)
-    done |= in_lab.not_here(experiment, wanted)
+def _measured_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
+    existing = existing_store(campaign)
+    experiment, done = resume_or_begin(existing, campaign, level, caller.say)
+    done |= in_lab.not_here(experiment, campaign)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
-    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted), keeper)
+    ready = preflight.ready(campaign, ahead, measured_trials(existing, campaign), keeper)
     for sentence in ready.unchecked:
         caller.say(sentence)
-    store = existing or Store.create(Path(wanted.store).resolve())
+    store = existing or Store.create(Path(campaign.store).resolve())
     with only_one(store.path, experiment.id), caller.stopping() as stop:
-        begun = BegunCampaign(store, wanted, ready, experiment, level, Hands(keeper, stop, caller))
+        begun = BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller))
         ended = measure(begun, done)
-    others = sum(one.id != experiment.id for one in store.experiments())
-    return CampaignOutcome(wanted.store, experiment, ended, others=others)
+    others = sum(other.id != experiment.id for other in store.experiments())
+    return CampaignOutcome(campaign.store, experiment, ended, others=others)

@@ -16,11 +16,11 @@ from .campaign import Campaign
 def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Facts]) -> Iterator[str]:
     """A sentence for each phase that is skipped, and each reason: in which of the trials, each judged by its own
     settings and the file system that it is on."""
-    found: dict[tuple[str, str], dict[int, Trial]] = {}
+    trials_by_phase: dict[tuple[str, str], dict[int, Trial]] = {}
     for trial in trials:
-        for phase, why in _of_trial(campaign, trial, facts):
-            found.setdefault((phase, why), {})[trial.index] = trial
-    for (phase, why), there in found.items():
+        for phase, why in _iterate_skipped(campaign, trial, facts):
+            trials_by_phase.setdefault((phase, why), {})[trial.index] = trial
+    for (phase, why), there in trials_by_phase.items():
         yield Message(
             "skipped-phase",
             "{phase} is skipped{trials}: {reason}",
@@ -30,12 +30,12 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
         )
 
 
-def _of_trial(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
-    of_target = facts.get(campaign.spec.target_name(trial.factors))
-    kind = str(((of_target and of_target.get("mount")) or {}).get("type") or "")
-    made = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
+def _iterate_skipped(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
+    target_facts = facts.get(campaign.spec.target_name(trial.factors))
+    kind = str(((target_facts and target_facts.get("mount")) or {}).get("type") or "")
+    step_items = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
     ranks = trial.nodes * trial.ranks_per_node
-    for part in items.layout(items.skipping(made, ranks, kind, trial.nodes), 0, ranks, 0):
+    for part in items.layout(items.skipping(step_items, ranks, kind, trial.nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 
@@ -46,8 +46,8 @@ def _where(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
     theirs = {trial.index for trial in there}
     others = [trial for trial in trials if trial.index not in theirs]
     telling = [name for name in there[0].factors if _levels(there, name).isdisjoint(_levels(others, name))]
-    told = [f"{name}={','.join(sorted(_levels(there, name)))}" for name in telling]
-    return f" in {counted(len(there), 'trial')} of {len(trials)}{f' ({listed(told)})' if told else ''}"
+    parts = [f"{name}={','.join(sorted(_levels(there, name)))}" for name in telling]
+    return f" in {counted(len(there), 'trial')} of {len(trials)}{f' ({listed(parts)})' if parts else ''}"
 
 
 def _levels(trials: Sequence[Trial], factor: str) -> set[str]:

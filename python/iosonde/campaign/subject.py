@@ -24,12 +24,12 @@ def subject_commit(word: str | None) -> str | None:
         )
     if word != AUTO:
         return word.strip()
-    found = machine.software(Path.cwd())
-    if not found.get("commit"):
+    software = machine.software(Path.cwd())
+    if not software.get("commit"):
         raise InputError(
             "not-a-git-repository",
             "{spell.subject_commit} auto: {directory} is in no Git repository that has a commit",
             "change to that of the file system under test, or name the commit",
             directory=Path.cwd(),
         )
-    return f"{found['commit']}{_DIRTY if found['commit_modified'] else ''}"
+    return f"{software['commit']}{_DIRTY if software['commit_modified'] else ''}"

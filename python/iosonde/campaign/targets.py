@@ -15,16 +15,16 @@ from pathlib import Path
 from iosonde.core.errors import InputError, IosondeError
 
 # What stands before the first "=" is a name unless it can be a part of a path: ./a=b is a directory.
-_NAMED = re.compile(r"([^/=\s~]+)=(.+)")
+_TARGET_OPTION = re.compile(r"([^/=\s~]+)=(.+)")
 
 
 def read(words: Sequence[str]) -> dict[str, str]:
     """Name → directory, as options say it; the name of a single bare directory is empty. Raises InputError."""
-    found = [_split(word) for word in words]
-    bare = [Path(os.path.abspath(directory)) for name, directory in found if not name]
-    given = iter(names_of(bare) if len(found) > 1 else [""])
-    named = [(name or next(given), directory) for name, directory in found]
-    names = [name for name, _ in named]
+    pairs = [_split_word(word) for word in words]
+    bare = [Path(os.path.abspath(directory)) for name, directory in pairs if not name]
+    default_names = iter(names_of(bare) if len(pairs) > 1 else [""])
+    targets = [(name or next(default_names), directory) for name, directory in pairs]
+    names = [name for name, _ in targets]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(
             "duplicate-target",
@@ -32,7 +32,7 @@ def read(words: Sequence[str]) -> dict[str, str]:
             "give each its own name: {spell.target:NAME=DIR}",
             name=twice,
         )
-    return dict(named)
+    return dict(targets)
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -40,11 +40,11 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     parts = [path.parts for path in paths]
     longest = max(map(len, parts), default=0)
     for place in range(1, longest + 1):
-        found = [one[-place] for one in parts if len(one) >= place]
-        if len(set(found)) == len(parts):
-            return found
+        suffixes = [part[-place] for part in parts if len(part) >= place]
+        if len(set(suffixes)) == len(parts):
+            return suffixes
     for length in range(1, longest + 1):
-        ends = [str(Path(*one[-length:])) for one in parts]
+        ends = [str(Path(*part[-length:])) for part in parts]
         if len(set(ends)) == len(parts):
             return ends
     return [str(path) for path in paths]
@@ -62,6 +62,6 @@ def said(name: str) -> Iterator[None]:
         raise
 
 
-def _split(word: str) -> tuple[str, str]:
-    named = _NAMED.fullmatch(word)
-    return (named[1], named[2]) if named else ("", word)
+def _split_word(word: str) -> tuple[str, str]:
+    match = _TARGET_OPTION.fullmatch(word)
+    return (match[1], match[2]) if match else ("", word)

@@ -94,7 +94,7 @@ def run(
             replan(experiment)
             continue
         trial = ahead[0]
-        if why := _held_back(rules, tally.longest_s):
+        if why := _explain_delay(rules, tally.longest_s):
             n_ahead, n = len(ahead), len(experiment.trials)
             early = f"{why}: {n_ahead} of {n} trials are left"
             return tally.ended(restore(why.code, early, {**why.values, "n_ahead": n_ahead, "n": n}), experiment)
@@ -131,11 +131,11 @@ class _Plan:
     def longer(self, experiment: Experiment) -> Experiment | None:
         """The experiment with more trials; None where it has enough."""
         if self._rules.looks is not None:
-            return _extended(experiment, self._rules.looks.needed(experiment))
+            return _extend_experiment(experiment, self._rules.looks.needed(experiment))
         if self._asked or not self._rules.needed:
             return None
         self._asked, self._needed = True, self._rules.needed()
-        return _extended(experiment, min(self._needed, self._rules.max_repetitions))
+        return _extend_experiment(experiment, min(self._needed, self._rules.max_repetitions))
 
     @property
     def capped(self) -> int:
@@ -185,7 +185,7 @@ class _Tally:
         return Ended(early, self._measured, self._incomplete, experiment, capped, fault)
 
 
-def _held_back(rules: Rules, longest_s: float) -> Message | None:
+def _explain_delay(rules: Rules, longest_s: float) -> Message | None:
     """Why the next trial is not started; None once it may start, after its break."""
     pause_s = rules.breaks.next_s() if rules.breaks else 0.0
     if rules.ends_at is not None and time.monotonic() + pause_s + 1.2 * longest_s > rules.ends_at:
@@ -217,11 +217,11 @@ def _is_hopeless(run: Run) -> bool:
     return is_silent or any(word in run.missing[0] for word in _HOPELESS)
 
 
-def _extended(experiment: Experiment, wanted: int) -> Experiment | None:
+def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | None:
     """The experiment with so many blocks, or None if it has them."""
     have = 1 + max(trial.repetition for trial in experiment.trials)
-    if wanted <= have:
+    if n_blocks <= have:
         return None
     drawn = experiment.settings.get("design", design.FULL)
-    more = design.trials(experiment.factors, drawn, range(have, wanted), len(experiment.trials), experiment.seed)
+    more = design.trials(experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed)
     return replace(experiment, trials=experiment.trials + more)

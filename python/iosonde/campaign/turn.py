@@ -30,7 +30,7 @@ from iosonde.ranks.machine import emulated
 _PLACES = (str(MACHINE / LOCK), "/run/lock", "/tmp")  # noqa: S108
 _NAME = "iosonde-measuring.lock"
 _ALONGSIDE = "iosonde-alongside.lock"
-_HELD_FOR_US = "IOSONDE_TURN_OF"  # in the environment: the process that holds the lock for this one
+_LOCK_OWNER_VARIABLE = "IOSONDE_TURN_OF"  # in the environment: the process that holds the lock for this one
 _LOOK_EVERY_S = 0.2
 
 
@@ -51,44 +51,44 @@ def is_here(nodes: Collection[str]) -> bool:
 def beside() -> list[int]:
     """The processes of this machine that measure now besides this one, alone or alongside others; none where this one
     holds no lock of the machine, as its ranks are elsewhere."""
-    found = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}
-    own = {this_process(), int(os.environ.get(_HELD_FOR_US) or 0)}
-    return [] if found.isdisjoint(own) else sorted(found - own)
+    processes = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}
+    own = {this_process(), int(os.environ.get(_LOCK_OWNER_VARIABLE) or 0)}
+    return [] if processes.isdisjoint(own) else sorted(processes - own)
 
 
 def passed_on() -> dict[str, str]:
     """The environment of a campaign that this process starts while it holds the machine: it is held for that one."""
-    return {_HELD_FOR_US: str(this_process())}
+    return {_LOCK_OWNER_VARIABLE: str(this_process())}
 
 
 def is_part_of_another() -> bool:
     """Whether a campaign that holds the machine started this one, for one of its labs: it says where the runs are."""
-    return bool(os.environ.get(_HELD_FOR_US))
+    return bool(os.environ.get(_LOCK_OWNER_VARIABLE))
 
 
 def _folder() -> Path:
-    given = os.environ.get("IOSONDE_LOCK_DIR")
-    return Path(given or next(filter(os.path.isdir, _PLACES), _PLACES[-1]))
+    directory = os.environ.get("IOSONDE_LOCK_DIR")
+    return Path(directory or next(filter(os.path.isdir, _PLACES), _PLACES[-1]))
 
 
 @contextmanager
 def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
     Raises InputError where another one measures, and did not end in the time that was given to it."""
-    given = os.environ.get("IOSONDE_LOCK_DIR")
-    if not (here or given) or is_part_of_another():
+    lock_dir = os.environ.get("IOSONDE_LOCK_DIR")
+    if not (here or lock_dir) or is_part_of_another():
         yield
         return
     path = _folder() / (_ALONGSIDE if turn.alongside else _NAME)
     try:
-        handle = _opened(path)
+        handle = _open_lock(path)
     except OSError as error:
-        if given:
+        if lock_dir:
             raise InputError(
                 "lock-unavailable",
                 "no lock can be made in {directory}: {reason}",
                 "correct IOSONDE_LOCK_DIR, or leave it out",
-                directory=given,
+                directory=lock_dir,
                 reason=error.strerror,
             ) from error
         say(
@@ -111,13 +111,13 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
         os.close(handle)
 
 
-def _opened(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     """The file, which everybody may lock. It stays: removed, somebody could hold one that others no longer find."""
     how = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | how, 0o666)
-        os.fchmod(made, 0o666)  # whatever the umask is
-        return made
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | how, 0o666)
+        os.fchmod(handle, 0o666)  # whatever the umask is
+        return handle
     except FileExistsError:
         pass
     try:
@@ -127,7 +127,7 @@ def _opened(path: Path) -> int:
 
 
 def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> None:
-    begun, told = time.monotonic(), False
+    begun, is_announced = time.monotonic(), False
     while True:
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -144,7 +144,7 @@ def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> No
                 process=who,
                 waited=waited,
             )
-        if not told:
+        if not is_announced:
             say(Message("waiting", "waiting for {process}, which measures on this machine", process=who))
-            told = True
+            is_announced = True
         time.sleep(_LOOK_EVERY_S)

@@ -93,7 +93,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name not in GROUPS["Measure"]:
-            _use_one_thread()
+            _limit_blas_threads()
         module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
         command: click.Command = importlib.import_module(f"iosonde.cli.commands.{module}").command
         return command
@@ -114,7 +114,7 @@ def cli() -> None:
     """Measure a distributed file system, and say how far each number can be trusted."""
 
 
-def _use_one_thread() -> None:
+def _limit_blas_threads() -> None:
     """Of NumPy's BLAS, which reads this when it is loaded, if the user does not say otherwise.
 
     Threads that share matrices as small as ours wait for each other longer than they work: 0.05 s of CPU before the
@@ -132,7 +132,7 @@ def run() -> int:
         _drop_output()
         return 0
     except IosondeError as error:
-        _tell(error.message, error.hint, error.details)
+        _print_error(error.message, error.hint, error.details)
         return error.exit_code
     except click.ClickException as error:
         _show_usage(error)
@@ -140,7 +140,7 @@ def run() -> int:
     except click.Abort as error:  # click's own word for an interrupt
         raise KeyboardInterrupt from error
     except OSError as error:
-        _tell(*_of_system(error))
+        _print_error(*_describe_os_error(error))
         _drop_output()
         return WRONG_INPUT if error.errno == errno.ENAMETOOLONG else FAULT
 
@@ -156,15 +156,15 @@ def _show_usage(error: click.ClickException) -> None:
     """click's own words, with what it cites of the command line escaped: ``*`` pastes names of files there."""
     from iosonde.cli.output import talk
 
-    said = io.StringIO()
-    error.show(said)
-    for line in said.getvalue().removesuffix("\n").split("\n"):
+    buffer = io.StringIO()
+    error.show(buffer)
+    for line in buffer.getvalue().removesuffix("\n").split("\n"):
         talk(line)
 
 
-def _of_system(error: OSError) -> tuple[str, str]:
+def _describe_os_error(error: OSError) -> tuple[str, str]:
     """(message, hint) of an error that nobody below gave words to."""
-    if error.filename is None and not _somewhere():
+    if error.filename is None and not _has_working_directory():
         return "the working directory was removed", "change to one that is there"
     if error.errno == errno.ENAMETOOLONG:
         return "a name is too long for this file system", "give a shorter one"
@@ -172,7 +172,7 @@ def _of_system(error: OSError) -> tuple[str, str]:
     return f"{where}: {error.strerror or error}", "look at its permissions and the space that is left"
 
 
-def _somewhere() -> bool:
+def _has_working_directory() -> bool:
     """Whether there is a working directory."""
     try:
         os.getcwd()
@@ -181,7 +181,7 @@ def _somewhere() -> bool:
     return True
 
 
-def _tell(message: str, hint: str, details: Iterable[str] = ()) -> None:
+def _print_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
     from iosonde.cli.output import talk_error
 
     talk_error(message, hint, details)

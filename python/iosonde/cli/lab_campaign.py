@@ -40,7 +40,9 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
     """The same words with a new mount of the clients before cold reads, where these keep data themselves; unless it is
     said what is done before reads."""
     cold = campaign.cold_reads
-    if not any(labs.keeps_data(one) for one in file_systems) or not cold.asked_for(_asked(_options(words))):
+    if not any(labs.keeps_data(file_system) for file_system in file_systems) or not cold.asked_for(
+        _asked(_options(words))
+    ):
         return tuple(words)
     talk(f"note: clients here keep data themselves: each mounts anew before cold reads ({cold.CLIENTS_ANEW})")
     return ("--before-reads", cold.CLIENTS_ANEW, *words)
@@ -60,10 +62,10 @@ def checking_plan(asked: Request) -> Callable[[LabSetting, Sequence[PlannedFault
 
     def check(setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_options(file.file_systems, file.options)
-        description = _described(file.name, setting)
+        description = _describe_lab(file.name, setting)
         labs.check_description(description, setting.profiled)
-        for one in faults:
-            labs.check_fault(description, one)
+        for fault in faults:
+            labs.check_fault(description, fault)
 
     return check
 
@@ -75,22 +77,22 @@ def measure(words: Sequence[str]) -> None:
     report.check_place_of_page(options["page"])
     labs.check_options(file.file_systems, file.options)
     words, name = remounting(words, file.file_systems), file.name
-    asked = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
+    request = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
 
     def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_shared(store)
-        description = _described(name, setting)
+        description = _describe_lab(name, setting)
         labs.check(description, setting.profiled)
-        for one in faults:
-            labs.check_fault(description, one)
+        for fault in faults:
+            labs.check_fault(description, fault)
 
-    with campaign.run.in_labs(asked, check, level, caller()) as begun:
+    with campaign.run.in_labs(request, check, level, caller()) as begun:
         _remove_left(name, begun)
 
-        def in_one(setting: LabSetting, more: Sequence[str]) -> int:
-            return _in_one(name, setting, (*words, *more))
+        def measure_setting(setting: LabSetting, more: Sequence[str]) -> int:
+            return _measure_in_lab(name, setting, (*words, *more))
 
-        code = campaign.lab_by_lab.lab_by_lab(begun, in_one, talk)
+        code = campaign.lab_by_lab.lab_by_lab(begun, measure_setting, talk)
     if code not in (0, PROBLEM_FOUND):
         raise click.exceptions.Exit(code)
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
@@ -101,11 +103,11 @@ def measure(words: Sequence[str]) -> None:
         raise click.exceptions.Exit(code)
 
 
-def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
+def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     """Measure in one lab what belongs there; the exit code."""
     if setting.levels:
         talk(setting.said)
-    lab = labs.up(_described(name, setting), talk, setting=setting.to_dict())
+    lab = labs.up(_describe_lab(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
@@ -123,14 +125,17 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
         labs.down(lab.name)
 
 
-def _described(name: str, setting: LabSetting) -> labs.LabDescription:
+def _describe_lab(name: str, setting: LabSetting) -> labs.LabDescription:
     words = {"clients": setting.n_clients, **setting.words, "name": name}
     return labs.described(words, setting.options, "file_system" in setting.levels)
 
 
 def _remove_left(name: str, begun: LabCampaign) -> None:
     """Take down what this very campaign had up when it was killed: nobody else can be in it."""
-    if name in {one for one, _, _ in labs.labs()} and labs.setting_of(name).get("experiment") == begun.experiment:
+    if (
+        name in {running_lab for running_lab, _, _ in labs.labs()}
+        and labs.setting_of(name).get("experiment") == begun.experiment
+    ):
         talk(f"{name}: left by this campaign when it was ended, and taken down")
         labs.down(name)
 
@@ -145,7 +150,9 @@ def _file(options: dict[str, Any]) -> campaign.lab_file.LabFile:
 
 def _asked(options: dict[str, Any]) -> Request:
     """In a lab, with a target there: which one does not matter yet."""
-    known = {key: value for key, value in options.items() if key in campaign.request.Request.__dataclass_fields__}
+    request_fields = {
+        key: value for key, value in options.items() if key in campaign.request.Request.__dataclass_fields__
+    }
     return campaign.request.Request(
-        **known | {"target": known["target"] or (str(labs.target_of("lab")),), "in_lab": True}
+        **request_fields | {"target": request_fields["target"] or (str(labs.target_of("lab")),), "in_lab": True}
     )

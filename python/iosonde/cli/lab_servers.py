@@ -21,7 +21,7 @@ def of_target(target: Path, profile: bool) -> ServerHands | None:
     if not target.is_relative_to(lab.mount_point):
         return None
     return campaign.caller.ServerHands(
-        states=lambda: {name: (one.says, one.well) for name, one in labs.servers_now(lab).items()},
+        states=lambda: {name: (server.says, server.well) for name, server in labs.servers_now(lab).items()},
         health=lambda: labs.health_now(lab),
         count=(lambda: labs.count_operations(lab, True)) if profile else None,
         counted=(lambda: labs.profile(lab).to_dict()) if profile else None,

@@ -35,11 +35,13 @@ def main() -> None:
             raise
         _ignore_interrupts()  # whoever presses twice wants no traceback of the second
         code = 130
-        _say("interrupted")
+        _print_error("interrupted")
     except (ImportError, MemoryError) as error:
         # A library is loaded when it is first needed, which may be late.
         code = 3
-        _say(f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again")
+        _print_error(
+            f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again"
+        )
     sys.exit(code)
 
 
@@ -65,11 +67,11 @@ def _open_closed_streams() -> None:
 def _first_line(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory"
-    said = (str(error).splitlines() or [type(error).__name__])[0]
-    return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"a library cannot be loaded: {line.encode('unicode_escape').decode('ascii')}"  # steers no terminal
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     if sys.stderr:  # None where the shell closed it (2>&-)
         print(text, file=sys.stderr)
 

@@ -85,7 +85,7 @@ def show_printed(head: str, pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         last = piece[-1:]
         if sys.stdout.isatty():
-            click.echo(_harmless(piece), nl=False)
+            click.echo(_escape_bytes(piece), nl=False)
         else:
             sys.stdout.flush()
             sys.stdout.buffer.write(piece)
@@ -111,10 +111,10 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
     else:
         buffer = io.BytesIO()
         yield buffer
-        click.echo(_harmless(buffer.getvalue()), nl=False)
+        click.echo(_escape_bytes(buffer.getvalue()), nl=False)
 
 
-def _harmless(content: bytes) -> str:
+def _escape_bytes(content: bytes) -> str:
     return "\n".join(report.text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EVERY_S = 0.2
 SAY_AFTER_S = 3.0
-_KNOWN = 0.05  # of the work, before which nothing is known of its speed
+_MIN_SHARE = 0.05  # of the work, before which nothing is known of its speed
 
 
 class Progress:
@@ -104,8 +104,10 @@ class ShareDone:
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
             self._shown = gone_s
-            left = f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _KNOWN else ""
-            line = f"{self._what}: {100 * share:.0f} %, {name}{left}"
+            remaining = (
+                f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
+            )
+            line = f"{self._what}: {100 * share:.0f} %, {name}{remaining}"
             sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
 

@@ -16,10 +16,10 @@ class Stop:
         self._asked = False
 
     def __enter__(self) -> Stop:
-        wanted = [
+        signals = [
             number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
         ]
-        self._before = {number: signal.signal(number, self._ask) for number in wanted}
+        self._before = {number: signal.signal(number, self._ask) for number in signals}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -21,10 +21,10 @@ def sheet_lines(data: bytes) -> list[str]:
     while at + 4 <= len(data):
         kind, length = struct.unpack_from("<HH", data, at)
         if kind not in (_INTEGER, _NUMBER, _LABEL, _BEGIN, _END):
-            found = _RECORD.search(data, at)
-            if found is None:
+            match = _RECORD.search(data, at)
+            if match is None:
                 break
-            at = found.start()
+            at = match.start()
             continue
         body = data[at + 4 : at + 4 + length]
         at += 4 + length

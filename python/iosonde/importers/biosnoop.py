@@ -37,8 +37,8 @@ _SECTOR = 512
 def claims(text: Text) -> Claim | None:
     """By the header."""
     for pattern, words in ((_HEAD, "TIME(s)"), (_BPFTRACE, "TIME(ms)")):
-        if found := text.search(pattern, words):
-            return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
+        if hit := text.search(pattern, words):
+            return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
     return None
 
 
@@ -47,28 +47,28 @@ def parse(text: Text) -> list[Parsed]:
     head = text.search(_HEAD, "TIME(s)")
     if head is None:
         return [_latencies(text)]
-    run, found, ranks = Parsed(), Gathered(), Numbered()
+    run, gathered, ranks = Parsed(), Gathered(), Numbered()
     queued, others, digits = 0.0, 0, 6
     for at, line in enumerate(text.lines[head[0] :], head[0] + 1):
         row = _ROW.fullmatch(line)
         if row is None:
             if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
                 sentence = "not a line of biosnoop, or two in one: left out, and others like it"
-                found.left_out(run, at, Message("unreadable-lines", sentence))
+                gathered.left_out(run, at, Message("unreadable-lines", sentence))
             continue
-        seconds, part, comm, pid, disk, kind, sector, size, queue, whole, fraction = row.groups()
+        seconds, part, comm, pid, disk, kind, sector, size, queue, integer, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""
         if not name or sector.startswith("-") or size == "0":
             others += 1
             continue
         digits = min(digits, len(fraction))
-        took = int(whole + fraction.ljust(6, "0"))
+        took = int(integer + fraction.ljust(6, "0"))
         done = int(seconds + part.ljust(9, "0"))
         queued += float(queue or 0)
-        found.rows.extend((ranks.of(f"{pid} {comm}"), found.names.of(name), 0, int(size), found.files.of(disk),
+        gathered.rows.extend((ranks.of(f"{pid} {comm}"), gathered.names.of(name), 0, int(size), gathered.files.of(disk),
                            int(sector) * _SECTOR, done - took, took, at))  # fmt: skip
-    found.into(run, {"read": "read", "write": "write"}, text)
-    keep_names(run, "files", found.files.numbers)
+    gathered.into(run, {"read": "read", "write": "write"}, text)
+    keep_names(run, "files", gathered.files.numbers)
     keep_names(run, "processes", ranks.numbers)
     if queued:
         run.facts["queued_s"] = queued / 1e3

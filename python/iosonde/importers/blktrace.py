@@ -49,9 +49,9 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed: all devices of the trace."""
     run, reader = Parsed(), _Reader()
     for at, line in enumerate(text.lines, 1):
-        found = _EVENT.fullmatch(line)
-        if found is not None:
-            reader.event(run, at, found)
+        match = _EVENT.fullmatch(line)
+        if match is not None:
+            reader.event(run, at, match)
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
                 sentence = "not an event of blkparse, or two in one: left out, and others like it"
@@ -91,22 +91,22 @@ class _Reader:
         """One event."""
         if found[5] not in _ACTIONS:
             return
-        device, whole, part, pid, action, flags, sector, count, told = found.groups()
+        device, integer, part, pid, action, flags, sector, count, error_text = found.groups()
         kind = _kind_of(flags)
         if not kind or not count or count == "0":
             self._others["discards and flushes" if action == "C" else ""] += 1
             return
-        now, key = int(whole + part), (device, kind, sector, count)
+        now, key = int(integer + part), (device, kind, sector, count)
         if action != "C":
             waiting = self._given if action == "D" else self._queued
             waiting[key].append((now, self._ranks.of(pid)))
             return
-        given, queued = self._given.get(key), self._queued.get(key)
-        begun = given or queued
+        issued, queued = self._given.get(key), self._queued.get(key)
+        begun = issued or queued
         if not begun:
             self._without += 1
             return
-        self._from_queue += not given
+        self._from_queue += not issued
         start, rank = begun.pop(0)
         if queued:
             queued.clear()
@@ -114,19 +114,19 @@ class _Reader:
             sentence = Message("impossible-times", "a request was complete before it began: left out")
             self.found.left_out(run, at, sentence)
             return
-        error = int(told) if told and told != "0" and _ERROR.fullmatch(told) else 0
+        error = int(error_text) if error_text and error_text != "0" and _ERROR.fullmatch(error_text) else 0
         status = min(abs(error), 133) if error < 0 else 0
-        found_kind, file = self.found.names.of(kind), self.found.files.of(device)
+        kind_number, file = self.found.names.of(kind), self.found.files.of(device)
         size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
-        self.found.rows.extend((rank, found_kind, status, size, file, offset, start, now - start, at))
+        self.found.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
 
     def end(self, run: Parsed, text: Text) -> None:
         """Into the run, with what the trace cannot tell."""
-        found = self.found
-        found.into(run, _KINDS, text)
-        keep_names(run, "files", found.files.numbers)
+        gathered = self.found
+        gathered.into(run, _KINDS, text)
+        keep_names(run, "files", gathered.files.numbers)
         keep_names(run, "processes", self._ranks.numbers)
-        total = len(found.rows) // len(found.FIELDS)
+        total = len(gathered.rows) // len(gathered.FIELDS)
         if self._from_queue:
             run.warn(
                 0,

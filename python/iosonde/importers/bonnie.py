@@ -32,21 +32,21 @@ _LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
 
 def claims(text: Text) -> Claim | None:
     """By the shape of the CSV line, or the banner of the text form."""
-    if found := text.search(_NEW, "\n1.9", "\n2."):
-        return Claim(CERTAIN, found[0], found[1].group()[:60])
-    if found := text.search(_OLD, first_lines=200):
-        return Claim(LIKELY, found[0], found[1].group()[:60])
-    said = text.find("------Sequential Output------")
-    return Claim(LIKELY, *said) if said else None
+    if hit := text.search(_NEW, "\n1.9", "\n2."):
+        return Claim(CERTAIN, hit[0], hit[1].group()[:60])
+    if hit := text.search(_OLD, first_lines=200):
+        return Claim(LIKELY, hit[0], hit[1].group()[:60])
+    occurrence = text.find("------Sequential Output------")
+    return Claim(LIKELY, *occurrence) if occurrence else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each CSV line."""
     runs = []
     for at, line in text.numbered():
-        if found := _NEW.match(line):
-            runs.append(_new(at, line.strip().split(","), found))
-        elif found := _OLD.match(line):
+        if match := _NEW.match(line):
+            runs.append(_new(at, line.strip().split(","), match))
+        elif match := _OLD.match(line):
             runs.append(_old(at, line.strip().split(",")))
     if not runs:
         runs.append(Parsed())
@@ -100,15 +100,15 @@ def _data(run: Parsed, at: int, cells: list[str]) -> None:
     run.warn(at, Message("assumed-unit", "K/sec was read as 1024 bytes/s, as bonnie++ calculates"))
     for place, (name, bandwidth) in enumerate(_DATA):
         metric = ("bandwidth_last_done", "bytes/s", 1024.0) if bandwidth else ("rate_last_done", "operations/s", 1.0)
-        _pair(run, at, name, cells[2 * place : 2 * place + 2], *metric)
+        _add_pair(run, at, name, cells[2 * place : 2 * place + 2], *metric)
 
 
 def _files(run: Parsed, at: int, cells: list[str]) -> None:
     for place, name in enumerate(_FILES):
-        _pair(run, at, name, cells[2 * place : 2 * place + 2], "rate_last_done", "operations/s", 1.0)
+        _add_pair(run, at, name, cells[2 * place : 2 * place + 2], "rate_last_done", "operations/s", 1.0)
 
 
-def _pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, unit: str, factor: float) -> None:
+def _add_pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, unit: str, factor: float) -> None:
     if len(cells) < 2 or not cells[0]:
         return
     if cells[0].startswith("++"):

@@ -28,7 +28,7 @@ from .text import Text
 
 NAME = "columns"
 _COMMENTS = ("#", "//")
-_WHOLE = ("all", "total", "sum", "*")  # of a rank: the row is of all of them
+_AGGREGATE_WORDS = ("all", "total", "sum", "*")  # of a rank: the row is of all of them
 _HINT = "see docs/columns.md"
 
 
@@ -59,8 +59,10 @@ class _Reader:
 
     def __init__(self, columns: ColumnsMap) -> None:
         self._map = columns
-        self._roles = {role: next(iter(columns.with_role(role)), None)
-                       for role in ("operation", "repetition", "iteration", "rank", "started", "status")}  # fmt: skip
+        self._roles = {
+            role: next(iter(columns.with_role(role)), None)
+            for role in ("operation", "repetition", "iteration", "rank", "started", "status")
+        }
 
     def trials(self, text: Text, head: int, names: list[str]) -> list[Parsed]:
         """One Parsed for each trial, and one for the rows that cannot be read."""
@@ -84,12 +86,12 @@ class _Reader:
 
     def header(self, text: Text) -> tuple[int, list[str]]:
         """The first line that has all columns of the map. Raises DataError with what the likeliest header lacks."""
-        wanted, first = [column.header for column in self._map.columns], (0, list[str]())
+        headers, first = [column.header for column in self._map.columns], (0, list[str]())
         for at, line in text.numbered():
             cells = self._cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
             names = [cell.strip() for cell in cells or ()]
-            if names and set(wanted) <= set(names):
-                twice = next((name for name in wanted if names.count(name) > 1), None)
+            if names and set(headers) <= set(names):
+                twice = next((name for name in headers if names.count(name) > 1), None)
                 if twice is not None:
                     raise DataError(
                         "duplicate-column",
@@ -100,9 +102,9 @@ class _Reader:
                         column=twice,
                     )
                 return at, names
-            if len(set(wanted) & set(names)) > len(set(wanted) & set(first[1])) or not first[0]:
+            if len(set(headers) & set(names)) > len(set(headers) & set(first[1])) or not first[0]:
                 first = at, names
-        absent = next(name for name in wanted if name not in first[1])
+        absent = next(name for name in headers if name not in first[1])
         near = closest(absent, first[1])
         raise DataError(
             "unknown-column",
@@ -125,7 +127,7 @@ class _Reader:
 
     def _rows(self, text: Text, head: int, names: list[str], lost: Parsed) -> Iterator[_Line]:
         unended = 0 if text.whole.endswith(("\n", '"')) else text.last_line
-        seen: dict[str, set[str]] = {name: set() for name in names}
+        values_by_column: dict[str, set[str]] = {name: set() for name in names}
         for at, line in enumerate(text.lines[head:], head + 1):
             if not line.strip() or line.lstrip().startswith(_COMMENTS):
                 continue
@@ -144,14 +146,14 @@ class _Reader:
                 )
             elif [cell.strip() for cell in cells] == names:
                 continue  # written again, as by a tool that appends
-            elif at == unended and self._may_be_cut(names[-1], cells[-1].strip(), seen[names[-1]]):
+            elif at == unended and self._may_be_cut(names[-1], cells[-1].strip(), values_by_column[names[-1]]):
                 lost.lacks(
                     at,
                     Message("cut-last-line", "the last line has no end, and its last cell may be cut: it is left out"),
                 )
             else:
                 row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
-                seen[names[-1]].add(row[names[-1]])
+                values_by_column[names[-1]].add(row[names[-1]])
                 yield _Line(at, row)
 
     def _may_be_cut(self, name: str, cell: str, seen: set[str]) -> bool:
@@ -162,18 +164,24 @@ class _Reader:
 
     def _levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
         """What the cells of a factor are. Raises DataError where that cannot be known."""
-        found: dict[str, FactorValue] = {}
+        level_by_cell: dict[str, FactorValue] = {}
         for row in rows:
             cell = row.cells[column.header]
-            if cell not in found:
-                found[cell] = self._level(text, column, row.at, cell)
-        plain = {cell: level for cell, level in found.items() if level is not None and cell not in column.levels}
+            if cell not in level_by_cell:
+                level_by_cell[cell] = self._level(text, column, row.at, cell)
+        plain = {
+            cell: level for cell, level in level_by_cell.items() if level is not None and cell not in column.levels
+        }
         numbers = {cell: level for cell, level in plain.items() if isinstance(level, (int, float))}
         if column.text is None and len(numbers) < len(plain):
-            return {cell: cell if cell in numbers else level for cell, level in found.items()}
+            return {cell: cell if cell in numbers else level for cell, level in level_by_cell.items()}
         if column.text is None and len(set(numbers.values())) < len(numbers) and column.unit.base == "":
-            same = next([one, other] for one in numbers for other in numbers
-                        if one != other and numbers[one] == numbers[other])  # fmt: skip
+            same = next(
+                [first, other]
+                for first in numbers
+                for other in numbers
+                if first != other and numbers[first] == numbers[other]
+            )
             raise DataError(
                 "ambiguous-level",
                 "{path}: column '{column}': are '{level}' and '{other_level}' one level or two?",
@@ -183,7 +191,7 @@ class _Reader:
                 level=same[0],
                 other_level=same[1],
             )
-        return found
+        return level_by_cell
 
     def _level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
         if cell in column.levels:
@@ -227,34 +235,35 @@ class _Reader:
     # Trials
 
     def _trials(self, text: Text, rows: list[_Line], levels: Mapping[str, Mapping[str, FactorValue]]) -> list[Parsed]:
-        found: dict[tuple[object, ...], Parsed] = {}
-        seen: dict[tuple[object, ...], int] = {}
+        run_by_key: dict[tuple[object, ...], Parsed] = {}
+        line_by_place: dict[tuple[object, ...], int] = {}
         times: dict[tuple[object, ...], int] = {}
         for row in rows:
-            factors = {column.name: levels[column.header][row.cells[column.header]]
-                       for column in self._map.with_role("factor")}  # fmt: skip
+            factors = {
+                column.name: levels[column.header][row.cells[column.header]] for column in self._map.with_role("factor")
+            }
             trial = tuple(row.cells[column.header] for column in self._map.with_role("trial"))
             part = tuple(self._cell(row, role) for role in ("operation", "rank", "iteration"))
             setting = (*sorted(factors.items()), trial, self._cell(row, "repetition"))
             place = (*setting, part)
-            if (trial or self._roles["repetition"]) and place in seen:
+            if (trial or self._roles["repetition"]) and place in line_by_place:
                 raise DataError(
                     "duplicate-trial",
                     "{path}:{line}: the same trial as line {first_line}",
                     "name the column that tells them apart: trial, repetition, iteration, rank or a factor",
                     path=text.name,
                     line=row.at,
-                    first_line=seen[place],
+                    first_line=line_by_place[place],
                 )
             times[place] = times.get(place, -1) + 1
-            seen[place] = row.at
+            line_by_place[place] = row.at
             key = trial if trial else (*setting, times[place])
-            if key not in found:
-                found[key] = self._begun(text, row)
-            self._add(found[key], row, factors if trial else None)
+            if key not in run_by_key:
+                run_by_key[key] = self._begun(text, row)
+            self._add(run_by_key[key], row, factors if trial else None)
             if not trial:
-                found[key].factors |= factors
-        return list(found.values())
+                run_by_key[key].factors |= factors
+        return list(run_by_key.values())
 
     def _cell(self, row: _Line, role: str) -> str:
         column = self._roles[role]
@@ -266,7 +275,7 @@ class _Reader:
             cell = self._cell(row, "repetition")
             run.factors["repetition"] = self._whole(text, row, "repetition", cell)
         if column := self._roles["started"]:
-            run.started_at = _moment(row.cells[column.header], column)
+            run.started_at = _parse_moment(row.cells[column.header], column)
             if not run.started_at and row.cells[column.header] not in self._map.empty:
                 run.warn(
                     row.at,
@@ -300,10 +309,12 @@ class _Reader:
         for column in self._map.with_role("fact"):
             _add_fact(run, column.name, row.cells[column.header])
         status = self._roles["status"]
-        if status and (said := row.cells[status.header]) not in status.complete:
+        if status and (status_cell := row.cells[status.header]) not in status.complete:
             run.lacks(
                 row.at,
-                Message("invalid-number", "column '{column}' says '{cell}'", column=status.header, cell=said[:60]),
+                Message(
+                    "invalid-number", "column '{column}' says '{cell}'", column=status.header, cell=status_cell[:60]
+                ),
             )
         before = len(run.rows)
         measured = self._map.with_role("metric")
@@ -335,9 +346,19 @@ class _Reader:
             metric = f"{column.kind}_own"
         operation = self._operation(row) or column.operation
         run.rows.append(
-            Row(operation, metric, column.unit.of(value), column.unit.base, row.at, rank, iteration, None,
-                column.includes, factors)
-        )  # fmt: skip
+            Row(
+                operation,
+                metric,
+                column.unit.of(value),
+                column.unit.base,
+                row.at,
+                rank,
+                iteration,
+                None,
+                column.includes,
+                factors,
+            )
+        )
 
     def _operation(self, row: _Line) -> str:
         column = self._roles["operation"]
@@ -349,7 +370,7 @@ class _Reader:
     def _of(self, run: Parsed, row: _Line, role: str) -> int | None:
         """The rank or the iteration of a row, None for a row that is of all of them."""
         cell = self._cell(row, role)
-        if not cell or cell in self._map.empty or cell.lower() in _WHOLE:
+        if not cell or cell in self._map.empty or cell.lower() in _AGGREGATE_WORDS:
             return None
         value = whole_number(cell)
         if value is None:
@@ -377,15 +398,15 @@ def _add_fact(run: Parsed, name: str, cell: str) -> None:
     before = run.facts.get(name)
     if before is None:
         run.facts[name] = cell
-    elif cell not in (known := before if isinstance(before, list) else [before]):
-        run.facts[name] = [*known, cell]
+    elif cell not in (values := before if isinstance(before, list) else [before]):
+        run.facts[name] = [*values, cell]
 
 
-def _moment(cell: str, column: MapColumn) -> str:
+def _parse_moment(cell: str, column: MapColumn) -> str:
     """ISO 8601 of a time stamp; '' for what is none."""
     if column.unit.base == "s":
         value = number(cell)
-        return "" if value is None or value > 1e11 else _utc(column.unit.of(value))
+        return "" if value is None or value > 1e11 else _format_utc(column.unit.of(value))
     try:
         if column.form:
             return datetime.strptime(cell, column.form).isoformat()
@@ -394,5 +415,5 @@ def _moment(cell: str, column: MapColumn) -> str:
         return iso_date(cell)
 
 
-def _utc(seconds: float) -> str:
+def _format_utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -48,7 +48,7 @@ _TAKEN = frozenset({*RESULT_COLUMNS, "tool", "run", "experiment", "started_at", 
 _COUNTS = {"operations": 1.0, "operation": 1.0, "ops": 1.0, "op": 1.0, "files": 1.0, "IOs": 1.0}
 _COUNT_RATE = re.compile(r"([kM]?)(?:(?:operations|operation|ops|op|files|IOs)/s|IOPS|iops)")
 _OTHERS = ("samples", "samples/s", "W", "J")
-_SHOWN_UNITS = (
+_UNIT_EXAMPLES = (
     "MB/s, MiB/s, Gbit/s, op/s, kIOPS, files/s, s, ms, us, ns, KiB, MB, bytes, operations, samples/s, W, J, %, 1"
 )
 
@@ -114,14 +114,14 @@ def schema_text() -> str:
 def read_map(path: str | Path) -> ColumnsMap:
     """The map in a file. Raises InputError where it cannot be read, SpecError with everything that is wrong in it."""
     document = load(Path(path), KIND, FIRST)
-    found = violations(_validator(), document, PAGE) or list(_problems(document))
-    if found:
-        raise SpecError(document.name, found)
-    return _built(document)
+    problems = violations(_build_validator(), document, PAGE) or list(_list_problems(document))
+    if problems:
+        raise SpecError(document.name, problems)
+    return _build_map(document)
 
 
 @cache
-def _validator() -> Any:
+def _build_validator() -> Any:
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(json.loads(schema_text()))
@@ -139,8 +139,8 @@ def unit_of(text: str) -> BaseUnit:
         return BaseUnit(text)
     if text in _COUNTS:
         return BaseUnit("operations")
-    if found := _COUNT_RATE.fullmatch(text):
-        return BaseUnit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[found.group(1)])
+    if match := _COUNT_RATE.fullmatch(text):
+        return BaseUnit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[match.group(1)])
     if text in ("B", "byte", "bytes"):
         return BaseUnit("bytes")
     try:
@@ -151,40 +151,40 @@ def unit_of(text: str) -> BaseUnit:
     except InputError:
         pass  # said below, with the units of other things
     raise InputError(
-        "unknown-unit", "'{unit}' is not a unit that is known here", "known: {units}", unit=text, units=_SHOWN_UNITS
+        "unknown-unit", "'{unit}' is not a unit that is known here", "known: {units}", unit=text, units=_UNIT_EXAMPLES
     )
 
 
 # What is checked
 
 
-def _problems(document: Document) -> Iterator[Problem]:
-    columns = {name: _keys(given) for name, given in document.data["columns"].items()}
-    roles = [given["is"] for given in columns.values()]
-    whole: Key = ("columns",)
+def _list_problems(document: Document) -> Iterator[Problem]:
+    columns = {name: _keys(column) for name, column in document.data["columns"].items()}
+    roles = [column["is"] for column in columns.values()]
+    columns_path: Key = ("columns",)
     for role in _ONCE:
         if roles.count(role) > 1:
             yield _at(
                 document,
-                whole,
+                columns_path,
                 Message("duplicate-role", "{n_columns} columns are {role}", n_columns=roles.count(role), role=role),
                 "name the one that is",
             )
     if "metric" not in roles:
         yield _at(
             document,
-            whole,
+            columns_path,
             Message("missing-metric", "no column is a metric"),
             "say which holds what was measured: {is: metric, unit: MB/s}",
         )
-    for name, given in columns.items():
-        yield from _of_column(document, (*whole, name), given)
-    named = [(name, given.get("name", name)) for name, given in columns.items() if given["is"] == "factor"]
-    for place, (name, factor) in enumerate(named):
-        if factor in [other for _, other in named[:place]] or factor in document.data.get("factors", {}):
+    for name, column in columns.items():
+        yield from _check_column(document, (*columns_path, name), column)
+    factor_names = [(name, column.get("name", name)) for name, column in columns.items() if column["is"] == "factor"]
+    for place, (name, factor) in enumerate(factor_names):
+        if factor in [other for _, other in factor_names[:place]] or factor in document.data.get("factors", {}):
             yield _at(
                 document,
-                (*whole, name),
+                (*columns_path, name),
                 Message("duplicate-factor", "the factor {factor} is given twice", factor=factor),
                 "give each its own name",
             )
@@ -201,23 +201,23 @@ def _at(document: Document, path: Key, what: Message, hint: str = "") -> Problem
     return Problem(document.place(path), key_text(path), what, hint)
 
 
-def _of_column(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
-    role, known = given["is"], _KEYS.get(given["is"], ())
-    for key in given:
-        if key != "is" and key not in known:
-            hint = nearest(key, known) if known else "leave it out"
+def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iterator[Problem]:
+    role, allowed = column["is"], _KEYS.get(column["is"], ())
+    for key in column:
+        if key != "is" and key not in allowed:
+            hint = nearest(key, allowed) if allowed else "leave it out"
             yield _at(
                 document,
                 (*path, key),
                 Message("unused-key", "it means nothing for a column that is {role}", role=role),
                 hint,
             )
-    if "unit" in given and not (role == "factor" and given["unit"] == SIZE):
+    if "unit" in column and not (role == "factor" and column["unit"] == SIZE):
         try:
-            unit_of(given["unit"])
+            unit_of(column["unit"])
         except InputError as error:
             yield _at(document, (*path, "unit"), error.message, error.hint)
-    if role == "status" and "complete" not in given:
+    if role == "status" and "complete" not in column:
         yield _at(
             document,
             path,
@@ -225,7 +225,7 @@ def _of_column(document: Document, path: Key, given: dict[str, Any]) -> Iterator
             "give complete: [ok]",
         )
     if role == "factor":
-        yield from _factor_name(document, path, given.get("name", str(path[-1])))
+        yield from _factor_name(document, path, column.get("name", str(path[-1])))
 
 
 def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
@@ -242,12 +242,12 @@ def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
 
 
 def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks: bool) -> Iterator[Problem]:
-    seen: dict[tuple[str, str], str] = {}
-    for name, given in columns.items():
-        if given["is"] != "metric":
+    column_by_metric: dict[tuple[str, str], str] = {}
+    for name, column in columns.items():
+        if column["is"] != "metric":
             continue
         path: Key = ("columns", name)
-        if "unit" not in given:
+        if "unit" not in column:
             yield _at(
                 document,
                 path,
@@ -255,7 +255,7 @@ def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks
                 "give it one, as unit: MB/s; unit: '1' for a plain number",
             )
             continue
-        kind = given.get("name", name)
+        kind = column.get("name", name)
         if not _NAME.fullmatch(kind):
             yield _at(
                 document,
@@ -263,30 +263,30 @@ def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks
                 Message("invalid-name", "'{name}' is no name of a metric", name=kind),
                 "give one with name:, as bandwidth",
             )
-        yield from _clock(document, path, given, kind, ranks)
-        operation = given.get("operation") or document.data.get("operation", "")
+        yield from _check_clock(document, path, column, kind, ranks)
+        operation = column.get("operation") or document.data.get("operation", "")
         if not operation and not by_column:
             hint = "give operation: write, here or for the whole file, or a column that is operation"
             yield _at(
                 document, path, Message("missing-key", "nothing says of which operation it is", name="operation"), hint
             )
-        key = (operation, _metric_name(kind, given.get("clock", "")))
-        if key in seen:
+        key = (operation, _metric_name(kind, column.get("clock", "")))
+        if key in column_by_metric:
             yield _at(
                 document,
                 path,
-                Message("duplicate-metric", "it is the same metric as column {column}", column=seen[key]),
+                Message("duplicate-metric", "it is the same metric as column {column}", column=column_by_metric[key]),
                 "give it its own name or operation",
             )
-        seen.setdefault(key, name)
+        column_by_metric.setdefault(key, name)
 
 
-def _clock(document: Document, path: Key, given: dict[str, Any], kind: str, ranks: bool) -> Iterator[Problem]:
+def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: str, ranks: bool) -> Iterator[Problem]:
     try:
-        base = unit_of(given["unit"]).base
+        base = unit_of(column["unit"]).base
     except InputError:
         return  # said already
-    clock = given.get("clock", "")
+    clock = column.get("clock", "")
     if is_rate(base) and not clock and not ranks:
         hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
         yield _at(document, path, Message("missing-key", "nothing says when its clock stopped", name="clock"), hint)
@@ -297,23 +297,23 @@ def _clock(document: Document, path: Key, given: dict[str, Any], kind: str, rank
             Message("unused-key", "only a rate depends on when the clock stopped"),
             "leave it out",
         )
-    better = given.get("better")
-    known = str(metric_of(kind, base).better)
+    better = column.get("better")
+    default_better = str(metric_of(kind, base).better)
     if better is None and not is_rate(base) and base not in TIMES:
         yield _at(
             document,
             path,
             Message("missing-key", "nothing says which way it is better", name="better"),
-            f"give better: {known}, or lower if it is a cost",
+            f"give better: {default_better}, or lower if it is a cost",
         )
-    elif better is not None and better != known:
+    elif better is not None and better != default_better:
         hint = "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out"
         what = Message(
             "wrong-direction",
             "{metric} in {unit} is taken to be better when {direction}",
             metric=kind,
             unit=base or "no unit",
-            direction=known,
+            direction=default_better,
         )
         yield _at(document, (*path, "better"), what, hint)
 
@@ -325,9 +325,9 @@ def _metric_name(kind: str, clock: str) -> str:
     return kind if clock in ("", "unknown") else f"{kind}_{clock}"
 
 
-def _built(document: Document) -> ColumnsMap:
+def _build_map(document: Document) -> ColumnsMap:
     data = document.data
-    columns = tuple(_column(name, _keys(given), data) for name, given in data["columns"].items())
+    columns = tuple(_column(name, _keys(column), data) for name, column in data["columns"].items())
     kinds = tuple(dict.fromkeys(column.kind for column in columns if column.role == "metric"))
     return ColumnsMap(
         name=document.name,
@@ -361,9 +361,9 @@ def _column(header: str, given: dict[str, Any], data: dict[str, Any]) -> MapColu
         levels=given.get("levels", {}),
         text=given.get("text"),
         form=given.get("format", ""),
-        complete=frozenset(map(_word, given.get("complete", ()))),
+        complete=frozenset(map(_format_word, given.get("complete", ()))),
     )
 
 
-def _word(value: Any) -> str:
+def _format_word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

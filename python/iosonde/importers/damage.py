@@ -50,9 +50,9 @@ def checked(run: Parsed, text: Text) -> Parsed:
 
 def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
     """A reader of numbers drops the word behind them: the run is as invalid as the tool says there."""
-    told = {note.line for note in run.missing}
+    noted_lines = {note.line for note in run.missing}
     for row in run.rows:
-        if row.line in flags and row.line not in told:
+        if row.line in flags and row.line not in noted_lines:
             run.mark_invalid(
                 row.line,
                 Message(
@@ -63,7 +63,7 @@ def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
                     mark=flags[row.line],
                 ),
             )
-            told.add(row.line)
+            noted_lines.add(row.line)
 
 
 def _is_absurd(row: Row) -> bool:

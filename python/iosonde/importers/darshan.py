@@ -56,8 +56,8 @@ def claims(text: Text) -> Claim | None:
     """By the preamble, or a total."""
     if is_darshan_log(text.raw):
         return Claim(CERTAIN, 1, "the magic number of a log")
-    if found := text.find(_VERSION):
-        return Claim(CERTAIN, *found)
+    if occurrence := text.find(_VERSION):
+        return Claim(CERTAIN, *occurrence)
     total = text.search(_TOTAL, "\ntotal_POSIX_", "\ntotal_STDIO_", "\ntotal_MPIIO_")
     return Claim(LIKELY, total[0], total[1].group()[:60]) if total else None
 
@@ -69,20 +69,20 @@ def parse(text: Text) -> list[Parsed]:
 
         return [parse_log(text, _add)]
     run = job(text)
-    _totals(run, text)
+    _read_totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
         _records(run, text)
-    _performance(run, text)
+    _read_performance(run, text)
     note_end(run, text)
     if glued := _GLUED_TO_REMARK.search(text.whole):
         run.lacks(
             text.line_of(glued.start()),
             Message("glued-lines", "two lines stand in one: what follows may be of something else: a counter is lost"),
         )
-    for found in _PARTIAL.finditer(text.whole):
+    for match in _PARTIAL.finditer(text.whole):
         run.lacks(
-            text.line_of(found.start()),
-            Message("lost-records", "Darshan ran out of memory for {module}: files are missing", module=found.group(1)),
+            text.line_of(match.start()),
+            Message("lost-records", "Darshan ran out of memory for {module}: files are missing", module=match.group(1)),
         )
     if not run.rows:
         run.lacks(
@@ -91,19 +91,19 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
-def _totals(run: Parsed, text: Text) -> None:
-    kept: dict[str, str] = {}
+def _read_totals(run: Parsed, text: Text) -> None:
+    counters: dict[str, str] = {}
     at, line = 0, 1
-    for found in _TOTAL.finditer(text.whole):
-        line += text.whole.count("\n", at, found.start())
-        at = found.start()
-        module, counter, value = found.groups()
+    for match in _TOTAL.finditer(text.whole):
+        line += text.whole.count("\n", at, match.start())
+        at = match.start()
+        module, counter, value = match.groups()
         if counter in _MEANS:
             _add(run, module, counter, value, line)
         else:
-            kept[f"{module}_{counter}"] = value[:40]
-    if kept:
-        run.facts["counters"] = kept
+            counters[f"{module}_{counter}"] = value[:40]
+    if counters:
+        run.facts["counters"] = counters
     if (lost := len(_TOTAL_BEGINS.findall(text.whole)) - sum(1 for _ in _TOTAL.finditer(text.whole))) > 0:
         run.lacks(
             0,
@@ -120,13 +120,13 @@ def _records(run: Parsed, text: Text) -> None:
     sums: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], int] = {}
     records = 0
-    for found in _RECORD.finditer(text.whole, 0, end):
-        module, counter, value = found.groups()
+    for match in _RECORD.finditer(text.whole, 0, end):
+        module, counter, value = match.groups()
         records += 1
         if counter in _MEANS and not value.startswith("-"):  # -1: Darshan could not see it
             key = module, counter
             sums[key] = sums.get(key, 0.0) + float(value)
-            first.setdefault(key, found.start())
+            first.setdefault(key, match.start())
     for (module, counter), value in sums.items():
         _add(run, module, counter, repr(value), text.line_of(first[module, counter]))
     lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.whole, re.MULTILINE))
@@ -177,34 +177,34 @@ def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
         run.rows.append(Row(f"{module.lower()}_{operation}", metric, value, unit, line))
 
 
-def _performance(run: Parsed, text: Text) -> None:
-    modules = [(found.start(), found.group(1).lower().replace("-", "")) for found in _MODULE.finditer(text.whole)]
-    for found in _PERF.finditer(text.whole):
-        name = next((name for begin, name in reversed(modules) if begin < found.start()), "all")
-        value, line = number(found.group(2)), text.line_of(found.start())
+def _read_performance(run: Parsed, text: Text) -> None:
+    modules = [(match.start(), match.group(1).lower().replace("-", "")) for match in _MODULE.finditer(text.whole)]
+    for match in _PERF.finditer(text.whole):
+        name = next((name for begin, name in reversed(modules) if begin < match.start()), "all")
+        value, line = number(match.group(2)), text.line_of(match.start())
         if value is None:
             run.lacks(
                 line,
                 Message(
                     "invalid-number",
                     "{counter}: '{cell}' is no number: left out",
-                    counter=found.group(1),
-                    cell=found.group(2)[:40],
+                    counter=match.group(1),
+                    cell=match.group(2)[:40],
                 ),
             )
         elif name == "all" and run.version.startswith("log 3"):
             run.lacks(
                 line,
                 Message(
-                    "unknown-module", "nothing says which module {counter} is of: left out", counter=found.group(1)
+                    "unknown-module", "nothing says which module {counter} is of: left out", counter=match.group(1)
                 ),
             )
-        elif found.group(1) == "total_bytes":
+        elif match.group(1) == "total_bytes":
             run.rows.append(Row(name, "bytes", value, "bytes", line))
-        elif found.group(1) == "agg_time_by_slowest":
+        elif match.group(1) == "agg_time_by_slowest":
             run.rows.append(Row(name, "time_by_slowest", value, "s", line))
         elif value:
-            metric = found.group(1).replace("agg_perf", "bandwidth")
+            metric = match.group(1).replace("agg_perf", "bandwidth")
             run.rows.append(Row(name, metric, value * _MIB, "bytes/s", line))
     if any(row.metric.startswith("bandwidth_by") for row in run.rows):
         run.warn(

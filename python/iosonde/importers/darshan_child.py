@@ -27,7 +27,7 @@ def main(log: str, out: str) -> None:
     report = darshan.DarshanReport(log, read_all=False)
     files: dict[int, int] = {}
     hosts: dict[int, str] = {}
-    whole: list[tuple[int, ...]] = []
+    operations: list[tuple[int, ...]] = []
     times: list[tuple[float, float]] = []
     for module, name in enumerate(TRACED):
         if name not in report.modules:
@@ -37,25 +37,25 @@ def main(log: str, out: str) -> None:
             file, rank = files.setdefault(record["id"], len(files)), int(record["rank"])
             hosts[rank] = str(record["hostname"])
             for reads, key in enumerate(("write_segments", "read_segments")):
-                for one in record[key]:
-                    whole.append((module, reads, rank, file, one["offset"], one["length"]))
-                    times.append((one["start_time"], one["end_time"]))
-    totals = _totals(report)
+                for operation in record[key]:
+                    operations.append((module, reads, rank, file, operation["offset"], operation["length"]))
+                    times.append((operation["start_time"], operation["end_time"]))
+    totals = _sum_counters(report)
     names = report.name_records  # of what was read
     unnamed = {record["id"] for records in report.records.values() for record in records.to_numpy()} - names.keys()
     about = {
         "job": report.metadata["job"], "exe": str(report.metadata.get("exe", "")), "totals": totals,
         "unnamed": len(unnamed),
-        "files": [str(names.get(one, one)) for one in files], "hosts": hosts,
-        "partial": [name for name, one in report.modules.items() if one.get("partial_flag")],
+        "files": [str(names.get(identity, identity)) for identity in files], "hosts": hosts,
+        "partial": [name for name, details in report.modules.items() if details.get("partial_flag")],
     }  # fmt: skip
-    np.savez(out, whole=np.array(whole, np.int64).reshape(-1, len(FIELDS)),
+    np.savez(out, whole=np.array(operations, np.int64).reshape(-1, len(FIELDS)),
              times=np.array(times, np.float64).reshape(-1, 2), about=json.dumps(about, default=str))  # fmt: skip
 
 
-def _totals(report: Any) -> dict[str, float]:
+def _sum_counters(report: Any) -> dict[str, float]:
     """Sums over files and ranks; what Darshan could not see is -1."""
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for module in MODULES:
         if module not in report.modules:
             continue
@@ -64,8 +64,8 @@ def _totals(report: Any) -> dict[str, float]:
             for key in ("counters", "fcounters"):
                 for name, value in zip(report.counters[module][key], record[key], strict=True):
                     if value > 0:
-                        found[name] = found.get(name, 0.0) + float(value)
-    return found
+                        sums[name] = sums.get(name, 0.0) + float(value)
+    return sums
 
 
 if __name__ == "__main__":

@@ -44,8 +44,10 @@ _TICK_NS = 100_000
 
 def claims(text: Text) -> Claim | None:
     """By the lines before each file's operations."""
-    found = text.find("# DXT, file_id:")
-    return Claim(CERTAIN + 1, *found) if found else None  # surer than darshan-parser, which prints the same preamble
+    occurrence = text.find("# DXT, file_id:")
+    return (
+        Claim(CERTAIN + 1, *occurrence) if occurrence else None
+    )  # surer than darshan-parser, which prints the same preamble
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -57,16 +59,16 @@ def parse(text: Text) -> list[Parsed]:
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
     hosts = _files(run, remarks, columns)
     for at, line in remarks:
-        if found := _PARTIAL.match(line):
+        if match := _PARTIAL.match(line):
             run.lacks(
                 at,
                 Message(
                     "lost-records",
                     "Darshan ran out of memory for {module}: operations are missing",
-                    module=found.group(1),
+                    module=match.group(1),
                 ),
             )
-    _counted(run, remarks, columns)
+    _check_counts(run, remarks, columns)
     columns["kind"] = kinds()[columns["phase"]]
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     run.cannot_tell(
@@ -87,8 +89,8 @@ def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, A
     wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
     parts = [_read(table) for table in lines.heads(wide, _WIDTH)]
     good = np.concatenate([fine for _, fine in parts])
-    found = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
-    columns = {name: values[good] for name, values in found.items()} | {"line": wide[good] + 1}
+    arrays = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
+    columns = {name: values[good] for name, values in arrays.items()} | {"line": wide[good] + 1}
     rest = np.setdiff1d(others, wide[good], assume_unique=True)
     slow = [(at + 1, row) for at in rest.tolist() if (row := _one(text.lines[at]))]
     lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _one(text.lines[at])]
@@ -120,33 +122,33 @@ def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, A
 
 def _read(table: Any) -> tuple[dict[str, Any], Any]:
     """Columns of rows as printf wrote them, and which of these are good."""
-    module = _word(table, 0, 8)
-    word = _word(table, *_WORD)
+    module = _pack_word(table, 0, 8)
+    word = _pack_word(table, *_WORD)
     posix, mpiio = module == b" X_POSIX", module == b" X_MPIIO"
     write, read = word == b"  write", word == b"   read"
     good = (posix | mpiio) & (write | read)
-    found: dict[str, Any] = {"phase": mpiio * 2 + read}
+    columns: dict[str, Any] = {"phase": mpiio * 2 + read}
     for name, (begin, end) in (("rank", _RANK), ("offset", _OFFSET), ("size", _LENGTH)):
-        found[name], fine = whole(table, begin, end)
+        columns[name], fine = whole(table, begin, end)
         good &= fine
     for name, (begin, end) in (("start_ns", _START), ("end_ns", _END)):
         ticks, fine = decimal(table, begin, end, 4)
-        found[name] = ticks * _TICK_NS
+        columns[name] = ticks * _TICK_NS
         good &= fine
-    return found, good
+    return columns, good
 
 
-def _word(table: Any, begin: int, end: int) -> Any:
+def _pack_word(table: Any, begin: int, end: int) -> Any:
     return np.ascontiguousarray(table[:, begin:end]).view(f"S{end - begin}").ravel()
 
 
 def _one(line: str) -> tuple[int, ...] | None:
     """(phase, rank, offset, size, start, end) of a row of other widths."""
-    found = _ROW.fullmatch(line)
-    if found is None:
+    match = _ROW.fullmatch(line)
+    if match is None:
         return None
-    module, rank, word, offset, size, start, end = found.groups()
-    ticks = [int(one.replace(".", "")) * _TICK_NS for one in (start, end)]
+    module, rank, word, offset, size, start, end = match.groups()
+    ticks = [int(text.replace(".", "")) * _TICK_NS for text in (start, end)]
     return (2 * (module == "MPIIO") + (word == "read"), int(rank), int(offset), int(size), *ticks)
 
 
@@ -154,23 +156,25 @@ def _files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, A
     """Put the number of each operation's file beside it; rank → host."""
     numbers, begins, files, hosts = Numbered(), [0], [0], dict[int, str]()
     for at, line in remarks:
-        if found := _FILE.match(line):
+        if match := _FILE.match(line):
             begins.append(at)
-            files.append(numbers.of(found.group(2) or found.group(1)))
-        elif found := _RANK_OF.match(line):
-            hosts[int(found.group(1))] = found.group(2).strip()
+            files.append(numbers.of(match.group(2) or match.group(1)))
+        elif match := _RANK_OF.match(line):
+            hosts[int(match.group(1))] = match.group(2).strip()
     columns["file"] = np.array(files, np.int64)[np.searchsorted(begins, columns["line"]) - 1]
     keep_names(run, "files", numbers.numbers)
     ranks = set(np.unique(columns["rank"]).tolist())
     return {rank: host for rank, host in hosts.items() if rank in ranks}
 
 
-def _counted(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> None:
+def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> None:
     """Every file says how many operations follow: fewer are a text that was cut, or lines that are gone."""
-    said = [(at, int(found.group(1)) + int(found.group(2))) for at, line in remarks if (found := _COUNTS.match(line))]
-    begins = np.array([at for at, _ in said], np.int64)
-    seen = np.bincount(np.searchsorted(begins, columns["line"]), minlength=len(said) + 1)[1:].tolist()
-    wrong = [(at, count, there) for (at, count), there in zip(said, seen, strict=True) if count != there]
+    announced = [
+        (at, int(match.group(1)) + int(match.group(2))) for at, line in remarks if (match := _COUNTS.match(line))
+    ]
+    begins = np.array([at for at, _ in announced], np.int64)
+    counts = np.bincount(np.searchsorted(begins, columns["line"]), minlength=len(announced) + 1)[1:].tolist()
+    wrong = [(at, count, there) for (at, count), there in zip(announced, counts, strict=True) if count != there]
     if wrong:
         at, count, there = wrong[0]
         run.lacks(

@@ -14,15 +14,15 @@ def job(text: Text) -> Parsed:
     """Version, command, ranks, when, how long."""
     run = Parsed()
     head = text.whole[: 1 << 16]
-    said = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
-    run.version = f"log {said['darshan log version']}" if "darshan log version" in said else ""
-    if ranks := whole_number(said.get("nprocs", "")):
+    header = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
+    run.version = f"log {header['darshan log version']}" if "darshan log version" in header else ""
+    if ranks := whole_number(header.get("nprocs", "")):
         run.factors["ranks"] = ranks
-    run.seconds = number(said.get("run time", "")) or 0.0
-    begin = whole_number(said.get("start_time", ""))
+    run.seconds = number(header.get("run time", "")) or 0.0
+    begin = whole_number(header.get("start_time", ""))
     if begin and begin < 2**33:
         run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     for name, fact in (("exe", "command"), ("jobid", "job")):
-        if said.get(name):
-            run.facts[fact] = said[name][:2000]
+        if header.get(name):
+            run.facts[fact] = header[name][:2000]
     return run

@@ -63,19 +63,19 @@ def parse_log(text: Text, add: Any) -> Parsed:
                 ),
             )
             return run
-        said = ended.stderr.strip().rpartition("\n")[2][:200]
+        error_text = ended.stderr.strip().rpartition("\n")[2][:200]
         if ended.returncode:
             run.lacks(
                 0,
                 Message(
                     "damaged-log",
                     "pydarshan cannot read the log, which may be damaged: {reason}",
-                    reason=said or ended.returncode,
+                    reason=error_text or ended.returncode,
                 ),
             )
             return run
-        if said:
-            run.lacks(0, Message("tool-failed", "pydarshan says: {reason}", reason=said))
+        if error_text:
+            run.lacks(0, Message("tool-failed", "pydarshan says: {reason}", reason=error_text))
         _read(run, out, add)
     return run
 
@@ -99,8 +99,8 @@ def unmapped_bytes(raw: bytes) -> int:
 def _read(run: Parsed, out: Path, add: Any) -> None:
     import numpy as np
 
-    with np.load(out) as found:
-        whole, times, about = found["whole"], found["times"], json.loads(str(found["about"]))
+    with np.load(out) as arrays:
+        integers, times, about = arrays["whole"], arrays["times"], json.loads(str(arrays["about"]))
     job = about["job"]
     run.version, run.seconds = f"log {job.get('log_ver', '')}".strip(), float(job.get("run_time") or 0)
     begin = int(job.get("start_time_sec") or 0)
@@ -138,9 +138,9 @@ def _read(run: Parsed, out: Path, add: Any) -> None:
                 n_operations=int((~good).sum()),
             ),
         )
-        whole, times = whole[good], times[good]
-    if len(whole):
-        _operations(run, dict(zip(FIELDS, whole.T, strict=True)), np.round(times * 1e9).astype(np.int64), about)
+        integers, times = integers[good], times[good]
+    if len(integers):
+        _operations(run, dict(zip(FIELDS, integers.T, strict=True)), np.round(times * 1e9).astype(np.int64), about)
     elif not run.rows:
         run.lacks(0, Message("no-results", "there are no counters of POSIX, MPI-IO or STDIO in the log"))
 

@@ -33,12 +33,14 @@ _RUNNING = re.compile(r"Running for (\d+) seconds with load '(.*?)'(?: and minim
 
 def claims(text: Text) -> Claim | None:
     """By the banner, or the last line."""
-    if (found := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[found[0] - 1]):
-        return Claim(CERTAIN, *found)
-    found = text.find("\nThroughput ") or (text.find("Throughput ") if text.whole.startswith("Throughput ") else None)
-    line = text.lines[found[0]] if found and found[1][0] == "\n" else text.lines[0]
-    if found and _TOTAL.match(line) and " MB/sec" in line:
-        return Claim(LIKELY, found[0] + (found[1][0] == "\n"), line[:60])
+    if (occurrence := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[occurrence[0] - 1]):
+        return Claim(CERTAIN, *occurrence)
+    occurrence = text.find("\nThroughput ") or (
+        text.find("Throughput ") if text.whole.startswith("Throughput ") else None
+    )
+    line = text.lines[occurrence[0]] if occurrence and occurrence[1][0] == "\n" else text.lines[0]
+    if occurrence and _TOTAL.match(line) and " MB/sec" in line:
+        return Claim(LIKELY, occurrence[0] + (occurrence[1][0] == "\n"), line[:60])
     return None
 
 
@@ -47,25 +49,25 @@ def parse(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     table, done = False, True
     for at, line in text.numbered():
-        if found := _BANNER.match(line):
+        if match := _BANNER.match(line):
             _close(runs, done, at)
-            runs.append(Parsed(version=found.group(2)))
-            runs[-1].factors["protocol"] = "socket" if found.group(1) == "tbench" else "file"
+            runs.append(Parsed(version=match.group(2)))
+            runs[-1].factors["protocol"] = "socket" if match.group(1) == "tbench" else "file"
             table, done = False, False
-        elif line.startswith("Throughput") and (found := _TOTAL.match(line)):
+        elif line.startswith("Throughput") and (match := _TOTAL.match(line)):
             if done:
                 runs.append(Parsed())
-            _total(runs[-1], at, found)
+            _total(runs[-1], at, match)
             table, done = False, True
         elif not runs or not line.strip():
             continue
-        elif found := _RUNNING.match(line):
-            runs[-1].factors["runtime"] = int(found.group(1)[:9])
-            runs[-1].facts["load"] = found.group(2)[:300]
+        elif match := _RUNNING.match(line):
+            runs[-1].factors["runtime"] = int(match.group(1)[:9])
+            runs[-1].facts["load"] = match.group(2)[:300]
         elif " Operation" in line and "AvgLat" in line:
             table = True
-        elif table and (found := _ROW.match(line)):
-            _row(runs[-1], at, found)
+        elif table and (match := _ROW.match(line)):
+            _row(runs[-1], at, match)
         elif not note_trouble(runs[-1], at, line) and "ERROR" in line:
             runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
     _close(runs, done, text.last_line)

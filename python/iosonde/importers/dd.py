@@ -31,11 +31,11 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 
 def claims(text: Text) -> Claim | None:
     """By the line of a copy; with the records above it, surely."""
-    if found := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
-        score = LIKELY if found[0] > 1 and _RECORDS.match(text.lines[found[0] - 2]) else WEAK
-        return Claim(score, found[0], found[1].group().strip()[:60])
-    found = text.search(_ERROR, "\ndd: ")
-    return Claim(WEAK, found[0], found[1].group()[:60]) if found else None
+    if hit := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
+        score = LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK
+        return Claim(score, hit[0], hit[1].group().strip()[:60])
+    hit = text.search(_ERROR, "\ndd: ")
+    return Claim(WEAK, hit[0], hit[1].group()[:60]) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -46,10 +46,10 @@ def parse(text: Text) -> list[Parsed]:
     for at, line in text.numbered():
         if _RECORDS.match(line):
             records = at
-        elif found := _ERROR.match(line):
-            errors.append((at, found.group(1)))
-        elif found := _COPIED.match(line):
-            run = _copy(at, found)
+        elif match := _ERROR.match(line):
+            errors.append((at, match.group(1)))
+        elif match := _COPIED.match(line):
+            run = _build_copy(at, match)
             moved, seconds = (row.value for row in run.rows[:2]) if run.rows else (0.0, 0.0)
             # Lines of status=progress come without records, and grow to what is said last.
             if progress[1] and moved >= progress[0] and seconds > progress[1]:
@@ -66,14 +66,14 @@ def parse(text: Text) -> list[Parsed]:
     return runs
 
 
-def _copy(at: int, found: re.Match[str]) -> Parsed:
+def _build_copy(at: int, match: re.Match[str]) -> Parsed:
     run = Parsed()
-    size, seconds = int(found.group(1)[:18]), number(found.group(2))
+    size, seconds = int(match.group(1)[:18]), number(match.group(2))
     if seconds is None or seconds <= 0 or size == 0:
         run.lacks(
             at,
             Message(
-                "invalid-number", "{n_bytes} bytes in '{cell}' s is not a speed", n_bytes=size, cell=found.group(2)[:40]
+                "invalid-number", "{n_bytes} bytes in '{cell}' s is not a speed", n_bytes=size, cell=match.group(2)[:40]
             ),
         )
         return run

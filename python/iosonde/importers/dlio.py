@@ -47,8 +47,13 @@ _CHECKPOINTS = {
     "duration_mean_seconds": ("time", 1.0, "s"),
     "duration_stdev_seconds": ("time_sd", 1.0, "s"),
 }
-_FACTORS = {"num_accelerators": "ranks", "num_hosts": "nodes", "num_files_train": "files",
-            "num_files_eval": "files_eval", "num_samples_per_file": "samples_per_file"}  # fmt: skip
+_FACTORS = {
+    "num_accelerators": "ranks",
+    "num_hosts": "nodes",
+    "num_files_train": "files",
+    "num_files_eval": "files_eval",
+    "num_samples_per_file": "samples_per_file",
+}
 _EPOCHS = re.compile(r'^\{\s*"\d+": \{\s*"start": "')
 _RANK = re.compile(r"(?<!\d)(\d++)_per_epoch_stats")
 _STEPS = {"block": "block", "eval": "eval", "save_ckpt": "checkpoint_save", "load_ckpt": "checkpoint_load"}
@@ -58,25 +63,27 @@ def claims(text: Text) -> Claim | None:
     """By the keys that only DLIO writes, or the times of numbered epochs."""
     if text.first_line[:1] != "{":
         return None
-    if said := text.find('"train_au_percentage"', '"num_accelerators"', '"save_checkpoint_io_mean_GB_per_second"'):
-        return Claim(CERTAIN, *said)
-    found = _EPOCHS.match(text.whole[:400])
-    return Claim(CERTAIN, text.line_of(found.end()), '"1": {"start": …') if found else None
+    if occurrence := text.find(
+        '"train_au_percentage"', '"num_accelerators"', '"save_checkpoint_io_mean_GB_per_second"'
+    ):
+        return Claim(CERTAIN, *occurrence)
+    match = _EPOCHS.match(text.whole[:400])
+    return Claim(CERTAIN, text.line_of(match.end()), '"1": {"start": …') if match else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document of the file."""
 
-    def read(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+    def read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
         at = lines.at(document.begin)
         if "metric" in document.value or "num_accelerators" in document.value:
             _Summary(run, document.value, lines, document.begin, document.end).read()
         elif all(str(key).isdecimal() and isinstance(value, dict) for key, value in document.value.items()):
-            _epochs(run, document.value, at, text.name)
+            _read_epochs(run, document.value, at, text.name)
         else:
             run.lacks(at, Message("no-results", "it is neither a summary nor the times of epochs"))
 
-    return runs_of(text, read)
+    return runs_of(text, read_document)
 
 
 class _Summary:
@@ -85,14 +92,14 @@ class _Summary:
 
     def read(self) -> None:
         """All of a ``summary.json``."""
-        run, said, metrics = self._run, self._said, part(self._said, "metric")
+        run, document, metrics = self._run, self._said, part(self._said, "metric")
         for key, factor in _FACTORS.items():
-            value = finite(said.get(key))
+            value = finite(document.get(key))
             if value is not None and (value or key != "num_files_eval"):
                 run.factors[factor] = int(value)
         for key in ("hostname", "epochs", "host_memory_GB", "data_size_per_host_GB", "host_cpu_count"):
-            if key in said and len(str(said[key])) < 4000:
-                run.facts[key] = said[key]
+            if key in document and len(str(document[key])) < 4000:
+                run.facts[key] = document[key]
         self._times()
         per_epoch: dict[str, list[float]] = {}
         for operation in ("train", "eval"):
@@ -116,7 +123,7 @@ class _Summary:
 
     def _times(self) -> None:
         run = self._run
-        begin, end = _moment(self._said.get("start")), _moment(self._said.get("end"))
+        begin, end = _parse_moment(self._said.get("start")), _parse_moment(self._said.get("end"))
         if begin is not None:
             run.started_at = begin.isoformat(timespec="seconds")
         if end is None:
@@ -125,9 +132,13 @@ class _Summary:
             run.seconds = (end - begin).total_seconds()
 
     def _rows(
-        self, operation: str, prefix: str, metrics: dict[str, Any],
-        known: dict[str, tuple[str, float, str]], inside: str,
-    ) -> None:  # fmt: skip
+        self,
+        operation: str,
+        prefix: str,
+        metrics: dict[str, Any],
+        known: dict[str, tuple[str, float, str]],
+        inside: str,
+    ) -> None:
         for key, (metric, factor, unit) in known.items():
             name = f"{prefix}_{key}"
             if name not in metrics:
@@ -142,12 +153,12 @@ class _Summary:
 
     def _lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
         """Each epoch's own values. Raises nothing; too few of them are said."""
-        found: dict[str, list[float]] = {}
+        values_by_name: dict[str, list[float]] = {}
         for key in ("au_percentage", "throughput_samples_per_second"):
             values = metrics.get(f"{operation}_{key}")
             if not isinstance(values, list) or not values:
                 continue
-            found[f"{operation}_{key}"] = [number for one in values if (number := finite(one)) is not None]
+            values_by_name[f"{operation}_{key}"] = [number for value in values if (number := finite(value)) is not None]
             epochs = finite(self._said.get("epochs"))
             if operation == "train" and epochs and len(values) != epochs:
                 self._run.lacks(
@@ -159,15 +170,15 @@ class _Summary:
                         n_epochs=epochs,
                     ),
                 )
-        return found
+        return values_by_name
 
     def _passed(self, operation: str, metrics: dict[str, Any]) -> None:
         key = f"{operation}_au_meet_expectation"
-        if (said := metrics.get(key)) is not None:
-            self._run.facts[key] = str(said)[:40]
-            if said != "success":
+        if (verdict := metrics.get(key)) is not None:
+            self._run.facts[key] = str(verdict)[:40]
+            if verdict != "success":
                 template = "MLPerf Storage does not accept it: {field} is '{value}'"
-                sentence = Message("not-accepted", template, field=key, value=str(said)[:40])
+                sentence = Message("not-accepted", template, field=key, value=str(verdict)[:40])
                 self._run.warn(self._line(key), sentence)
         cached = self._said.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
@@ -177,21 +188,21 @@ class _Summary:
             self._run.warn(self._line("potential_caching"), sentence)
 
 
-def _epochs(run: Parsed, said: dict[str, Any], first: int, name: str) -> None:
+def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -> None:
     """The times of a per-epoch file. Its rank is in the file's name; 0 where that says none."""
-    found = _RANK.search(PurePath(name).name)
-    rank = int(found.group(1)[:9]) if found else 0
+    match = _RANK.search(PurePath(name).name)
+    rank = int(match.group(1)[:9]) if match else 0
     begins, ends = list[datetime](), list[datetime]()
-    for epoch, times in said.items():
-        begin, end = _moment(times.get("start")), _moment(times.get("end"))
+    for epoch, times in document.items():
+        begin, end = _parse_moment(times.get("start")), _parse_moment(times.get("end"))
         if end is None:
             run.lacks(first, Message("ended-early", "epoch {epoch} has no end: it was interrupted", epoch=epoch))
         begins += [begin] if begin else []
         ends += [end] if end else []
         iteration = int(epoch) - 1 if 0 < len(epoch) < 9 else 0
-        for row in _of_epoch(times, iteration, rank, first):
+        for row in _iterate_epoch_rows(times, iteration, rank, first):
             run.rows.append(row)
-    run.facts["epochs"] = len(said)
+    run.facts["epochs"] = len(document)
     if begins:
         run.started_at = min(begins).isoformat(timespec="seconds")
     if begins and ends and (seconds := (max(ends) - min(begins)).total_seconds()) >= 0:
@@ -199,7 +210,7 @@ def _epochs(run: Parsed, said: dict[str, Any], first: int, name: str) -> None:
         run.rows.append(Row("epochs", "time", seconds, "s", first, includes=_INCLUDES))
 
 
-def _of_epoch(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iterator[Row]:
+def _iterate_epoch_rows(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iterator[Row]:
     if (seconds := finite(times.get("duration"))) is not None:
         yield Row("epoch", "time", seconds, "s", at, rank, max(iteration, 0), includes=_INCLUDES)
     for key, step in times.items():
@@ -212,8 +223,8 @@ def _of_epoch(times: dict[str, Any], iteration: int, rank: int, at: int) -> Iter
             yield Row(kind, "bandwidth", speed * _GIB, "bytes/s", at, rank, max(iteration, 0))
 
 
-def _moment(said: Any) -> datetime | None:
+def _parse_moment(value: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(said) if isinstance(said, str) else None
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None

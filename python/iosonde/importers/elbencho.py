@@ -34,19 +34,19 @@ def claims(text: Text) -> Claim | None:
         (('"first_done"', '"op_name"', '"phase_type"'), LIKELY),
         (("SysErr: ", "--dryrun"), WEAK),
     ):
-        if found := text.find(*needles):
-            line = text.lines[found[0] - 1]
-            if found[1] != "RESULT TYPE" or ("OPERATION" in line and "LAST DONE" in line):
-                return Claim(score, found[0], line.strip()[:60])
+        if occurrence := text.find(*needles):
+            line = text.lines[occurrence[0] - 1]
+            if occurrence[1] != "RESULT TYPE" or ("OPERATION" in line and "LAST DONE" in line):
+                return Claim(score, occurrence[0], line.strip()[:60])
     return None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each execution, or each row of the side files that belongs to another one."""
-    if found := text.find(_CSV, _LIVE):
+    if occurrence := text.find(_CSV, _LIVE):
         from .elbencho_csv import parse_csv, parse_live
 
-        return (parse_csv if found[1] == _CSV else parse_live)(text, found[0])
+        return (parse_csv if occurrence[1] == _CSV else parse_live)(text, occurrence[0])
     if text.find('"op_name"') and text.find('"is_finished"'):
         from .elbencho_opslog import parse_log
 

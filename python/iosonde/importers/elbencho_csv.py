@@ -30,7 +30,7 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
     """Rows of one command are one run until a phase comes again: the file is appended to."""
     names = next(csv.reader([text.lines[head - 1]]))
     runs: list[Parsed] = []
-    seen: set[str] = set()
+    operations: set[str] = set()
     command = ""
     for at, line in enumerate(text.lines[head:], head + 1):
         if not line.strip() or line.startswith("ISO date,"):
@@ -42,11 +42,11 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         if len(cells) < len(names) or not operation:
             (runs[-1] if runs else _new(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
             continue
-        if not runs or (operation in seen and operation not in BETWEEN) or row.get("command", "") != command:
+        if not runs or (operation in operations and operation not in BETWEEN) or row.get("command", "") != command:
             run, command = _new(runs), row.get("command", "")
-            seen.clear()
+            operations.clear()
             _settings(run, row)
-        seen.add(operation)
+        operations.add(operation)
         _row(runs[-1], at, operation, row)
     if not runs:
         _new(runs).lacks(head, Message("no-results", "the table has no rows"))

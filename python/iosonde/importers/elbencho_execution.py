@@ -20,19 +20,19 @@ _EXACT = (".json", ".csv")
 def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[str]]]:
     """(file, what it says) of a directory → the same, each execution once: (the file that says most exactly, all that
     is said, the other files of it). The text's percentiles are beside the numbers of the JSON or the CSV."""
-    kept: list[tuple[str, Parsed, list[str]]] = []
+    executions: list[tuple[str, Parsed, list[str]]] = []
     by_command: dict[str, list[int]] = {}
-    for name, parsed in sorted(parts, key=lambda one: _EXACT.index(end) if (end := _end(one[0])) in _EXACT else 2):
+    for name, parsed in sorted(parts, key=lambda part: _EXACT.index(end) if (end := _end(part[0])) in _EXACT else 2):
         command = _command(parsed)
-        same = (at for at in by_command.get(command, ()) if command and _may_be(kept[at], name, parsed))
-        found = next(same, None)
-        if found is None:
-            by_command.setdefault(command, []).append(len(kept))
-            kept.append((name, parsed, []))
+        same = (at for at in by_command.get(command, ()) if command and _may_be(executions[at], name, parsed))
+        index = next(same, None)
+        if index is None:
+            by_command.setdefault(command, []).append(len(executions))
+            executions.append((name, parsed, []))
         else:
-            kept[found][2].append(name)
-            _add(kept[found][1], PurePath(name).name, parsed)
-    return kept
+            executions[index][2].append(name)
+            _add(executions[index][1], PurePath(name).name, parsed)
+    return executions
 
 
 def _end(name: str) -> str:
@@ -44,11 +44,11 @@ def _command(parsed: Parsed) -> str:
     return _BLANKS.sub(" ", str(parsed.facts.get("command", ""))).strip()
 
 
-def _may_be(kept: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:
+def _may_be(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:
     """Whether this is the same execution. What stands twice in one file was executed twice."""
-    if name in (kept[0], *kept[2]):
+    if name in (execution[0], *execution[2]):
         return False
-    mine, theirs = _compared(kept[1]), _compared(parsed)
+    mine, theirs = _compared(execution[1]), _compared(parsed)
     both = mine.keys() & theirs.keys()
     return bool(both) and all(abs(mine[key] - theirs[key]) <= _COMPARED[key[1]] for key in both)
 

@@ -14,21 +14,30 @@ from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
 
 _VALUES = {
-    "elapsed_time_ms": ("time", "s", 1e3), "bytes/s": ("bandwidth", "bytes/s", 1.0),
+    "elapsed_time_ms": ("time", "s", 1e3),
+    "bytes/s": ("bandwidth", "bytes/s", 1.0),
     "iops": ("access_rate", "operations/s", 1.0),
-    "entries/s": ("rate", "operations/s", 1.0), "bytes": ("bytes", "bytes", 1.0),
+    "entries/s": ("rate", "operations/s", 1.0),
+    "bytes": ("bytes", "bytes", 1.0),
     "entries": ("operations", "operations", 1.0),
     "cpu%": ("cpu_utilization", "", 100.0),
-}  # fmt: skip
-_FACTORS = {"hosts": "nodes", "threads": "threads", "file_size": "file_size", "block_size": "block_size",
-            "io_depth": "io_depth", "dirs": "directories", "files": "files"}  # fmt: skip
+}
+_FACTORS = {
+    "hosts": "nodes",
+    "threads": "threads",
+    "file_size": "file_size",
+    "block_size": "block_size",
+    "io_depth": "io_depth",
+    "dirs": "directories",
+    "files": "files",
+}
 _LATENCIES = {"min_us": "min", "avg_us": "mean", "max_us": "max"}
 
 
 def parse_json(text: Text) -> list[Parsed]:
     """Objects of one command are one run until a phase comes again: the file is appended to."""
     runs: list[Parsed] = []
-    lines, seen, command = Lines(text), set[str](), None
+    lines, operations, command = Lines(text), set[str](), None
     for document in json_documents(text.whole):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
@@ -38,11 +47,15 @@ def parse_json(text: Text) -> list[Parsed]:
         elif isinstance(value.get("phase_type"), str):
             config = part(value, "config")
             operation = value["phase_type"].lower()[:60]
-            if command is None or (operation in seen and operation not in BETWEEN) or config.get("command") != command:
+            if (
+                command is None
+                or (operation in operations and operation not in BETWEEN)
+                or config.get("command") != command
+            ):
                 _settings(_new(runs), value, config)
                 command = config.get("command", "")
-                seen.clear()
-            seen.add(operation)
+                operations.clear()
+            operations.add(operation)
             _phase(runs[-1], at, operation, value)
     if not runs:
         _new(runs).lacks(1, Message("no-results", "there is no phase in it"))

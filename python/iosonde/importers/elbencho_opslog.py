@@ -38,16 +38,16 @@ def parse_log(text: Text) -> Parsed:
     for at, line in text.numbered():
         if not line.strip():
             continue
-        found = _LINE.fullmatch(line)
-        second = _second_ms(found.group(1), found.group(3)) if found else None
-        if found is None or second is None:
+        match = _LINE.fullmatch(line)
+        second = _second_ms(match.group(1), match.group(3)) if match else None
+        if match is None or second is None:
             run.lacks(
                 at, Message("unreadable-lines", "not a line of the log, or two in one: left out, and others like it")
             )
-        elif found.group(10) == "true":
-            run.lacks(at, Message("operations-failed", "{name} failed", name=found.group(5)))
+        elif match.group(10) == "true":
+            run.lacks(at, Message("operations-failed", "{name} failed", name=match.group(5)))
         else:
-            pairs.add(at, found, second + int(found.group(2)))
+            pairs.add(at, match, second + int(match.group(2)))
     pairs.into(run, text)
     return run
 
@@ -84,9 +84,9 @@ class _Pairs:
             return
         began = begun.pop(0)
         if name in _KINDS and now_ms >= began >= 0:
-            found = self._found
-            number = found.files.of(f"{entry} of worker {rank}")
-            found.rows.extend((max(int(rank), 0), found.names.of(name), 0, int(size), number, int(offset),
+            gathered = self._found
+            number = gathered.files.of(f"{entry} of worker {rank}")
+            gathered.rows.extend((max(int(rank), 0), gathered.names.of(name), 0, int(size), number, int(offset),
                                began * 10**6, (now_ms - began) * 10**6, at))  # fmt: skip
 
     def into(self, run: Parsed, text: Text) -> None:

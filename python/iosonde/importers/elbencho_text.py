@@ -36,10 +36,10 @@ def parse_text(text: Text) -> list[Parsed]:
         state.feed(at, line)
     if not state.runs:
         state.runs.append(Parsed())
-        found = text.find("ERROR:")
-        line = text.lines[found[0] - 1].strip()[:200] if found else "no result table (a dry run, or cut off)"
+        occurrence = text.find("ERROR:")
+        line = text.lines[occurrence[0] - 1].strip()[:200] if occurrence else "no result table (a dry run, or cut off)"
         state.runs[0].lacks(
-            found[0] if found else text.last_line,
+            occurrence[0] if occurrence else text.last_line,
             Message("tool-failed", "elbencho ended without a result: {quote}", quote=line),
         )
     state.finish(text.last_line)
@@ -77,11 +77,11 @@ class _State:
             self._errors.append((at, stripped))
             if self.runs:
                 self.runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=stripped[:160]))
-        elif self._in_table and (found := _result_of(line)):
-            if self.runs and not (found[0] or self._phase):
+        elif self._in_table and (parts := _result_of(line)):
+            if self.runs and not (parts[0] or self._phase):
                 self.runs[-1].lacks(at, GLUED)
                 return
-            self._result(at, *found)
+            self._result(at, *parts)
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)
 
@@ -135,8 +135,8 @@ class _State:
         operation = self._phase
         if which in ("read", "write", "total"):
             label, operation = base, f"{self._phase}_{which}"
-        found = _quantity_of(label)
-        if found is None:
+        definition = _quantity_of(label)
+        if definition is None:
             return
         values = [number(word) for word in words]
         if len(values) != 2 or None in values:
@@ -150,7 +150,7 @@ class _State:
                 ),
             )
             return
-        quantity, unit, factor = found
+        quantity, unit, factor = definition
         for name, value in zip(("first_done", "last_done"), values, strict=True):
             if (value or 0) > 0 or not unit.endswith("/s"):
                 run.rows.append(Row(operation, f"{quantity}_{name}", (value or 0) * factor, unit, at))
@@ -190,8 +190,8 @@ def _result_of(line: str) -> tuple[str, str, str] | None:
     label = " ".join(words)
     if not colon or not rest[:1].isspace() or not rest.strip() or not label:
         return None
-    known = label.startswith(_WORDS) or _quantity_of(_without_kind(label))
-    return (phase, label, rest.strip()) if known else None
+    is_label = label.startswith(_WORDS) or _quantity_of(_without_kind(label))
+    return (phase, label, rest.strip()) if is_label else None
 
 
 def _without_kind(label: str) -> str:
@@ -207,10 +207,10 @@ def _quantity_of(label: str) -> tuple[str, str, float] | None:
 
 def seconds_of(word: str, in_ms: bool = False) -> float | None:
     """Seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
-    found = _DURATION.match(word)
-    if not found:
+    match = _DURATION.match(word)
+    if not match:
         return None
-    hours, minutes, rest, unit = found.groups()
+    hours, minutes, rest, unit = match.groups()
     if unit is None and not in_ms and not (hours or minutes):
         return None
     if len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:

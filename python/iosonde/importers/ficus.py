@@ -30,8 +30,8 @@ _DIRECTORY = re.compile(_WHEN + r"[^/]*$")
 
 def claims(text: Text) -> Claim | None:
     """By the form of a line."""
-    found = text.search(_LINE, " user ") or text.search(_ALONE, " user ")
-    return Claim(CERTAIN, found[0], found[1].group().strip()[:60]) if found else None
+    hit = text.search(_LINE, " user ") or text.search(_ALONE, " user ")
+    return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60]) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -40,10 +40,10 @@ def parse(text: Text) -> list[Parsed]:
     directory = _DIRECTORY.search(text.name)
     when = directory.groups() if directory else ("", "")
     for at, line in text.numbered():
-        if found := _LINE.match(line):
-            runs.append(_run(at, found.groups()[:2], found.groups()[2:]))
-        elif found := _ALONE.match(line):
-            runs.append(_run(at, when, found.groups()))
+        if match := _LINE.match(line):
+            runs.append(_run(at, match.groups()[:2], match.groups()[2:]))
+        elif match := _ALONE.match(line):
+            runs.append(_run(at, when, match.groups()))
         elif runs and line.strip():
             runs[-1].warn(at, Message("unreadable-lines", "a line of another form: left out"))
     return runs

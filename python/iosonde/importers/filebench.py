@@ -62,19 +62,19 @@ _LEAST_COVERED = 0.8  # of the run, by its last report
 
 def claims(text: Text) -> Claim | None:
     """By its banner or the line of its summary."""
-    found = text.search(_BEGIN, "Filebench Version ")
-    if found:
-        return Claim(CERTAIN, found[0], found[1].group())
-    found = text.search(_COUNTED, "IO Summary: ")
-    return Claim(CERTAIN, found[0], found[1].group()) if found else None
+    hit = text.search(_BEGIN, "Filebench Version ")
+    if hit:
+        return Claim(CERTAIN, hit[0], hit[1].group())
+    hit = text.search(_COUNTED, "IO Summary: ")
+    return Claim(CERTAIN, hit[0], hit[1].group()) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each start of filebench."""
     readers: list[_Reader] = []
     for at, line in text.numbered():
-        if found := _BEGIN.match(line):
-            readers.append(_Reader(Parsed(version=found.group(1)[:40])))
+        if match := _BEGIN.match(line):
+            readers.append(_Reader(Parsed(version=match.group(1)[:40])))
         elif not readers and any(words in line for words in _WITHOUT_BANNER):
             readers.append(_Reader(Parsed()))
             readers[-1].line(at, line)
@@ -99,17 +99,17 @@ class _Reader:
     def line(self, at: int, line: str) -> None:
         """One line of it."""
         stamp = _STAMP.match(line)
-        said = stamp.group(2) if stamp else line
-        if any(line.count(words) > said.startswith(words) for words in _BEGIN_LINES):
+        message = stamp.group(2) if stamp else line
+        if any(line.count(words) > message.startswith(words) for words in _BEGIN_LINES):
             self.run.lacks(at, GLUED)
-        if said.startswith("Per-Operation Breakdown"):
+        if message.startswith("Per-Operation Breakdown"):
             self._rows, self._lost, self._open = [], [], True
-        elif said.startswith("IO Summary:"):
-            self._summary(at, said)
-        elif self._open and not stamp and ("ops/s" in said or "mb/s" in said):
-            self._flowop(at, said)
+        elif message.startswith("IO Summary:"):
+            self._summary(at, message)
+        elif self._open and not stamp and ("ops/s" in message or "mb/s" in message):
+            self._flowop(at, message)
         elif stamp or line.startswith((" ", "\t")):
-            self._said(at, said.strip())
+            self._said(at, message.strip())
         else:
             note_trouble(self.run, at, line)
 
@@ -123,14 +123,14 @@ class _Reader:
     def _summary(self, at: int, said: str) -> None:
         if not self._final:
             return  # of a period: no trial
-        found = _SUMMARY.match(said)
-        values = [number(text) for text in found.groups() if text is not None] if found else [None]
+        match = _SUMMARY.match(said)
+        values = [number(text) for text in match.groups() if text is not None] if match else [None]
         self._open = False
-        if found is None or None in values:
+        if match is None or None in values:
             self.run.lacks(at, Message("damaged-lines", "the line of the summary is cut or damaged: left out"))
             return
-        count, rate, reads, writes, speed = (number(text) or 0.0 for text in found.groups()[:5])
-        mean, seconds = number(found.group(7)) or 0.0, count / rate if rate else 0.0
+        count, rate, reads, writes, speed = (number(text) or 0.0 for text in match.groups()[:5])
+        mean, seconds = number(match.group(7)) or 0.0, count / rate if rate else 0.0
         if rate and seconds < _LEAST_COVERED * self.run.seconds:
             part = f"{seconds:.1f} of {self.run.seconds:g} s"
             self.run.lacks(
@@ -156,10 +156,10 @@ class _Reader:
         self._reports += 1
 
     def _flowop(self, at: int, said: str) -> None:
-        found, old = _FLOWOP.match(said), None
-        if found is None:
+        match, old = _FLOWOP.match(said), None
+        if match is None:
             old = _OLD_FLOWOP.match(said)
-        if found is None and old is None:
+        if match is None and old is None:
             self._lost.append(
                 (
                     at,
@@ -169,8 +169,8 @@ class _Reader:
                 )
             )
             return
-        if found:
-            name, count, rate, speed, mean, _, least, most = found.groups()
+        if match:
+            name, count, rate, speed, mean, _, least, most = match.groups()
         else:
             assert old is not None
             (name, rate, speed, mean, _), count, least, most = old.groups(), None, None, None
@@ -193,15 +193,15 @@ class _Reader:
 
     def _said(self, at: int, said: str) -> None:
         run = self.run
-        if _PERSONALITY in said and (found := _LOADED.match(said)):
-            run.factors["personality"] = found.group(1)[:60]
-        elif found := _FILESET.match(said):
-            self._files += int(found.group(2)[:15])
-            self._bytes += (number(found.group(3)) or 0.0) * _MIB
+        if _PERSONALITY in said and (match := _LOADED.match(said)):
+            run.factors["personality"] = match.group(1)[:60]
+        elif match := _FILESET.match(said):
+            self._files += int(match.group(2)[:15])
+            self._bytes += (number(match.group(3)) or 0.0) * _MIB
             run.factors |= {"files": self._files, "fileset_size": round(self._bytes)}
-            run.facts[f"fileset {found.group(1)[:40]}"] = said[:300]
-        elif found := _TOOK.match(said):
-            run.seconds = float(found.group(1)[:9])
+            run.facts[f"fileset {match.group(1)[:40]}"] = said[:300]
+        elif match := _TOOK.match(said):
+            run.seconds = float(match.group(1)[:9])
             self._final = True
         elif any(words in said for words in _BAD) and not any(words in said for words in _HARMLESS):
             run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=said[:160]))

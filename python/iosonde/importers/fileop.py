@@ -26,10 +26,10 @@ _METRICS = {"A": "rate_mean", "B": "rate_max", "W": "rate_min"}
 
 def claims(text: Text) -> Claim | None:
     """By its first line, or the header of its table."""
-    if said := text.find("Fileop:  Working in"):
-        return Claim(CERTAIN, *said)
-    found = text.search(_HEAD, "  mkdir")
-    return Claim(LIKELY, found[0], found[1].group().strip()) if found else None
+    if occurrence := text.find("Fileop:  Working in"):
+        return Claim(CERTAIN, *occurrence)
+    hit = text.search(_HEAD, "  mkdir")
+    return Claim(LIKELY, hit[0], hit[1].group().strip()) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -42,12 +42,12 @@ def parse(text: Text) -> list[Parsed]:
             sizes, names = {}, []
         elif _HEAD.match(line):
             names = line.split()[1:]
-        elif names and (found := _ROW.match(line.strip())):
+        elif names and (match := _ROW.match(line.strip())):
             words = line.split()
             if words[1] not in sizes:
                 runs.append(Parsed())
                 sizes[words[1]] = runs[-1]
-            _row(sizes[words[1]], at, found.group(1), words[2:], names)
+            _row(sizes[words[1]], at, match.group(1), words[2:], names)
     if not runs:
         runs.append(Parsed())
         runs[0].lacks(text.last_line, Message("no-results", "there is no row of results"))

@@ -24,19 +24,19 @@ HEADLINE = ("bandwidth", "rate", "completion_latency_p99")
 
 def claims(text: Text) -> Claim | None:
     """By the JSON's version key, a terse line, or the normal output's own lines."""
-    if said := text.find('"fio version"'):
-        return Claim(CERTAIN, *said)
+    if occurrence := text.find('"fio version"'):
+        return Claim(CERTAIN, *occurrence)
     from .fio_terse import STARTS, TERSE
     from .fio_text import JOB
 
-    if found := text.search(TERSE, *STARTS):
-        return Claim(CERTAIN, found[0], f"a terse line of {found[1].group(2) or 'version 2'}")
-    if "groupid=" in text.whole and (found := text.search(JOB, ": (groupid=")):
-        return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
+    if hit := text.search(TERSE, *STARTS):
+        return Claim(CERTAIN, hit[0], f"a terse line of {hit[1].group(2) or 'version 2'}")
+    if "groupid=" in text.whole and (hit := text.search(JOB, ": (groupid=")):
+        return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
     if "\nRun status group " in text.whole:
         return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
-    if said := text.find("fio: terminating on signal", "fio: pid="):
-        return Claim(LIKELY, *said)
+    if occurrence := text.find("fio: terminating on signal", "fio: pid="):
+        return Claim(LIKELY, *occurrence)
     return None
 
 

@@ -28,8 +28,10 @@ def latencies(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float
 def levels(values: dict[str, Any]) -> dict[float, float]:
     """Percentage → its time, as printed."""
     printed = values.get("percentile")
-    found = {finite(key): finite(value) for key, value in printed.items()} if isinstance(printed, dict) else {}
-    return {level: value for level, value in found.items() if level and value is not None}
+    values_by_level = (
+        {finite(key): finite(value) for key, value in printed.items()} if isinstance(printed, dict) else {}
+    )
+    return {level: value for level, value in values_by_level.items() if level and value is not None}
 
 
 def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
@@ -37,16 +39,16 @@ def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
     bins: dict[float, int] = {}
     for values in several:
         printed = values.get("bins")
-        one = {finite(key): finite(count) for key, count in printed.items()} if isinstance(printed, dict) else {}
-        counted = {at: int(count) for at, count in one.items() if at is not None and count is not None}
+        raw_counts = {finite(key): finite(count) for key, count in printed.items()} if isinstance(printed, dict) else {}
+        counted = {at: int(count) for at, count in raw_counts.items() if at is not None and count is not None}
         if not counted or sum(counted.values()) != finite(values.get("N")):
             return None
         for at, count in counted.items():
             bins[at] = bins.get(at, 0) + count
-    wanted = sorted(set.intersection(*(set(levels(values)) for values in several)))
-    total, done, found = sum(bins.values()), 0, {}
+    shared_levels = sorted(set.intersection(*(set(levels(values)) for values in several)))
+    total, done, percentiles = sum(bins.values()), 0, {}
     for at, count in sorted(bins.items()):
         done += count
-        while wanted and done >= wanted[0] / 100 * total:
-            found[wanted.pop(0)] = at
-    return found
+        while shared_levels and done >= shared_levels[0] / 100 * total:
+            percentiles[shared_levels.pop(0)] = at
+    return percentiles

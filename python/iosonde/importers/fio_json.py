@@ -33,9 +33,9 @@ def parse_json(text: Text) -> list[Parsed]:
     """One Parsed for each document that is not a snapshot of the next one's run."""
     lines, read, outside = Lines(text), [], 0
     runs: list[Parsed] = []
-    said: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for document in json_documents(text.whole):
-        said.append((outside, document.begin))
+        ranges.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and "fio version" in document.value:
             read.append(document)
@@ -52,7 +52,7 @@ def parse_json(text: Text) -> list[Parsed]:
                 Message("snapshots-left-out", "earlier documents are snapshots of the same run: the last one counts"),
             )
         runs.append(run)
-    for begin, end in [*said, (outside, len(text.whole))]:
+    for begin, end in [*ranges, (outside, len(text.whole))]:
         _outside(text, runs, begin, end)
     return runs
 
@@ -63,21 +63,21 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
     shared = value.get("global options")
     shared = shared if isinstance(shared, dict) else {}
     clients = "client_stats" in value
-    found = value.get("client_stats") if clients else value.get("jobs")
-    entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    jobs = value.get("client_stats") if clients else value.get("jobs")
+    entries = [entry for entry in jobs if isinstance(entry, dict)] if isinstance(jobs, list) else []
     if clients:
         begin = max(begin, lines.of('"client_stats"', begin, end)[1])
     places = _places(entries, lines, begin, end)
     _factors(run, {**shared, **_options(entries[0])} if entries else shared)
     if not entries:
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
-    whole = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
-    same = len({_identity(entry) for entry in entries}) == 1
+    totals = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
+    same = len({_build_identity(entry) for entry in entries}) == 1
     for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
         stop = places[at + 1][1] if at + 1 < len(places) else end
-        several = len(entries) > 1 and (same or clients) and entry not in whole
-        named = len(entries) > 1 and not same and not clients
-        _entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, named)
+        several = len(entries) > 1 and (same or clients) and entry not in totals
+        by_job = len(entries) > 1 and not same and not clients
+        _entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, by_job)
     if same and len(entries) > 1 and not clients:
         _sums(run, len(entries))
         _percentiles(run, entries, lines.of('"jobs"', begin, end)[0])
@@ -93,7 +93,7 @@ def _places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -
     return places
 
 
-def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+def _build_identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     return entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))
 
 
@@ -162,7 +162,7 @@ def _direction(
     operations = None if count is None else int(count)
     clock = "last_done" if rank is None else "own"
 
-    def add(metric: str, value: float | None, unit: str) -> None:
+    def add_row(metric: str, value: float | None, unit: str) -> None:
         if value is not None and value >= 0:
             run.rows.append(Row(direction, metric, value, unit, line, rank, None, operations, "", factors))
 
@@ -170,37 +170,37 @@ def _direction(
     if bandwidth is None and (kib := finite(part.get("bw"))) is not None:
         bandwidth = kib * _KIB
         run.warn(line, Message("assumed-unit", "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000"))
-    add(f"bandwidth_{clock}", bandwidth, "bytes/s")
-    add(f"rate_{clock}", finite(part.get("iops")), "operations/s")
+    add_row(f"bandwidth_{clock}", bandwidth, "bytes/s")
+    add_row(f"rate_{clock}", finite(part.get("iops")), "operations/s")
     runtime = finite(part.get("runtime"))
-    add("time", None if runtime is None else runtime / 1000, "s")
-    add("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
+    add_row("time", None if runtime is None else runtime / 1000, "s")
+    add_row("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
         run.warn(
             line, Message("low-resolution", "the runtime is below 1 s and printed in whole ms: the rates are coarse")
         )
     for name, values, per_second in latencies(part):
-        _latency(add, name, values, per_second)
+        _add_latency(add_row, name, values, per_second)
 
 
 def _bytes(
     run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
     """fio 2 wrote KiB under ``io_bytes``: the bandwidth and the runtime tell which it is."""
-    found = finite(part.get("io_bytes"))
-    if found is None or "io_kbytes" in part or not bandwidth or not runtime:
-        return found
+    n_bytes = finite(part.get("io_bytes"))
+    if n_bytes is None or "io_kbytes" in part or not bandwidth or not runtime:
+        return n_bytes
     expected = bandwidth * runtime / 1000
-    if abs(found * _KIB - expected) < abs(found - expected):
+    if abs(n_bytes * _KIB - expected) < abs(n_bytes - expected):
         run.warn(
             line,
             Message("assumed-unit", "io_bytes was read as KiB, as fio 2 writes it (bandwidth times runtime agrees)"),
         )
-        return found * _KIB
-    return found
+        return n_bytes * _KIB
+    return n_bytes
 
 
-def _latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> None:
+def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> None:
     for key, statistic in _STATISTICS:
         value = finite(values.get(key))
         add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
@@ -224,24 +224,24 @@ def _percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
     """Of all threads, where each printed its histogram; else they are of each thread alone, and that is said."""
     for direction in DIRECTIONS:
         parts = [part for entry in entries if isinstance(part := entry.get(direction), dict) and part.get("total_ios")]
-        said = [{name: (values, unit) for name, values, unit in latencies(part)} for part in parts]
-        for name, (first, per_second) in said[0].items() if said else ():
-            several = [one[name][0] for one in said if name in one]
+        latencies_by_part = [{name: (values, unit) for name, values, unit in latencies(part)} for part in parts]
+        for name, (first, per_second) in latencies_by_part[0].items() if latencies_by_part else ():
+            several = [by_name[name][0] for by_name in latencies_by_part if name in by_name]
             if not levels(first):
                 continue
-            found = merged(several) if len(several) == len(said) else None
-            if found is None:
+            percentiles = merged(several) if len(several) == len(latencies_by_part) else None
+            if percentiles is None:
                 run.warn(line, UNMERGED)
             count = sum(int(finite(values.get("N")) or 0) for values in several)
-            for level, value in (found or {}).items():
+            for level, value in (percentiles or {}).items():
                 metric = f"{name}_p{level:g}"
                 run.rows.append(Row(direction, metric, value / per_second, "s", line, None, None, count))
 
 
-def _is_snapshot(one: dict[str, Any], next_one: dict[str, Any]) -> bool:
-    """Whether ``next_one`` began before ``one`` was printed and had done at least as much: the same run."""
-    (at, ran, done), (next_at, next_ran, next_done) = _progress(one), _progress(next_one)
-    names = [[str(job.get("jobname")) for job in _jobs(document)] for document in (one, next_one)]
+def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
+    """Whether ``later`` began before ``earlier`` was printed and had done at least as much: the same run."""
+    (at, ran, done), (next_at, next_ran, next_done) = _progress(earlier), _progress(later)
+    names = [[str(job.get("jobname")) for job in _jobs(document)] for document in (earlier, later)]
     return names[0] == names[1] and 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
 
 

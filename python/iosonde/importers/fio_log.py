@@ -65,7 +65,7 @@ def parse(text: Text) -> list[Parsed]:
         run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
     columns = text.whole[: text.whole.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
-    table, lines = _whole_rows(run, table, lines)
+    table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     if name in _LATENCIES and len(table):
         table = _in_ns(run, name, table, text.version_beside)
@@ -73,7 +73,7 @@ def parse(text: Text) -> list[Parsed]:
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
         if chosen.any():
-            _values(run, name, direction, values[chosen], lines[chosen], averages)
+            _add_values(run, name, direction, values[chosen], lines[chosen], averages)
     if not run.rows:
         run.lacks(1, Message("no-results", "the log holds no line that can be read"))
     if name in _LATENCIES and _are_averages(table):
@@ -93,7 +93,7 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
-def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
+def _select_complete_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
     import numpy as np
 
     if not len(table):
@@ -114,16 +114,16 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
     return table[good], lines[good]
 
 
-def _in_ns(run: Parsed, name: str, table: Any, beside: VersionBeside | None) -> Any:
+def _in_ns(run: Parsed, name: str, table: Any, sibling_version: VersionBeside | None) -> Any:
     """The table with values in ns, by what lies beside the log, else by what latencies can be; said in either case."""
     import numpy as np
 
     what = _LATENCIES[name]
-    if beside is not None:
-        run.version = beside.version
-        in_micros = beside.major < 3
+    if sibling_version is not None:
+        run.version = sibling_version.version
+        in_micros = sibling_version.major < 3
         template = "{file} beside it says fio-{version}"
-        why = Message("version-in-output", template, file=beside.file, version=beside.version)
+        why = Message("version-in-output", template, file=sibling_version.file, version=sibling_version.version)
     else:
         in_micros, why = _by_what_can_be(name, table)
     unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
@@ -162,7 +162,7 @@ def _are_averages(table: Any) -> bool:
     return bool(len(table) and not table[:, 3].any())
 
 
-def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
+def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:
     if name in _LATENCIES and not averages:
         summary_rows(run, direction, values / 1e9, lines)
         return

@@ -25,8 +25,8 @@ def parse_terse(text: Text) -> list[Parsed]:
     """One Parsed for each line: terse output has no settings to tell runs from each other."""
     runs: list[Parsed] = []
     for at, line in text.numbered():
-        if found := TERSE.match(line):
-            runs.append(_line(at, line.split(";"), found))
+        if match := TERSE.match(line):
+            runs.append(_line(at, line.split(";"), match))
         elif runs and line.startswith("fio: terminating on signal"):
             runs[-1].lacks(at, Message("tool-failed", "fio said: {quote}", quote=line[:160]))
     return runs
@@ -64,19 +64,19 @@ def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
 
 
 def _direction(run: Parsed, at: int, direction: str, part: list[str]) -> None:
-    def add(metric: str, word: str, unit: str, per_base: float) -> None:
+    def add_row(metric: str, word: str, unit: str, per_base: float) -> None:
         if (value := number(word)) is not None:
             run.rows.append(Row(direction, metric, value / per_base, unit, at))
 
-    add("bytes", part[0], "bytes", 1 / 1024)
-    add("bandwidth_last_done", part[1], "bytes/s", 1 / 1024)
-    add("rate_last_done", part[2], "operations/s", 1.0)
-    add("time", part[3], "s", 1e3)
+    add_row("bytes", part[0], "bytes", 1 / 1024)
+    add_row("bandwidth_last_done", part[1], "bytes/s", 1 / 1024)
+    add_row("rate_last_done", part[2], "operations/s", 1.0)
+    add_row("time", part[3], "s", 1e3)
     for name, first in (("submission_latency", 4), ("completion_latency", 8), ("latency", 32)):
         if number(part[first + 2]):
             for offset, statistic in enumerate(("min", "max", "mean", "sd")):
-                add(f"{name}_{statistic}", part[first + offset], "s", 1e6)
+                add_row(f"{name}_{statistic}", part[first + offset], "s", 1e6)
     for field in part[12:32]:
         level, _, value = field.partition("%=")
         if (percent := number(level)) and value:
-            add(f"completion_latency_p{percent:g}", value, "s", 1e6)
+            add_row(f"completion_latency_p{percent:g}", value, "s", 1e6)

@@ -72,8 +72,8 @@ class _Reader:
                 self._current().lacks(at, GLUED)
         elif stripped.startswith("fio-") and " " not in stripped:
             self._current(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
-        elif "groupid=" in stripped and (found := JOB.match(line)):
-            self._job(at, found)
+        elif "groupid=" in stripped and (match := JOB.match(line)):
+            self._job(at, match)
         elif self._jobs and stripped.startswith(_NUMBERED) and self._numbers(at, line):
             return
         elif stripped.startswith("Run status group"):
@@ -86,8 +86,8 @@ class _Reader:
             self._current().lacks(
                 at, Message("verification-failed", "verification failed: {quote}", quote=stripped[:160])
             )
-        elif found := _OPEN.match(stripped):
-            self._setting(found)
+        elif match := _OPEN.match(stripped):
+            self._setting(match)
         elif self.runs:
             note_trouble(self.runs[-1], at, line)
 
@@ -108,19 +108,19 @@ class _Reader:
             run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
 
     def _numbers(self, at: int, line: str) -> bool:
-        if found := _NEW.match(line):
-            direction, iops, value, unit, amount, amount_unit, runtime = found.groups()
-            self._rates(at, direction, (iops, value, unit), _amount(amount, amount_unit), runtime)
-        elif found := _OLD.match(line):
-            direction, amount, amount_unit, value, unit, iops, runtime = found.groups()
-            self._rates(at, direction, (iops, value, unit), _amount(amount, amount_unit), runtime)
+        if match := _NEW.match(line):
+            direction, iops, value, unit, amount, amount_unit, runtime = match.groups()
+            self._rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
+        elif match := _OLD.match(line):
+            direction, amount, amount_unit, value, unit, iops, runtime = match.groups()
+            self._rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
         elif ": IOPS=" in line:
             self._current().lacks(at, GLUED)
             self._direction = ""
-        elif (found := _LATENCY.match(line)) and self._direction:
-            self._latencies(at, found)
-        elif found := _PERCENTILES.match(line):
-            self._in_percentiles = PER_SECOND[found.group(1)]
+        elif (match := _LATENCY.match(line)) and self._direction:
+            self._latencies(at, match)
+        elif match := _PERCENTILES.match(line):
+            self._in_percentiles = PER_SECOND[match.group(1)]
         else:
             return False
         return True
@@ -159,7 +159,7 @@ class _Reader:
         if "i" not in unit:
             run.warn(at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=unit))
         run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
-        self._add(at, "bandwidth_last_done", _amount(value, unit), "bytes/s", 1.0)
+        self._add(at, "bandwidth_last_done", _parse_amount(value, unit), "bytes/s", 1.0)
         self._add(at, "rate_last_done", _count(iops), "operations/s", 1.0)
         self._add(at, "bytes", amount, "bytes", 1.0)
         self._add(at, "time", number(runtime), "s", 1e3)
@@ -205,18 +205,18 @@ def _percentile_name(level: str) -> str:
     return f"completion_latency_p{float(level):g}" if number(level) else ""
 
 
-def _amount(value: str, unit: str) -> float | None:
+def _parse_amount(value: str, unit: str) -> float | None:
     """``2227``, ``MiB`` → bytes. fio 2 writes KB and means 1024."""
-    found, amount = _UNIT.match(unit), number(value)
-    return None if not found or amount is None else amount * BINARY[found.group(1).lower()]
+    match, amount = _UNIT.match(unit), number(value)
+    return None if not match or amount is None else amount * BINARY[match.group(1).lower()]
 
 
 def _bytes(text: str) -> float | None:
-    found = re.match(r"([\d.]+)(\w*)$", text)
-    if not found:
+    match = re.match(r"([\d.]+)(\w*)$", text)
+    if not match:
         return None
-    unit = found.group(2)
-    return _amount(found.group(1), unit if unit[-1:] in ("B", "b") else f"{unit}B")  # fio 2 prints 4K
+    unit = match.group(2)
+    return _parse_amount(match.group(1), unit if unit[-1:] in ("B", "b") else f"{unit}B")  # fio 2 prints 4K
 
 
 def _count(word: str) -> float | None:

@@ -43,8 +43,8 @@ def version_beside(
     """What the output of the same job says, else all ``others`` of its directory, else those of the one above; None
     where none of them says it, or two say different ones. ``begin`` gives the first bytes of a file, none of a missing
     one."""
-    for names in (_of_the_job(log), *_of_folders(log, others)):
-        versions = {found.major: found for name in names if (found := _version_in(name, begin(name)))}
+    for names in (_iterate_job_outputs(log), *_iterate_folder_outputs(log, others)):
+        versions = {version.major: version for name in names if (version := _version_in(name, begin(name)))}
         if len(versions) == 1:
             return next(iter(versions.values()))
         if versions:
@@ -53,18 +53,18 @@ def version_beside(
 
 
 def _version_in(name: PurePath, head: bytes) -> VersionBeside | None:
-    found = _VERSION.search(head)
-    said = next((part for part in found.groups() if part), b"").decode("ascii", "replace") if found else ""
-    return VersionBeside(said, name.name) if said[:1].isdigit() and said.partition(".")[0].isdigit() else None
+    match = _VERSION.search(head)
+    version = next((part for part in match.groups() if part), b"").decode("ascii", "replace") if match else ""
+    return VersionBeside(version, name.name) if version[:1].isdigit() and version.partition(".")[0].isdigit() else None
 
 
-def _of_the_job(log: PurePath) -> Iterator[PurePath]:
+def _iterate_job_outputs(log: PurePath) -> Iterator[PurePath]:
     match = _LATENCY_LOG.match(log.name)
     job = match["job"] if match else ""
     for folder, stems in ((log.parent, (job,)), (log.parent.parent, dict.fromkeys((job, log.parent.name)))):
         yield from (folder / f"{stem}{end}" for stem in stems if stem for end in _ENDS)
 
 
-def _of_folders(log: PurePath, others: Sequence[PurePath]) -> Iterator[list[PurePath]]:
+def _iterate_folder_outputs(log: PurePath, others: Sequence[PurePath]) -> Iterator[list[PurePath]]:
     for folder in (log.parent, log.parent.parent):
-        yield [one for one in others if one.parent == folder and not _LOG.search(one.name)][:MOST_FILES]
+        yield [other for other in others if other.parent == folder and not _LOG.search(other.name)][:MOST_FILES]

@@ -28,10 +28,10 @@ _COMMAND = re.compile(r"#\s+(\S*fs_mark\s.*)$")
 
 def claims(text: Text) -> Claim | None:
     """By the table's header."""
-    if said := text.find("FSUse%"):
-        return Claim(CERTAIN, *said)
-    found = text.search(_VERSION, first_lines=200)
-    return Claim(LIKELY, found[0], found[1].group().strip()[:60]) if found else None
+    if occurrence := text.find("FSUse%"):
+        return Claim(CERTAIN, *occurrence)
+    hit = text.search(_VERSION, first_lines=200)
+    return Claim(LIKELY, hit[0], hit[1].group().strip()[:60]) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -40,19 +40,19 @@ def parse(text: Text) -> list[Parsed]:
     names: list[str] = []
     iteration = 0
     for at, line in text.numbered():
-        if found := _COMMAND.match(line):
+        if match := _COMMAND.match(line):
             runs.append(Parsed())
-            runs[-1].facts["command"] = found.group(1)[:4000]
+            runs[-1].facts["command"] = match.group(1)[:4000]
             names, iteration = [], 0
         elif _HEAD.match(line):
             names = re.split(r"\s{2,}|(?<=%)\s+|\s(?=App)", line.strip())
             if not runs:
                 runs.append(Parsed())
-        elif found := _VERSION.match(line):
+        elif match := _VERSION.match(line):
             if not runs or runs[-1].version:
                 runs.append(Parsed())
-            runs[-1].version, runs[-1].started_at = found.group(1)[:60], iso_date(found.group(3))
-            runs[-1].factors["threads"] = int(found.group(2)[:9])
+            runs[-1].version, runs[-1].started_at = match.group(1)[:60], iso_date(match.group(3))
+            runs[-1].factors["threads"] = int(match.group(2)[:9])
         elif names and line.strip()[:1].isdigit():
             iteration += _row(runs[-1], at, line.split(), len(names), iteration)
         elif runs:
@@ -81,7 +81,7 @@ def _row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -
 def _other(run: Parsed, at: int, line: str) -> None:
     if "Sync method:" in line:
         run.factors["sync_method"] = line.partition("Sync method:")[2].strip()[:80]
-    elif found := re.search(r"written with an IO size of (\d+) bytes", line):
-        run.factors["transfer_size"] = whole_number(found.group(1)[:18])
+    elif match := re.search(r"written with an IO size of (\d+) bytes", line):
+        run.factors["transfer_size"] = whole_number(match.group(1)[:18])
     elif not note_trouble(run, at, line) and "failed" in line:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))

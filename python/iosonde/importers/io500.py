@@ -36,14 +36,14 @@ _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
 
 def claims(text: Text) -> Claim | None:
     """By the summary's lines, the result file's sections, the find's first line."""
-    if (found := text.search(RESULT, "[RESULT", "[   ")) or (found := text.search(SCORE, "[SCORE")):
-        return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
-    if (said := text.find("throughput-stonewall", "rate-stonewall")) or (
-        (said := text.find("version         = io500-")) and "[run]" in text.whole
+    if (hit := text.search(RESULT, "[RESULT", "[   ")) or (hit := text.search(SCORE, "[SCORE")):
+        return Claim(CERTAIN, hit[0], text.lines[hit[0] - 1].strip()[:60])
+    if (occurrence := text.find("throughput-stonewall", "rate-stonewall")) or (
+        (occurrence := text.find("version         = io500-")) and "[run]" in text.whole
     ):
-        return Claim(CERTAIN, *said)
-    if (found := text.search(_FIND, first_lines=3)) and "job steal" in text.whole[:4000]:
-        return Claim(CERTAIN, found[0], "runtime and rate of io500's find")
+        return Claim(CERTAIN, *occurrence)
+    if (hit := text.search(_FIND, first_lines=3)) and "job steal" in text.whole[:4000]:
+        return Claim(CERTAIN, hit[0], "runtime and rate of io500's find")
     if "\n[ior-easy" in text.whole and "\n[mdtest-easy" in text.whole:
         return Claim(LIKELY, *(text.find("[ior-easy") or (1, "")))
     return None
@@ -53,22 +53,22 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed for each list."""
     if text.search(RESULT, "[RESULT", "[   ") or text.search(SCORE, "[SCORE"):
         return of_list(text)
-    if found := text.search(_FIND, first_lines=3):
-        return [_find(text, found[0])]
-    return [_sections(text)]
+    if hit := text.search(_FIND, first_lines=3):
+        return [_find(text, hit[0])]
+    return [_parse_sections(text)]
 
 
-def _sections(text: Text) -> Parsed:
+def _parse_sections(text: Text) -> Parsed:
     """``result.txt`` and ``config.ini``: sections with settings and, in the first, results."""
     run, section, sections = Parsed(), "", 0
     for at, line in text.numbered():
-        if found := _SECTION.match(line.strip()):
-            section, sections = found.group(1), sections + 1
+        if match := _SECTION.match(line.strip()):
+            section, sections = match.group(1), sections + 1
         elif _GLUED.search(line):
             run.lacks(at, GLUED)
             section = ""
-        elif found := _VALUE.match(line.strip()):
-            _value(run, at, section, *found.groups())
+        elif match := _VALUE.match(line.strip()):
+            _value(run, at, section, *match.groups())
         elif line.startswith("; START"):
             run.started_at = iso_date(line[7:])
         elif INVALID.match(line):
@@ -96,7 +96,7 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
             run.mark_invalid(at, Message("marked-invalid", "{part} is marked invalid", part=what))
         value = number(word.split()[0]) if word.split() else None
         if section in ("SCORE", "SCOREX"):
-            _score(run, at, section, key, value)
+            _add_score(run, at, section, key, value)
         elif key in ("score", "t_delta", "throughput-stonewall", "rate-stonewall") and _PHASE.match(section):
             _phase_value(run, at, section.lower().replace("-", "_"), key, value)
 
@@ -110,7 +110,7 @@ def _setting(run: Parsed, key: str, word: str) -> None:
         run.factors["mode"] = word.strip()[:60]
 
 
-def _score(run: Parsed, at: int, section: str, key: str, value: float | None) -> None:
+def _add_score(run: Parsed, at: int, section: str, key: str, value: float | None) -> None:
     names = {"MD": ("rate", 1e3, "operations/s"), "BW": ("bandwidth", GIB, "bytes/s"), "SCORE": ("total", 1.0, "")}
     if key in names and value is not None and (value > 0 or not run.invalid):
         metric, factor, base = names[key]
@@ -145,7 +145,7 @@ def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | 
 def _other_unit(run: Parsed) -> None:
     """Development versions of 2020 print the rate at the stonewall in another unit than the score, without a word."""
     score = {row.operation: row.value for row in run.rows if row.metric == "bandwidth_last_done"}
-    for row in [one for one in run.rows if one.metric == "bandwidth_first_done"]:
+    for row in [candidate for candidate in run.rows if candidate.metric == "bandwidth_first_done"]:
         if row.operation in score and row.value > UNLIKELY * score[row.operation]:
             run.rows.remove(row)
             times = row.value / score[row.operation]
@@ -163,9 +163,9 @@ def _other_unit(run: Parsed) -> None:
 
 def _find(text: Text, at: int) -> Parsed:
     run = Parsed()
-    found = _FIND.match(text.lines[at - 1])
-    assert found is not None
-    for metric, word, unit in (("time", found.group(1), "s"), ("rate_last_done", found.group(2), "operations/s")):
+    match = _FIND.match(text.lines[at - 1])
+    assert match is not None
+    for metric, word, unit in (("time", match.group(1), "s"), ("rate_last_done", match.group(2), "operations/s")):
         if (value := number(word)) is not None and value > 0:
             run.rows.append(Row("find", metric, value, unit, at))
     names = [name.strip() for name in text.lines[at].split(",")] if len(text.lines) > at else []

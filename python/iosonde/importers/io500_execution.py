@@ -19,12 +19,14 @@ from .io500_score import BANDWIDTH, NAMES, RATE
 from .parsed import Claim, Parsed, Row
 from .reading import option, size_of_option, words_of
 
-_PHASE_FILE = re.compile(r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[-_])?(?:write|read|stat|delete)|find)"
-                         r"\.(txt|csv)$")  # fmt: skip
+_PHASE_FILE = re.compile(
+    r"((?:ior|mdtest)[-_](?:easy|hard|rnd\w*)[-_](?:[a-z]+[-_])?(?:write|read|stat|delete)|find)"
+    r"\.(txt|csv)$"
+)
 _LIST_FILE = re.compile(r"result\.txt$|result_summary.*\.txt$|io-?500-summary.*\.txt$")
 _OF_MDTEST = {"write": "file_creation", "stat": "file_stat", "read": "file_read", "delete": "file_removal"}
 INFORMATION = "system-information.txt"
-_SAID = re.compile(r'^[ \t]*+io500_info_(\w++)[ \t]*+=[ \t]*+"([^"\n]*)"', re.MULTILINE)
+_INFORMATION_LINE = re.compile(r'^[ \t]*+io500_info_(\w++)[ \t]*+=[ \t]*+"([^"\n]*)"', re.MULTILINE)
 # What a file says of its own run and another file of the same: rounded words, and clocks around other things.
 SAME_LIST, SAME_PHASE = 0.001, 0.05
 _CLOCKED = ("bandwidth_last_done", "rate_last_done")
@@ -60,7 +62,7 @@ class Execution:
 
 def is_execution(names: Sequence[str]) -> bool:
     """Whether files of these names beside each other are those of one execution: two of lists and phases."""
-    phases = {found.group(1) for name in names if (found := _PHASE_FILE.match(name))} - {"find"}
+    phases = {match.group(1) for name in names if (match := _PHASE_FILE.match(name))} - {"find"}
     return len(phases) + sum(map(bool, map(_LIST_FILE.match, names))) >= 2
 
 
@@ -77,7 +79,7 @@ def is_list(parsed: Parsed) -> bool:
 def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     """All of a directory as one run; None where nothing in it is a result. ``information`` is the content of
     ``system-information.txt``."""
-    lists = sorted((part for part in parts if is_list(part.parsed)), key=_preference)
+    lists = sorted((part for part in parts if is_list(part.parsed)), key=_rank_part)
     phases = [part for part in parts if _phase_of(part.name) and part.parsed.rows and not is_list(part.parsed)]
     if not lists and not phases:
         return None
@@ -91,18 +93,18 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
             0,
             Message("no-results", "there is no list of results: neither result.txt nor result_summary.txt is complete"),
         )
-    made = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
+    execution = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
     for part in lists[1:]:
-        _add_list(made, part)
-    for part in sorted(phases, key=lambda one: one.name.endswith(".csv")):
-        _add_phase(made, part, bool(lists))
-    others = {id(part) for part in (*made.used, *made.doubles, *made.left)}
-    made.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
-    _settings(made, information)
-    return made
+        _add_list(execution, part)
+    for part in sorted(phases, key=lambda candidate: candidate.name.endswith(".csv")):
+        _add_phase(execution, part, bool(lists))
+    others = {id(part) for part in (*execution.used, *execution.doubles, *execution.left)}
+    execution.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
+    _settings(execution, information)
+    return execution
 
 
-def _preference(part: FilePart) -> tuple[bool, int]:
+def _rank_part(part: FilePart) -> tuple[bool, int]:
     """What is whole before what is cut, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
     places = ("result.txt", "result_summary.txt")
@@ -112,37 +114,46 @@ def _preference(part: FilePart) -> tuple[bool, int]:
 
 def _phase_of(name: str) -> str:
     """``ior-easy-write.txt`` → ``ior_easy_write``; '' for what is no phase's."""
-    found = _PHASE_FILE.match(PurePath(name).name)
-    return found.group(1).replace("-", "_") if found else ""
+    match = _PHASE_FILE.match(PurePath(name).name)
+    return match.group(1).replace("-", "_") if match else ""
 
 
-def _add_list(made: Execution, part: FilePart) -> None:
+def _add_list(execution: Execution, part: FilePart) -> None:
     """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
-    if made.is_same(part.parsed):
-        made.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
-        _add(made, part, part.parsed.rows, {})
-    elif whole := next((one for one in made.left if _is_within(_results(part.parsed), _results(one.parsed))), None):
-        whole.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
-        made.doubles.append(part)
+    if execution.is_same(part.parsed):
+        execution.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
+        _add(execution, part, part.parsed.rows, {})
+    elif enclosing := next(
+        (candidate for candidate in execution.left if _is_within(_results(part.parsed), _results(candidate.parsed))),
+        None,
+    ):
+        enclosing.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
+        execution.doubles.append(part)
     else:
         # An attempt that went on where one had ended says all of that again.
-        told = [one for one in made.left if _is_within(_results(one.parsed), _results(part.parsed))]
-        made.left = [one for one in made.left if all(one is not other for other in told)]
-        for one in told:
-            part.parsed.adopt_invalid(PurePath(one.name).name, one.parsed)
-        made.doubles += told
-        made.left.append(part)
+        repeated = [
+            candidate for candidate in execution.left if _is_within(_results(candidate.parsed), _results(part.parsed))
+        ]
+        execution.left = [
+            candidate for candidate in execution.left if all(candidate is not other for other in repeated)
+        ]
+        for duplicate in repeated:
+            part.parsed.adopt_invalid(PurePath(duplicate.name).name, duplicate.parsed)
+        execution.doubles += repeated
+        execution.left.append(part)
 
 
-def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
+def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
     """The output of the tool itself, under the phase's name. What disagrees with the list is of another execution."""
     phase = NAMES.get(_phase_of(part.name), _phase_of(part.name))
     rows = part.parsed.rows
-    names = {name: _renamed(phase, name) for name in {row.operation for row in rows}}
-    for row in (one for one in rows if one.rank is None and names[one.operation] == phase):
+    names = {name: _rename_operation(phase, name) for name in {row.operation for row in rows}}
+    for row in (candidate for candidate in rows if candidate.rank is None and names[candidate.operation] == phase):
         key = (phase, row.metric)
-        if key in made.results and not _near(made.results[key], row.value, SAME_PHASE, _half(key)):
-            made.parsed.warn(
+        if key in execution.results and not _near(
+            execution.results[key], row.value, SAME_PHASE, _compute_half_step(key)
+        ):
+            execution.parsed.warn(
                 0,
                 Message(
                     "other-execution",
@@ -152,22 +163,22 @@ def _add_phase(made: Execution, part: FilePart, listed: bool) -> None:
                     value=row.value,
                     unit=row.unit,
                     phase=phase,
-                    listed=made.results[key],
+                    listed=execution.results[key],
                 ),
             )
-            made.doubles.append(part)
+            execution.doubles.append(part)
             return
     if len({row.iteration for row in rows if row.iteration is not None}) > 1:
-        made.left.append(part)
+        execution.left.append(part)
         return
-    _add(made, part, rows, names)
+    _add(execution, part, rows, names)
     for note in part.parsed.missing:
-        made.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
-    if not listed and not made.parsed.started_at:
-        made.parsed.started_at = part.parsed.started_at
+        execution.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
+    if not listed and not execution.parsed.started_at:
+        execution.parsed.started_at = part.parsed.started_at
 
 
-def _renamed(phase: str, operation: str) -> str:
+def _rename_operation(phase: str, operation: str) -> str:
     tool, what = phase.split("_")[0], phase.split("_")[-1]
     own = {"ior": (what, "access"), "mdtest": (_OF_MDTEST.get(what, ""),), "find": ("find",)}.get(tool, ())
     return phase if operation in own else f"{phase}_{operation}"
@@ -187,7 +198,7 @@ def _add(made: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[st
     made.results |= {
         (row.operation, row.metric): row.value for row in new if row.rank is None and row.metric in _CLOCKED
     }
-    new = [row for row in new if row.rank is not None or not _is_of_one(row, made)]
+    new = [row for row in new if row.rank is not None or not _is_single_value(row, made)]
     for row in new:
         row.line = 0
     made.parsed.rows += new
@@ -198,64 +209,75 @@ def _place(row: Row) -> tuple[str, str, int | None]:
     return row.operation, row.metric, row.rank
 
 
-def _is_of_one(row: Row, made: Execution) -> bool:
+def _is_single_value(row: Row, execution: Execution) -> bool:
     """Whether this statistic is that of one value, and says it again; of mdtest 3.3 they are over ranks, and differ."""
     kind, _, form = row.metric.rpartition("_")
     if form not in ("max", "min", "mean", "sd") or row.iteration is not None:
         return False
     key = (row.operation, f"{kind}_last_done")
-    if key in made.results and (form == "sd" or not _near(made.results[key], row.value, SAME_LIST, _half(key))):
+    if key in execution.results and (
+        form == "sd" or not _near(execution.results[key], row.value, SAME_LIST, _compute_half_step(key))
+    ):
         return form == "sd" and not row.value
     names = (kind, key[1]) + (("rate_last_done",) if kind == "transfers" else ())
-    return any((row.operation, name, None) in made.there for name in names)
+    return any((row.operation, name, None) in execution.there for name in names)
 
 
 def _settings(made: Execution, information: str) -> None:
     """The factors of all files: what the tools say, of the first phase on, then what the author says."""
     run = made.parsed
     by_phase = {_phase_of(part.name): part.parsed for part in made.used + made.doubles if _phase_of(part.name)}
-    commands = {name: str(one.facts["command"]) for name, one in by_phase.items() if one.facts.get("command")}
-    commands = {name.replace("-", "_"): one for name, one in run.facts.pop("commands", {}).items()} | commands
+    commands = {name: str(parsed.facts["command"]) for name, parsed in by_phase.items() if parsed.facts.get("command")}
+    commands = {name.replace("-", "_"): command for name, command in run.facts.pop("commands", {}).items()} | commands
     first = [by_phase[name] for name in (*BANDWIDTH, *RATE) if name in by_phase]
-    found: dict[str, FactorValue] = {}
+    factors: dict[str, FactorValue] = {}
     for name in ("nodes", "ranks", "ranks_per_node"):
-        found[name] = next((one.factors[name] for one in first if name in one.factors), run.factors.get(name))
+        factors[name] = next(
+            (parsed.factors[name] for parsed in first if name in parsed.factors), run.factors.get(name)
+        )
     words = words_of(commands.get("ior_easy_write", "") or commands.get("ior_easy_read", ""))
     easy = [by_phase[name].factors for name in ("ior_easy_write", "ior_easy_read") if name in by_phase]
-    found["transfer_size"] = next((one["transfer_size"] for one in easy if "transfer_size" in one),
-                                  size_of_option(option(words, "-t") or ""))  # fmt: skip
-    api = next((one["api"] for one in easy if "api" in one), option(words, "-a"))
-    found["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
+    factors["transfer_size"] = next(
+        (entry["transfer_size"] for entry in easy if "transfer_size" in entry),
+        size_of_option(option(words, "-t") or ""),
+    )
+    api = next((entry["api"] for entry in easy if "api" in entry), option(words, "-a"))
+    factors["api"] = str(api).split()[0].upper() if str(api or "").strip() else None  # not "MPIIO (version=3, …)"
     if words:
-        found["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))
-    said = {name.lower().replace("-", "_"): word.strip() for name, word in _SAID.findall(information)}
-    _of_author(found, said)
-    _complete(found)
-    run.factors = {name: value for name, value in {**run.factors, **found}.items() if value is not None}
-    run.facts |= {"commands": {name: one[:2000] for name, one in sorted(commands.items())}} if commands else {}
-    run.facts |= {"said_by_its_author": said} if said else {}
+        factors["direct"] = int(any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words))
+    author_info = {
+        name.lower().replace("-", "_"): word.strip() for name, word in _INFORMATION_LINE.findall(information)
+    }
+    _add_author_info(factors, author_info)
+    _complete_counts(factors)
+    run.factors = {name: value for name, value in {**run.factors, **factors}.items() if value is not None}
+    run.facts |= {"commands": {name: command[:2000] for name, command in sorted(commands.items())}} if commands else {}
+    run.facts |= {"said_by_its_author": author_info} if author_info else {}
     run.facts |= {"date": run.started_at[:10]} if run.started_at else {}
 
 
-def _of_author(found: dict[str, FactorValue], said: dict[str, str]) -> None:
-    names = {"file_system": ("filesystem_type", "filesystem_name"), "storage": ("ds_storage_type",),
-             "network": ("client_interconnect", "ds_network", "client_network")}  # fmt: skip
+def _add_author_info(factors: dict[str, FactorValue], author_info: dict[str, str]) -> None:
+    names = {
+        "file_system": ("filesystem_type", "filesystem_name"),
+        "storage": ("ds_storage_type",),
+        "network": ("client_interconnect", "ds_network", "client_network"),
+    }
     for name, keys in names.items():
-        found[name] = next((said[key] for key in keys if said.get(key)), None)
+        factors[name] = next((author_info[key] for key in keys if author_info.get(key)), None)
     for name, key in (("nodes", "client_nodes"), ("ranks_per_node", "client_procs_per_node")):
-        if found.get(name) is None and said.get(key, "").isdigit():
-            found[name] = int(said[key])
+        if factors.get(name) is None and author_info.get(key, "").isdigit():
+            factors[name] = int(author_info[key])
 
 
-def _complete(found: dict[str, FactorValue]) -> None:
+def _complete_counts(factors: dict[str, FactorValue]) -> None:
     """Of nodes, ranks and ranks per node the third follows from two, where it is whole."""
-    nodes, ranks, each = (found.get(name) for name in ("nodes", "ranks", "ranks_per_node"))
+    nodes, ranks, each = (factors.get(name) for name in ("nodes", "ranks", "ranks_per_node"))
     if isinstance(ranks, int) and isinstance(nodes, int) and nodes > 0 and each is None and ranks % nodes == 0:
-        found["ranks_per_node"] = ranks // nodes
+        factors["ranks_per_node"] = ranks // nodes
     elif isinstance(ranks, int) and isinstance(each, int) and each > 0 and nodes is None and ranks % each == 0:
-        found["nodes"] = ranks // each
+        factors["nodes"] = ranks // each
     elif isinstance(nodes, int) and isinstance(each, int) and ranks is None:
-        found["ranks"] = nodes * each
+        factors["ranks"] = nodes * each
 
 
 def _results(run: Parsed) -> dict[tuple[str, str], float]:
@@ -264,18 +286,18 @@ def _results(run: Parsed) -> dict[tuple[str, str], float]:
 
 def _same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
     both = mine.keys() & theirs.keys()
-    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _half(key)) for key in both)
+    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _compute_half_step(key)) for key in both)
 
 
-def _is_within(one: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
+def _is_within(part: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
     """Whether the other list says all that this one says."""
-    return one.keys() <= other.keys() and _same(one, other)
+    return part.keys() <= other.keys() and _same(part, other)
 
 
-def _half(key: tuple[str, str]) -> float:
+def _compute_half_step(key: tuple[str, str]) -> float:
     """Half of the last decimal of what old lists print: GiB/s or kIOPS with three."""
     return 0.00051 * (1024.0**3 if key[1].startswith("bandwidth") else 1e3)
 
 
-def _near(one: float, other: float, share: float, least: float) -> bool:
-    return abs(one - other) <= max(share * max(one, other), least)
+def _near(value: float, other: float, share: float, least: float) -> bool:
+    return abs(value - other) <= max(share * max(value, other), least)

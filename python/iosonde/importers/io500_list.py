@@ -31,13 +31,13 @@ INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases inva
 def of_list(text: Text) -> list[Parsed]:
     """One Parsed for each list: it ends with its score, or where a phase comes again with another result."""
     runs: list[Parsed] = []
-    seen: dict[str, tuple[str, ...]] = {}
+    results: dict[str, tuple[str, ...]] = {}
     version, scored = "", True
     early: list[tuple[int, str]] = []  # complaints of the first phase stand before its result
-    of_several, mixed, is_new = _blocks_of_several(text), 0, True
+    blocks, mixed, is_new = _blocks_of_several(text), 0, True
     for at, line in text.numbered():
-        if not scored and at in of_several and of_several[at].told & set(seen.items()):
-            mixed = of_several[at].last
+        if not scored and at in blocks and blocks[at].told & set(results.items()):
+            mixed = blocks[at].last
             runs[-1].lacks(
                 at,
                 Message(
@@ -49,9 +49,9 @@ def of_list(text: Text) -> list[Parsed]:
             continue
         if line.startswith("IO500 version"):
             version, scored, is_new = line.split()[2] if len(line.split()) > 2 else "", True, True
-        elif found := RESULT.match(line):
-            name, told = found.group(2), found.group(3, 4, 5)
-            if not scored and seen.get(name, told) != told:
+        elif match := RESULT.match(line):
+            name, cells = match.group(2), match.group(3, 4, 5)
+            if not scored and results.get(name, cells) != cells:
                 runs[-1].lacks(
                     at,
                     Message(
@@ -65,13 +65,13 @@ def of_list(text: Text) -> list[Parsed]:
                 runs.append(Parsed(version=version.removeprefix("io500-")))
                 for place, sentence in early:
                     runs[-1].mark_invalid(place, sentence)
-                scored, is_new, seen, early = False, False, {}, []
-            if name not in seen:
-                _phase(runs[-1], at, found)
-                seen[name] = told
-        elif (found := SCORE.match(line)) and runs:
+                scored, is_new, results, early = False, False, {}, []
+            if name not in results:
+                _phase(runs[-1], at, match)
+                results[name] = cells
+        elif (match := SCORE.match(line)) and runs:
             if not mixed:
-                _score(runs[-1], at, found)
+                _add_score(runs[-1], at, match)
             scored, mixed = True, 0
         elif INVALID.match(line):
             sentence = Message("marked-invalid", "io500 says: {quote}", quote=line.strip(" ;")[:160])
@@ -99,15 +99,19 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
     blocks: dict[int, _Block] = {}
     first = 0
     for at, line in text.numbered():
-        found = RESULT.match(line)
-        if found is None:
+        match = RESULT.match(line)
+        if match is None:
             first = 0
             continue
         first = first or at
         block = blocks.setdefault(first, _Block(at, set()))
         block.last = at
-        block.told.add((found.group(2), found.group(3, 4, 5)))
-    return {at: one for at, one in blocks.items() if len({name for name, _ in one.told}) < len(one.told)}
+        block.told.add((match.group(2), match.group(3, 4, 5)))
+    return {
+        at: candidate
+        for at, candidate in blocks.items()
+        if len({name for name, _ in candidate.told}) < len(candidate.told)
+    }
 
 
 def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
@@ -140,8 +144,8 @@ def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
 
 
 def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
-    known = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
-    factor = known.get(unit.lower())
+    factor_by_unit = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
+    factor = factor_by_unit.get(unit.lower())
     if factor is None:
         run.warn(
             at,
@@ -162,8 +166,8 @@ def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> No
     run.rows.append(Row(operation, metric, value * factor, base, at))
 
 
-def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
-    extended, invalid, bandwidth, unit, rate, _, total, rest = found.groups()
+def _add_score(run: Parsed, at: int, match: re.Match[str]) -> None:
+    extended, invalid, bandwidth, unit, rate, _, total, rest = match.groups()
     operation = "extended_score" if extended else "score"
     if unit.lower() == "gb/s":
         run.warn(
@@ -172,8 +176,10 @@ def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
     if invalid or "invalid" in rest.lower():
         run.mark_invalid(at, Message("marked-invalid", "the score is marked invalid"))
     for metric, word, factor, base in (
-        ("bandwidth", bandwidth, GIB, "bytes/s"), ("rate", rate, 1e3, "operations/s"), ("total", total, 1.0, ""),
-    ):  # fmt: skip
+        ("bandwidth", bandwidth, GIB, "bytes/s"),
+        ("rate", rate, 1e3, "operations/s"),
+        ("total", total, 1.0, ""),
+    ):
         value = number(word)
         if value is None or value < 0:
             run.lacks(

@@ -31,20 +31,20 @@ def check_score(run: Parsed) -> None:
         return
     parts = []
     for name, phases, metric in (("bandwidth", BANDWIDTH, "bandwidth_last_done"), ("rate", RATE, "rate_last_done")):
-        said = _row(run.rows, "score", name)
-        if said is not None:
-            parts.append(said.value)
-            _check_part(run, said, phases, metric)
+        score_row = _row(run.rows, "score", name)
+        if score_row is not None:
+            parts.append(score_row.value)
+            _check_part(run, score_row, phases, metric)
     if len(parts) == 2:
         _check_total(run, total, parts[0] / 1024.0**3 * parts[1] / 1e3)
 
 
-def _check_part(run: Parsed, said: Row, phases: Iterable[str], metric: str) -> None:
-    found = {name: row for name in phases if (row := _row(run.rows, name, metric))}
-    absent = [name for name in phases if name not in found]
+def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str) -> None:
+    row_by_phase = {name: row for name in phases if (row := _row(run.rows, name, metric))}
+    absent = [name for name in phases if name not in row_by_phase]
     if absent:
         run.lacks(
-            said.line,
+            score_row.line,
             Message(
                 "missing-phases",
                 "the score has no phase {phases}: it is of others, or they were lost",
@@ -52,19 +52,19 @@ def _check_part(run: Parsed, said: Row, phases: Iterable[str], metric: str) -> N
             ),
         )
         return
-    values = [row.value for row in found.values()]
+    values = [row.value for row in row_by_phase.values()]
     mean = math.exp(sum(map(math.log, values)) / len(values))
     half = HALF_OF_THE_LAST_DECIMAL[metric]
     tolerance = TOLERANCE + sum(half / value for value in values) / len(values)
-    if abs(said.value / mean - 1) > tolerance:
+    if abs(score_row.value / mean - 1) > tolerance:
         run.lacks(
-            said.line,
+            score_row.line,
             Message(
                 "score-mismatch",
                 "the score's {metric} is {percent:.4g} % of the geometric mean of its phases: a line is "
                 "damaged, or this is another formula",
-                metric=said.metric,
-                percent=100 * said.value / mean,
+                metric=score_row.metric,
+                percent=100 * score_row.value / mean,
             ),
         )
 

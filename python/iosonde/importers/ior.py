@@ -58,12 +58,12 @@ _GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
 def claims(text: Text) -> Claim | None:
     """By the banner, the JSON's keys, a CSV's header, or the table's header."""
-    if (found := text.find(": MPI Coordinated Test of Parallel I/O")) or (found := text.find(_RANK_CSV)):
-        return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
+    if (occurrence := text.find(": MPI Coordinated Test of Parallel I/O")) or (occurrence := text.find(_RANK_CSV)):
+        return Claim(CERTAIN, occurrence[0], text.lines[occurrence[0] - 1].strip()[:60])
     if summary := text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
         return Claim(CERTAIN, summary[0], summary[1].group()[:60])
-    if (found := text.find('"bwMiB"', '"bwMeanMIB"')) or (found := text.find("access    bw(MiB/s)")):
-        return Claim(LIKELY, *found)
+    if (occurrence := text.find('"bwMiB"', '"bwMeanMIB"')) or (occurrence := text.find("access    bw(MiB/s)")):
+        return Claim(LIKELY, *occurrence)
     if text.first_line == _OP_CSV:
         return Claim(LIKELY, 1, _OP_CSV)
     return None
@@ -75,10 +75,10 @@ def parse(text: Text) -> list[Parsed]:
         from .ior_json import parse_json
 
         return parse_json(text)
-    if found := text.find(_RANK_CSV):
+    if occurrence := text.find(_RANK_CSV):
         from .ior_csv import parse_ranks
 
-        return [parse_ranks(text, found[0])]
+        return [parse_ranks(text, occurrence[0])]
     if text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
         from .ior_csv import parse_summary
 
@@ -114,8 +114,8 @@ class _Reader:
         if self._session:
             self._last = at
         first = stripped.split(None, 1)[0]
-        if first.startswith("IOR-") and (found := _BANNER.match(line)):
-            self._begin(found.group(1))
+        if first.startswith("IOR-") and (match := _BANNER.match(line)):
+            self._begin(match.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
             self._table = IorTable(self._current(at), stripped.split())
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
@@ -145,7 +145,7 @@ class _Reader:
         if not self._session:
             self._add_run()
             for place, line in self._early:
-                _trouble(self._session[0], place, line)
+                _read_trouble(self._session[0], place, line)
             self._early = []
         return self._session[-1]
 
@@ -161,19 +161,19 @@ class _Reader:
             self._finished = bool(self._session)
         elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "WARNING:", "** error **")):
             if run is not None:
-                _trouble(run, at, line)
+                _read_trouble(run, at, line)
             elif len(self._early) < 5:
                 self._early.append((at, line))  # MPI may pass stderr on before the banner
         elif note_trouble(run, at, line) or run is None:
             return
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
-        elif first == "Test" and (found := re.match(r"Test (\d+) started: (.*)", line)):
-            self._test(int(found.group(1)[:9]), found.group(2))
+        elif first == "Test" and (match := re.match(r"Test (\d+) started: (.*)", line)):
+            self._test(int(match.group(1)[:9]), match.group(2))
         elif line == "Summary:" and self._summary:
             self._next_of_ior_2()
-        elif found := _SETTING.match(line):
-            self._setting(at, found.group(1).strip(), found.group(2).strip())
+        elif match := _SETTING.match(line):
+            self._setting(at, match.group(1).strip(), match.group(2).strip())
 
     def _next_of_ior_2(self) -> None:
         """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
@@ -231,13 +231,13 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
         run.factors[_WORDS[key]] = value[:200]
 
 
-def _trouble(run: Parsed, at: int, line: str) -> None:
+def _read_trouble(run: Parsed, at: int, line: str) -> None:
     """What IOR calls an error or a warning; some of these say that the result is none."""
-    found = _WARNING.match(line)
-    if not found:
+    match = _WARNING.match(line)
+    if not match:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         return
-    words = found.group(1).strip()
+    words = match.group(1).strip()
     if _DATA_LOST.search(words):
         run.lacks(at, Message("tool-failed", "IOR says: {quote}", quote=words[:160]))
     elif "partial write" in words or "partial read" in words:
@@ -260,24 +260,24 @@ def _close(run: Parsed, finished: bool, last: int) -> None:
     """Whether everything that was asked for is there. IO500 prints IOR's table without summary and end."""
     words = words_of(str(run.facts.get("command", "")))
     _exact_sizes(run, words)
-    wanted = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
-    asked = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
+    n_iterations = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
+    requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
     if run.version.startswith("2.") and not rows:  # without -vv there is the summary only
-        for operation in sorted(asked - {row.operation for row in run.rows}):
+        for operation in sorted(requested - {row.operation for row in run.rows}):
             run.lacks(last, Message("missing-rows", "{operation}: the summary does not have it", operation=operation))
     else:
-        for operation in sorted(asked | {row.operation for row in rows}):
-            seen = sum(row.operation == operation for row in rows)
-            if seen < int(wanted):
+        for operation in sorted(requested | {row.operation for row in rows}):
+            n_rows = sum(row.operation == operation for row in rows)
+            if n_rows < int(n_iterations):
                 run.lacks(
                     last,
                     Message(
                         "missing-rows",
                         "{operation}: {n_present} of {n_expected} iterations are there",
                         operation=operation,
-                        n_present=seen,
-                        n_expected=wanted,
+                        n_present=n_rows,
+                        n_expected=n_iterations,
                     ),
                 )
     if not rows and not run.rows:
@@ -297,16 +297,16 @@ def _exact_sizes(run: Parsed, words: list[str]) -> None:
     """IOR prints three digits of a size (9.46 TiB): the command has all of it, where the two agree. What all
     ranks moved follows from them."""
 
-    def correct(name: str, exact: int | None) -> None:
+    def correct_size(name: str, exact: int | None) -> None:
         printed = run.factors.get(name)
         if exact and isinstance(printed, int) and abs(printed - exact) <= _ROUNDED * exact:
             run.factors[name] = exact
 
     for flag, name in (("-t", "transfer_size"), ("-b", "block_size")):
-        correct(name, size_of_option(option(words, flag) or ""))
+        correct_size(name, size_of_option(option(words, flag) or ""))
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
-    if all(isinstance(one, int) for one in each):
-        correct("aggregate_size", math.prod(one for one in each if isinstance(one, int)))
+    if all(isinstance(value, int) for value in each):
+        correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))
 
 
 def _number_after(words: list[str], name: str) -> str | None:

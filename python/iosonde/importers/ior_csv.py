@@ -36,7 +36,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     run = Parsed()
     names = text.lines[head - 1].strip().split(",")
     columns = [_COLUMNS.get(name) for name in names]
-    seen: dict[tuple[str, int], int] = {}
+    iteration_by_rank: dict[tuple[str, int], int] = {}
     for at, line in enumerate(text.lines[head:], head + 1):
         cells = line.strip().split(",")
         if cells == [""]:
@@ -45,7 +45,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
         if rank is None or rank < 0:
             run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
-        iteration = seen[cells[0], rank] = seen.get((cells[0], rank), -1) + 1
+        iteration = iteration_by_rank[cells[0], rank] = iteration_by_rank.get((cells[0], rank), -1) + 1
         for column, cell in zip(columns, cells, strict=True):
             value = number(cell) if column else None
             if column and value is not None and value > 0:
@@ -53,7 +53,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
                 run.rows.append(Row(cells[0][:40], metric, value, unit, at, rank, iteration, None, includes))
             elif column:
                 run.warn(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=cell[:40]))
-    ranks = {rank for _, rank in seen}
+    ranks = {rank for _, rank in iteration_by_rank}
     run.factors["ranks"] = len(ranks)
     if not ranks:
         run.lacks(head, Message("no-results", "the table has no rows"))
@@ -69,7 +69,7 @@ def parse_summary(text: Text) -> list[Parsed]:
     """One Parsed for each test: where sizes or tasks are others, or the iterations begin again."""
     runs: list[Parsed] = []
     names: list[str] = []
-    seen: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     settings: dict[str, int] = {}
     table: IorTable | None = None
     for at, line in text.numbered():
@@ -77,27 +77,27 @@ def parse_summary(text: Text) -> list[Parsed]:
         if cells[:2] == ["access", "bw(MiB/s)"]:
             names, table = cells, None
         elif names and cells[0] in ("write", "read", "remove"):
-            found = _settings(names, cells)
+            row_settings = _settings(names, cells)
             key = (cells[0], cells[-1])
-            if len(cells) == len(names) and (table is None or found != settings or key in seen):
+            if len(cells) == len(names) and (table is None or row_settings != settings or key in keys):
                 runs.append(Parsed())
-                runs[-1].factors.update(found)
+                runs[-1].factors.update(row_settings)
                 runs[-1].warn(
                     at, Message("low-resolution", "IOR's CSV has four decimals: times that are 0 in them are left out")
                 )
                 table = IorTable(runs[-1], ["Latency(s)" if name == "Latency" else name for name in names])
-                settings, seen = found, set()
+                settings, keys = row_settings, set()
             if table is None:
                 runs.append(Parsed())
                 table = IorTable(runs[-1], names)
-            seen.add(key)
+            keys.add(key)
             table.add(at, ["-" if _is_too_short(*pair) else pair[1] for pair in zip(names, cells, strict=False)])
             if len(cells) != len(names):
                 runs[-1].lacks(at, Message("damaged-lines", "the row is cut: left out"))
         elif runs:
             note_trouble(runs[-1], at, line)
     for run in runs:
-        _even(run, text.last_line)
+        _check_even(run, text.last_line)
     if not runs:
         runs.append(Parsed())
         runs[-1].lacks(text.last_line, Message("no-results", "the table has no rows"))
@@ -111,20 +111,20 @@ def _is_too_short(name: str, cell: str) -> bool:
 def _settings(names: list[str], cells: list[str]) -> dict[str, int]:
     """The sizes in bytes and the number of tasks of one row."""
     by_name = dict(zip(names, cells, strict=False))
-    known = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
-    return {factor: round(value * unit) for factor, value, unit in known if value is not None}
+    values = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
+    return {factor: round(value * unit) for factor, value, unit in values if value is not None}
 
 
-def _even(run: Parsed, last: int) -> None:
+def _check_even(run: Parsed, last: int) -> None:
     """Writes and reads take turns: one with fewer iterations than the other lost some. How many were asked for is not
     said."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row in run.rows:
         if row.metric == "bandwidth_last_done":
-            seen[row.operation] = seen.get(row.operation, 0) + 1
-    most = max(seen.values(), default=0)
+            counts[row.operation] = counts.get(row.operation, 0) + 1
+    most = max(counts.values(), default=0)
     run.factors["iterations"] = most
-    for operation, there in seen.items():
+    for operation, there in counts.items():
         if there < most:
             run.lacks(
                 last,

@@ -99,17 +99,17 @@ def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: i
         run.factors["ranks"] = ranks
     if isinstance(identity := test.get("TestID"), int):
         run.factors["test_id"] = identity
-    seen: dict[str, int] = {}
+    iteration_by_operation: dict[str, int] = {}
     place = begin
-    for result in _flat(test.get("Results")):
+    for result in _flatten_results(test.get("Results")):
         if isinstance(result, dict) and isinstance(operation := result.get("access"), str):
             line, place = lines.of('"access"', place + 1, end)
-            iteration = seen[operation] = seen.get(operation, -1) + 1
+            iteration = iteration_by_operation[operation] = iteration_by_operation.get(operation, -1) + 1
             _result(run, operation, result, iteration, line)
     return run
 
 
-def _flat(results: Any) -> Iterator[Any]:
+def _flatten_results(results: Any) -> Iterator[Any]:
     """The results one after the other; some versions have a list for each iteration."""
     for result in results if isinstance(results, list) else []:
         yield from result if isinstance(result, list) else [result]
@@ -143,26 +143,26 @@ def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
     operation = str(item.get("operation", ""))[:40]
     for key, (metric, unit, factor) in _SUMMARY.items():
         value = finite(item.get(key))
-        spread_of_one = metric.endswith("_sd") and item.get("repetitions") == 1
-        if value is not None and value >= 0 and operation and not spread_of_one:
+        is_single_spread = metric.endswith("_sd") and item.get("repetitions") == 1
+        if value is not None and value >= 0 and operation and not is_single_spread:
             includes = includes_of(run, operation) if metric.startswith("bandwidth") else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, includes=includes))
 
 
 def _check(run: Parsed, document: dict[str, Any], last: int) -> None:
-    wanted = run.factors.get("iterations")
+    n_iterations = run.factors.get("iterations")
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
     for operation in sorted({row.operation for row in rows}):
-        seen = sum(row.operation == operation for row in rows)
-        if isinstance(wanted, int) and seen < wanted:
+        n_rows = sum(row.operation == operation for row in rows)
+        if isinstance(n_iterations, int) and n_rows < n_iterations:
             run.lacks(
                 last,
                 Message(
                     "missing-rows",
                     "{operation}: {n_present} of {n_expected} iterations are there",
                     operation=operation,
-                    n_present=seen,
-                    n_expected=wanted,
+                    n_present=n_rows,
+                    n_expected=n_iterations,
                 ),
             )
     if not rows:

@@ -140,17 +140,17 @@ class IorSummary:
             )
             return
         includes = includes_of(run, operation) if unit[0] == "bandwidth" else ""
-        one = run.factors.get("iterations") == 1
-        for name, value in zip(_STATISTICS[:3] if one else _STATISTICS, values, strict=False):
+        is_single = run.factors.get("iterations") == 1
+        for name, value in zip(_STATISTICS[:3] if is_single else _STATISTICS, values, strict=False):
             run.rows.append(
                 Row(operation, f"{unit[0]}_{name}", (value or 0.0) * unit[2], unit[1], at, includes=includes)
             )
 
     def _test(self, words: list[str]) -> Parsed:
         place = self._names.index("Test#") if "Test#" in self._names else -1
-        wanted = whole_number(words[place]) if 0 <= place < len(words) else None
-        found = [run for run in self._session if run.factors.get("test_id") == wanted]
-        return found[0] if found else self._session[-1]
+        test_id = whole_number(words[place]) if 0 <= place < len(words) else None
+        runs = [run for run in self._session if run.factors.get("test_id") == test_id]
+        return runs[0] if runs else self._session[-1]
 
     def _settings(self, run: Parsed, words: list[str]) -> None:
         """What the options' block did not say, as in an excerpt that holds the summary only."""

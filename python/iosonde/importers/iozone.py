@@ -54,16 +54,16 @@ _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
 def claims(text: Text) -> Claim | None:
     """By the banner, else by a line that only IOzone prints."""
-    if found := text.find("Iozone: Performance Test of File I/O"):
-        return Claim(CERTAIN, *found)
-    if found := text.find("iozone test complete", "Children see throughput for", "Parent sees throughput for"):
-        return Claim(CERTAIN, *found)
-    if found := text.find("random    random     bkwd", "frewrite"):
-        return Claim(LIKELY, *found)
+    if occurrence := text.find("Iozone: Performance Test of File I/O"):
+        return Claim(CERTAIN, *occurrence)
+    if occurrence := text.find("iozone test complete", "Children see throughput for", "Parent sees throughput for"):
+        return Claim(CERTAIN, *occurrence)
+    if occurrence := text.find("random    random     bkwd", "frewrite"):
+        return Claim(LIKELY, *occurrence)
     if b"iozone" in text.raw[:200] and text.raw[:2] == b"\x09\x00":
         return Claim(CERTAIN, 1, "an Excel sheet with iozone's command line")
-    found = text.find('"Writer report"', '"Throughput report')
-    return Claim(LIKELY, *found) if found else None
+    occurrence = text.find('"Writer report"', '"Throughput report')
+    return Claim(LIKELY, *occurrence) if occurrence else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -71,11 +71,11 @@ def parse(text: Text) -> list[Parsed]:
     if text.raw[:2] == b"\x09\x00":
         from .biff import sheet_lines
 
-        return _parse(enumerate(sheet_lines(text.raw), 1), "the sheet")
-    return _parse(text.numbered(), "the output")
+        return _parse_lines(enumerate(sheet_lines(text.raw), 1), "the sheet")
+    return _parse_lines(text.numbered(), "the output")
 
 
-def _parse(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
+def _parse_lines(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
     reader = _Reader(what)
     number_of_line = 0
     for number_of_line, line in lines:
@@ -180,11 +180,11 @@ class _Reader:
     def _switches(self, at: int, line: str) -> None:
         run = self._run
         assert run is not None
-        if found := re.match(r"Throughput test with (\d+) (?:process|thread)", line):
-            self._processes(int(found.group(1)[:9]))
-        elif found := _SIZE_SET.match(line):
-            key = "file_size" if found.group(1).startswith("File") else "record_size"
-            run.factors[key] = size_bytes(f"{found.group(2)} {found.group(3)[:1]}iB")
+        if match := re.match(r"Throughput test with (\d+) (?:process|thread)", line):
+            self._processes(int(match.group(1)[:9]))
+        elif match := _SIZE_SET.match(line):
+            key = "file_size" if match.group(1).startswith("File") else "record_size"
+            run.factors[key] = size_bytes(f"{match.group(2)} {match.group(3)[:1]}iB")
         elif line.startswith("O_DIRECT feature enabled"):
             run.factors["direct"] = True
         elif line.startswith(("SYNC Mode", "O_SYNC")):
@@ -255,8 +255,8 @@ class _Reader:
 
     def _throughput(self, at: int, line: str, first: str) -> bool:
         """Whether this was a line of a throughput test; ``first`` is its first word."""
-        if first in ("Children", "Parent") and (found := _THROUGHPUT.match(line)):
-            who, count, label, word, unit = found.groups()
+        if first in ("Children", "Parent") and (match := _THROUGHPUT.match(line)):
+            who, count, label, word, unit = match.groups()
             operation = OPERATIONS.get(label.lower())
             run = self._current()
             self._operation = operation or re.sub(r"\W+", "_", label.lower())
@@ -272,14 +272,14 @@ class _Reader:
             run = self._processes(int(count[:9]))
             self._add(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
-        elif first in ("Min", "Max", "Avg") and self._operation and self._run and (found := _PROCESS.match(line)):
+        elif first in ("Min", "Max", "Avg") and self._operation and self._run and (match := _PROCESS.match(line)):
             if line.count("=") > 1:
                 self._run.lacks(at, GLUED)
             else:
-                self._of_process(at, found)
-        elif first[:6] == "Child[" and self._operation and self._run and (found := _CHILD.match(line)):
-            rank = int(found.group(1)[:9])
-            self._add(at, self._operation, self._line_unit(at, found.group(5)), found.group(4), "own", rank=rank)
+                self._of_process(at, match)
+        elif first[:6] == "Child[" and self._operation and self._run and (match := _CHILD.match(line)):
+            rank = int(match.group(1)[:9])
+            self._add(at, self._operation, self._line_unit(at, match.group(5)), match.group(4), "own", rank=rank)
         else:
             return False
         return True
@@ -319,11 +319,11 @@ class _Reader:
         return unit
 
     def _cpu(self, at: int, line: str) -> None:
-        found = _CPU.match(line)
-        if not (found and self._operation and self._run is not None):
+        match = _CPU.match(line)
+        if not (match and self._operation and self._run is not None):
             return
         names = (("wall_time", "s", 1.0), ("cpu_time", "s", 1.0), ("cpu_utilization", "", 0.01))
-        for (name, unit, factor), word in zip(names, found.groups(), strict=True):
+        for (name, unit, factor), word in zip(names, match.groups(), strict=True):
             if (value := number(word)) is not None:
                 self._run.rows.append(Row(self._operation, name, value * factor, unit, at))
 

@@ -36,14 +36,14 @@ def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> 
     for at, line in lines:
         if re.match(r'"\d+"(?:\s+"\d+")*$', line):
             records = [int(word) * 1024 for word in re.findall(r"\d+", line)]
-        elif found := _ROW.match(line):
-            _table_row(run, at, operation, int(found.group(1)) * 1024, found.group(2).split(), records, unit)
-        elif (found := _TITLE.match(line)) and found.group(1).lower() in _REPORTS:
-            operation = _REPORTS[found.group(1).lower()]
-            value = number(found.group(2).split()[0]) if found.group(2) else None
+        elif match := _ROW.match(line):
+            _table_row(run, at, operation, int(match.group(1)) * 1024, match.group(2).split(), records, unit)
+        elif (match := _TITLE.match(line)) and match.group(1).lower() in _REPORTS:
+            operation = _REPORTS[match.group(1).lower()]
+            value = number(match.group(2).split()[0]) if match.group(2) else None
             if value:
                 run.rows.append(Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at))
-                if len(found.group(2).split()) > 1:
+                if len(match.group(2).split()) > 1:
                     run.warn(
                         at, Message("first-processes-only", "only the first number of processes of this block was read")
                     )

@@ -56,7 +56,7 @@ class IozoneTable:
     @classmethod
     def of_header(cls, line: str) -> IozoneTable | None:
         """The table under the line ``kB  reclen    write  rewrite …``; None if it names no operation."""
-        tokens = [(found.group(), found.end()) for found in _WORD.finditer(line)]
+        tokens = [(match.group(), match.end()) for match in _WORD.finditer(line)]
         words = [word for word, _ in tokens]
         first = words.index("reclen") + 1 if "reclen" in words else len(words)
         titles = [word.lower() for word in words[first:]]
@@ -79,7 +79,7 @@ class IozoneTable:
             template = "blanks of this row were squeezed, and its values stand under no column: the row is not read"
             return Message("squeezed-row", template)
         elif len(words) != len(self.names) + 2:
-            names = self._by_place([(found.group(), found.end()) for found in _WORD.finditer(line)])
+            names = self._by_place([(match.group(), match.end()) for match in _WORD.finditer(line)])
         if names is None:
             return Message("misaligned-row", "the values of this row stand under no column: the row is not read")
         size, record = (1024 * (whole_number(word) or 0) for word in words[:2])

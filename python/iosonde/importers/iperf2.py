@@ -33,12 +33,12 @@ _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?(TCP|UDP) p
 
 def claims(text: Text) -> Claim | None:
     """By the header of a connection, the CSV's shape, or an interval line."""
-    if (found := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.whole[
+    if (hit := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.whole[
         :4000
     ]:
-        return Claim(CERTAIN, found[0], found[1].group()[:60])
-    if found := text.search(_CSV, first_lines=50):
-        return Claim(LIKELY, found[0], found[1].group()[:60])
+        return Claim(CERTAIN, hit[0], hit[1].group()[:60])
+    if hit := text.search(_CSV, first_lines=50):
+        return Claim(LIKELY, hit[0], hit[1].group()[:60])
     for number_of_line, line in enumerate(text.lines[:2000], 1):
         if line.startswith("[") and interval_of(line) and "iperf3" not in text.whole and "sender" not in text.whole:
             return Claim(WEAK, number_of_line, line.strip()[:60])
@@ -48,7 +48,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each connection (text) or for the CSV."""
     if text.search(_CSV, first_lines=50) and not text.search(_HEAD, "Client connecting to", "Server listening on"):
-        return [_csv(text)]
+        return [_parse_csv(text)]
     return _text(text)
 
 
@@ -95,13 +95,13 @@ def _text(text: Text) -> list[Parsed]:
     sessions: list[_Session] = []
     for at, line in text.numbered():
         stripped = line.strip()
-        if found := _HEAD.match(stripped):
-            sessions.append(_Session(Parsed(), found.group(1).lower()))
-            sessions[-1].run.factors["protocol"] = found.group(1).lower()
+        if match := _HEAD.match(stripped):
+            sessions.append(_Session(Parsed(), match.group(1).lower()))
+            sessions[-1].run.factors["protocol"] = match.group(1).lower()
             sessions[-1].server = stripped.startswith("Server")
             sessions[-1].flows = int(flows.group(1)) if (flows := _FLOWS.search(stripped)) else 0
-        elif sessions and (found := _CONNECTED.match(stripped)):
-            sessions[-1].connected.add(int(found.group(1)[:9]))
+        elif sessions and (match := _CONNECTED.match(stripped)):
+            sessions[-1].connected.add(int(match.group(1)[:9]))
         elif "Server Report" in line and sessions:
             sessions[-1].report = True
         elif stripped.startswith("[") and (interval := interval_of(stripped)):
@@ -136,23 +136,23 @@ def _rows(run: Parsed, at: int, operation: str, stream: int | None, interval: In
         ]
 
 
-def _csv(text: Text) -> Parsed:
+def _parse_csv(text: Text) -> Parsed:
     run = Parsed()
-    whole: dict[int, tuple[int, re.Match[str]]] = {}
+    totals: dict[int, tuple[int, re.Match[str]]] = {}
     for at, line in text.numbered():
-        found = _CSV.match(line.strip())
-        if found is None:
+        match = _CSV.match(line.strip())
+        if match is None:
             if line.strip():
                 run.warn(at, Message("unreadable-lines", "not a line of iperf's CSV: left out"))
-        elif float(found.group(7)) < 0.001:
-            before = whole.get(int(found.group(6)))
-            if before is None or float(found.group(8)) >= float(before[1].group(8)):
-                whole[int(found.group(6))] = (at, found)
-    streams = [identity for identity in whole if identity >= 0]
-    for identity, (at, found) in whole.items():
+        elif float(match.group(7)) < 0.001:
+            before = totals.get(int(match.group(6)))
+            if before is None or float(match.group(8)) >= float(before[1].group(8)):
+                totals[int(match.group(6))] = (at, match)
+    streams = [identity for identity in totals if identity >= 0]
+    for identity, (at, match) in totals.items():
         rank = identity if identity >= 0 and len(streams) > 1 else None
-        size, bits, seconds = float(found.group(9)), float(found.group(10)), float(found.group(8))
-        udp = number(found.group(11).split(",")[1]) if found.group(11).count(",") >= 3 else None
+        size, bits, seconds = float(match.group(9)), float(match.group(10)), float(match.group(8))
+        udp = number(match.group(11).split(",")[1]) if match.group(11).count(",") >= 3 else None
         metric = "bandwidth_own" if rank is not None else "bandwidth_sum_of_ranks" if identity < 0 else "bandwidth"
         operation = "udp" if udp is not None else "tcp"
         run.rows += [
@@ -162,9 +162,9 @@ def _csv(text: Text) -> Parsed:
         ]
     if len(streams) > 1:
         run.factors["ranks"] = len(streams)
-        if -1 not in whole:
-            total = sum(float(whole[stream][1].group(10)) for stream in streams) / 8
-            first = whole[streams[0]][0]
+        if -1 not in totals:
+            total = sum(float(totals[stream][1].group(10)) for stream in streams) / 8
+            first = totals[streams[0]][0]
             run.rows.append(Row("tcp", "bandwidth_sum_of_ranks", total, "bytes/s", first))
             run.warn(first, Message("sum-computed", "there is no sum in the CSV: the streams were added here"))
     if not run.rows:

@@ -26,12 +26,14 @@ HEADLINE = ("bandwidth",)
 
 def claims(text: Text) -> Claim | None:
     """By the JSON's keys, or the text's sender and receiver lines."""
-    if '"bits_per_second"' in text.whole and (found := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')):
-        return Claim(CERTAIN, *found)
-    if found := text.find("iperf 3.", "iperf3: error", '"iperf 3'):
-        return Claim(CERTAIN, *found)
-    if (found := text.find("Connecting to host ")) and "/sec" in text.whole:
-        return Claim(LIKELY, *found)
+    if '"bits_per_second"' in text.whole and (
+        occurrence := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')
+    ):
+        return Claim(CERTAIN, *occurrence)
+    if occurrence := text.find("iperf 3.", "iperf3: error", '"iperf 3'):
+        return Claim(CERTAIN, *occurrence)
+    if (occurrence := text.find("Connecting to host ")) and "/sec" in text.whole:
+        return Claim(LIKELY, *occurrence)
     for at, line in enumerate(text.lines[:5000], 1):
         if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line):
             return Claim(LIKELY, at, line.strip()[:60])
@@ -62,19 +64,19 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     protocol = str(test.get("protocol", "TCP")).lower()[:10]
     run.factors["protocol"] = protocol
     for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
-        if isinstance(found := test.get(key), int):
-            run.factors[name] = found
+        if isinstance(setting := test.get(key), int):
+            run.factors[name] = setting
     place = lines.of('"end"', begin, stop)[1]
     for key, side in (("sum_sent", "send"), ("sum_received", "receive")):
         line, _ = lines.of(f'"{key}"', place, stop)
-        _side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
+        _add_side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
         if f"{key}_bidir_reverse" in end:
             line, _ = lines.of(f'"{key}_bidir_reverse"', place, stop)
-            _side(run, line, f"{protocol}_{side}_reverse", end[f"{key}_bidir_reverse"], None, side == "receive")
+            _add_side(run, line, f"{protocol}_{side}_reverse", end[f"{key}_bidir_reverse"], None, side == "receive")
     line = lines.of('"sum"', place, stop)[0]
     if isinstance(end.get("sum"), dict) and protocol == "udp" and not isinstance(end.get("sum_received"), dict):
-        _side(run, line, "udp_receive", end["sum"], None, True)
-    _streams(run, lines, place, stop, protocol, end.get("streams"))
+        _add_side(run, line, "udp_receive", end["sum"], None, True)
+    _add_streams(run, lines, place, stop, protocol, end.get("streams"))
     if "error" in value:
         run.lacks(
             lines.of('"error"', begin, stop)[0],
@@ -85,15 +87,16 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     return run
 
 
-def _side(run: Parsed, line: int, operation: str, sums: Any, rank: int | None, receiver: bool) -> None:
+def _add_side(run: Parsed, line: int, operation: str, sums: Any, rank: int | None, receiver: bool) -> None:
     if not isinstance(sums, dict) or (bits := finite(sums.get("bits_per_second"))) is None:
         return
     run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
     for key, metric, unit, per_base in (
-        ("bytes", "bytes", "bytes", 1.0), ("seconds", "time", "s", 1.0),
+        ("bytes", "bytes", "bytes", 1.0),
+        ("seconds", "time", "s", 1.0),
         ("retransmits", "retransmits", "segments", 1.0),
         ("packets", "datagrams", "datagrams", 1.0),
-    ):  # fmt: skip
+    ):
         if (value := finite(sums.get(key))) is not None:
             run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
     if receiver:
@@ -105,13 +108,13 @@ def _side(run: Parsed, line: int, operation: str, sums: Any, rank: int | None, r
                 run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
 
 
-def _streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str, streams: Any) -> None:
+def _add_streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str, streams: Any) -> None:
     streams = streams if isinstance(streams, list) else []
     for rank, stream in enumerate(streams if len(streams) > 1 else []):
         if isinstance(stream, dict):
             line, place = lines.of('"socket"', place + 1, stop)
-            _side(run, line, f"{protocol}_send", stream.get("sender"), rank, False)
-            _side(run, line, f"{protocol}_receive", stream.get("receiver"), rank, True)
+            _add_side(run, line, f"{protocol}_send", stream.get("sender"), rank, False)
+            _add_side(run, line, f"{protocol}_receive", stream.get("receiver"), rank, True)
 
 
 @dataclass
@@ -144,14 +147,14 @@ class _Connection:
     def _whole(self, operation: str, last: int) -> None:
         """The only stream of an operation is the whole of it; of several only their sum is."""
         run = self.run
-        seen = {row.rank for row in run.rows if row.operation == operation}
-        several = max(self.streams // 2 if self.both else self.streams, len(seen))
+        ranks = {row.rank for row in run.rows if row.operation == operation}
+        several = max(self.streams // 2 if self.both else self.streams, len(ranks))
         if several < 2:
             run.rows = [
                 replace(row, rank=None, metric=row.metric.removesuffix("_own")) if row.operation == operation else row
                 for row in run.rows
             ]
-        elif None not in seen:
+        elif None not in ranks:
             run.lacks(
                 last,
                 Message(
@@ -164,7 +167,7 @@ class _Connection:
 
 
 def _text(text: Text) -> list[Parsed]:
-    made: list[_Connection] = []
+    connections: list[_Connection] = []
     version = ""
     for at, line in text.numbered():
         stripped = line.strip()
@@ -172,22 +175,22 @@ def _text(text: Text) -> list[Parsed]:
         if stripped.startswith("iperf 3"):
             version = stripped.split()[1]
         elif stripped.startswith(("Connecting to host", "Accepted connection from")):
-            made.append(_Connection(Parsed(version=version), stripped.startswith("Connecting")))
+            connections.append(_Connection(Parsed(version=version), stripped.startswith("Connecting")))
         elif stripped.startswith("iperf3: ") or "error - " in stripped:
-            made = made or [_Connection(Parsed(version=version))]
-            made[-1].run.lacks(at, Message("tool-failed", "iperf3 said: {quote}", quote=stripped[:160]))
+            connections = connections or [_Connection(Parsed(version=version))]
+            connections[-1].run.lacks(at, Message("tool-failed", "iperf3 said: {quote}", quote=stripped[:160]))
         elif interval is not None:
             side = interval.rest.strip().rpartition(" ")[2]
-            if made:
-                made[-1].both |= bool(interval.role)
+            if connections:
+                connections[-1].both |= bool(interval.role)
             if side in ("sender", "receiver"):
-                made = made or [_Connection(Parsed(version=version), both=bool(interval.role))]
-                _line(made[-1].run, at, interval, "send" if side == "sender" else "receive")
-        elif made and stripped.startswith("[") and " connected " in stripped:
-            made[-1].streams += 1
-    for one in made:
-        one.end(text.last_line)
-    return [one.run for one in made]
+                connections = connections or [_Connection(Parsed(version=version), both=bool(interval.role))]
+                _line(connections[-1].run, at, interval, "send" if side == "sender" else "receive")
+        elif connections and stripped.startswith("[") and " connected " in stripped:
+            connections[-1].streams += 1
+    for connection in connections:
+        connection.end(text.last_line)
+    return [connection.run for connection in connections]
 
 
 def _line(run: Parsed, at: int, found: Any, side: str) -> None:

@@ -37,10 +37,10 @@ class Interval(NamedTuple):
 
 def interval_of(line: str) -> Interval | None:
     """The Interval in ``line``, None if there is none."""
-    found = _LINE.match(line.strip())
-    if not found:
+    match = _LINE.match(line.strip())
+    if not match:
         return None
-    stream, role, begin, end, size, size_prefix, rate, prefix, what, rest = found.groups()
+    stream, role, begin, end, size, size_prefix, rate, prefix, what, rest = match.groups()
     amount, speed = number(size), number(rate)
     if amount is None or speed is None:
         return None

@@ -23,7 +23,7 @@ def without_labels(text: str) -> tuple[str, str]:
     """(text, the first label that was taken off; '' where there are none). Most of the first lines have to have one."""
     first = [line for line in text[: 1 << 16].split("\n")[:_LOOKED_AT] if line.strip()]
     for pattern, least in _LABELS:
-        having = [found.group() for line in first if (found := pattern.match(line))]
+        having = [match.group() for line in first if (match := pattern.match(line))]
         if len(having) >= max(least, _MOST_HAVE * len(first)):
             return pattern.sub("", text), having[0].strip()
     return text, ""

@@ -43,25 +43,25 @@ _READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the sou
 def parse_text(text: Text) -> list[Parsed]:
     """One Parsed for each execution; the benchmark's repetitions are its iterations."""
     runs: list[Parsed] = []
-    seen, done = dict[str, int](), False
+    iterations, done = dict[str, int](), False
     for at, line in text.numbered():
-        if found := _HEAD.match(line):
+        if match := _HEAD.match(line):
             _close(runs, done, at)
-            runs.append(Parsed(version=found.group(2)[:60], started_at=iso_date((found.group(3) or "").strip())))
-            runs[-1].factors["objects"] = int(found.group(1)[:18])
-            seen, done = {}, False
+            runs.append(Parsed(version=match.group(2)[:60], started_at=iso_date((match.group(3) or "").strip())))
+            runs[-1].factors["objects"] = int(match.group(1)[:18])
+            iterations, done = {}, False
         elif not runs:
             continue
-        elif found := _LINE.match(line):
-            phase = found.group(1)
-            seen[phase] = seen.get(phase, -1) + 1
-            seconds = number(found.group(2))
+        elif match := _LINE.match(line):
+            phase = match.group(1)
+            iterations[phase] = iterations.get(phase, -1) + 1
+            seconds = number(match.group(2))
             if seconds is not None:
-                runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, seen[phase]))
-            _values(runs[-1], at, phase, found.group(3), seen[phase])
-            _errors(runs[-1], at, phase, found.group(3))
-        elif found := _OLD_LINE.match(line):
-            _values(runs[-1], at, found.group(1), found.group(2), 0)
+                runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, iterations[phase]))
+            _add_values(runs[-1], at, phase, match.group(3), iterations[phase])
+            _errors(runs[-1], at, phase, match.group(3))
+        elif match := _OLD_LINE.match(line):
+            _add_values(runs[-1], at, match.group(1), match.group(2), 0)
         elif line.startswith("Total runtime:"):
             done = True
         elif line.startswith("Errors: "):
@@ -74,7 +74,7 @@ def parse_text(text: Text) -> list[Parsed]:
     return runs
 
 
-def _values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> None:
+def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> None:
     missing = set(_UNITS[phase])
     for word, unit in _VALUE.findall(rest):
         if unit == "Mib/s":
@@ -109,12 +109,12 @@ def _values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> None
 
 
 def _errors(run: Parsed, at: int, phase: str, rest: str) -> None:
-    found = re.search(r"\((\d+) errs", rest)
-    if found is None:
+    match = re.search(r"\((\d+) errs", rest)
+    if match is None:
         run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
-    elif int(found.group(1)[:9]):
+    elif int(match.group(1)[:9]):
         run.lacks(
-            at, Message("operations-failed", "{phase} had {n_errors} errors", phase=phase, n_errors=found.group(1))
+            at, Message("operations-failed", "{phase} had {n_errors} errors", phase=phase, n_errors=match.group(1))
         )
 
 

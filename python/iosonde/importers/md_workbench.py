@@ -31,10 +31,10 @@ _CSV = "time,runtime"
 
 def claims(text: Text) -> Claim | None:
     """By the head line, a phase's line, or the CSV's header."""
-    if found := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
-        return Claim(CERTAIN, *found)
-    if (found := text.find("benchmark process max:", "precreate process max:")) is not None:
-        return Claim(LIKELY, *found)
+    if occurrence := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
+        return Claim(CERTAIN, *occurrence)
+    if (occurrence := text.find("benchmark process max:", "precreate process max:")) is not None:
+        return Claim(LIKELY, *occurrence)
     return Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None
 
 
@@ -49,23 +49,23 @@ def parse(text: Text) -> list[Parsed]:
 
         return parse_text(text)
     runs: list[Parsed] = []
-    command, seen, done = "", dict[str, int](), False
+    command, iterations, done = "", dict[str, int](), False
     for at, line in text.numbered():
         if line.startswith("Args:"):
             command = line[5:].strip()
-        elif found := _HEAD.match(line):
+        elif match := _HEAD.match(line):
             _close(runs, done, at)
-            runs.append(_begin(found, command))
-            command, seen, done = "", {}, False
-        elif found := _PHASE.match(line):
+            runs.append(_begin(match, command))
+            command, iterations, done = "", {}, False
+        elif match := _PHASE.match(line):
             if not runs:
                 runs.append(Parsed())
-            phase = found.group(1)
+            phase = match.group(1)
             if line.count(" process max:") > 1:
                 runs[-1].lacks(at, GLUED)
                 continue
-            seen[phase] = seen.get(phase, -1) + 1
-            _phase(runs[-1], at, found, seen[phase])
+            iterations[phase] = iterations.get(phase, -1) + 1
+            _phase(runs[-1], at, match, iterations[phase])
         elif line.startswith("Total runtime:"):
             done = True
         elif runs:
@@ -95,7 +95,7 @@ def _begin(found: re.Match[str], command: str) -> Parsed:
 def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
     phase, rest = found.group(1), found.group(5)
 
-    def add(operation: str, metric: str, word: str | None, unit: str, factor: float = 1.0) -> None:
+    def add_row(operation: str, metric: str, word: str | None, unit: str, factor: float = 1.0) -> None:
         value = number(word or "")
         if value is not None and (value > 0 or unit == "s"):
             run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration))
@@ -111,7 +111,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
                 ),
             )
 
-    add(phase, "time", found.group(2), "s")
+    add_row(phase, "time", found.group(2), "s")
     for pattern, metric, unit, factor in (
         (r"rate:(\S+) iops/s", "rate_last_done", "operations/s", 1.0),
         (r"rate:(\S+) obj/s", "object_rate_last_done", "operations/s", 1.0),
@@ -120,7 +120,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
         (r"op-max:(\S+?)s ", "latency_max", "s", 1.0),
     ):
         match = re.search(pattern, rest)
-        add(phase, metric, match.group(1) if match else None, unit, factor)
+        add_row(phase, metric, match.group(1) if match else None, unit, factor)
     if not (errors := re.search(r"\((\d+) errs\)", rest)):
         run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
     elif int(errors.group(1)[:9]):
@@ -138,7 +138,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
             )
             continue
         for name, word in zip(_QUANTILES, words, strict=True):
-            add(f"{phase}_{operation}", f"latency_{name}", word, "s")
+            add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
 
 
 def _close(runs: list[Parsed], done: bool, last: int) -> None:

@@ -51,12 +51,12 @@ def claims(text: Text) -> Claim | None:
     if _is_operations(text):
         return Claim(CERTAIN + 1, 1, _OP_CSV)  # surer than IOR, which writes the same columns
     for pattern, score in ((" was launched with ", CERTAIN), (_CSV_HEAD, CERTAIN), ("SUMMARY rate", LIKELY)):
-        if found := text.find(pattern):
-            line = text.lines[found[0] - 1]
+        if occurrence := text.find(pattern):
+            line = text.lines[occurrence[0] - 1]
             if pattern != " was launched with " or _LAUNCHED.match(line):
-                return Claim(score, found[0], line.strip()[:60])
-    if (found := text.find("SUMMARY: (of ")) and "iterations)" in text.lines[found[0] - 1]:
-        return Claim(LIKELY, found[0], text.lines[found[0] - 1].strip())
+                return Claim(score, occurrence[0], line.strip()[:60])
+    if (occurrence := text.find("SUMMARY: (of ")) and "iterations)" in text.lines[occurrence[0] - 1]:
+        return Claim(LIKELY, occurrence[0], text.lines[occurrence[0] - 1].strip())
     return None
 
 
@@ -102,30 +102,30 @@ def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     run = runs[-1] if runs else None
     if run is not None:
         state.last = at
-    if state.table and (found := _ROW.match(line)) and _NAME.match(found.group(1)):
+    if state.table and (match := _ROW.match(line)) and _NAME.match(match.group(1)):
         if run is not None:
-            _row(run, state, at, found)
-    elif stripped.startswith("SUMMARY") and (found := _SUMMARY.match(line)):
+            _row(run, state, at, match)
+    elif stripped.startswith("SUMMARY") and (match := _SUMMARY.match(line)):
         run = run or _begin(runs, state, at)
-        state.table = found.group(1) or "rate"
+        state.table = match.group(1) or "rate"
         state.summaries += 1
-        state.iterations = int((found.group(3) or "0")[:9])
+        state.iterations = int((match.group(3) or "0")[:9])
         run.factors["iterations"] = state.iterations or None
-        if state.table == "time" and found.group(2):
+        if state.table == "time" and match.group(2):
             run.warn(
                 at,
                 Message(
                     "assumed-unit",
                     "the times are seconds for the whole phase, although the heading says '{heading}'",
-                    heading=found.group(2),
+                    heading=match.group(2),
                 ),
             )
-    elif stripped.startswith("-- ") and (found := _STAMP.match(line)):
-        _stamp(runs, state, at, *found.groups())
-    elif stripped.startswith("mdtest-") and (found := _LAUNCHED.match(line)):
+    elif stripped.startswith("-- ") and (match := _STAMP.match(line)):
+        _add_stamp(runs, state, at, *match.groups())
+    elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
         run = _begin(runs, state, at)
-        run.version = found.group(1)
-        run.factors |= {"nodes": int(found.group(3)[:9]), "ranks": int(found.group(2)[:9])}
+        run.version = match.group(1)
+        run.factors |= {"nodes": int(match.group(3)[:9]), "ranks": int(match.group(2)[:9])}
     elif run is not None:
         _setting(run, at, stripped)
 
@@ -139,7 +139,7 @@ def _begin(runs: list[Parsed], state: _State, at: int) -> Parsed:
     return runs[-1]
 
 
-def _stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str) -> None:
+def _add_stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str) -> None:
     if what == "started":
         state.started, state.started_line = iso_date(when), at
     elif runs:
@@ -150,8 +150,8 @@ def _setting(run: Parsed, at: int, line: str) -> None:
     if line.startswith("Command line used:"):
         run.facts["command"] = line.removeprefix("Command line used:").strip()
         _options(run, words_of(run.facts["command"]))
-    elif found := _TASKS.match(line):
-        run.factors["items"] = int(found.group(2)[:18])
+    elif match := _TASKS.match(line):
+        run.factors["items"] = int(match.group(2)[:18])
     elif line.startswith("FS"):
         run.facts["file_system"] = line.partition(":")[2].strip()[:200]
     elif line.startswith("Path"):
@@ -198,14 +198,14 @@ def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
     includes = _includes(run, operation)
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
     state.rates += name == "rate"
-    one = state.iterations == 1
+    is_single = state.iterations == 1
     for statistic, value in zip(_STATISTICS, (high, low, mean, spread), strict=True):
-        if statistic != "sd" or not one or spread:
+        if statistic != "sd" or not is_single or spread:
             run.rows.append(Row(operation, f"{name}_{statistic}", value, unit, at, includes=includes))
-    if one and high == low:
+    if is_single and high == low:
         metric = "rate_last_done" if name == "rate" else "time"
         run.rows.append(Row(operation, metric, mean, unit, at, None, 0, None, includes))
-    elif one:
+    elif is_single:
         run.warn(
             at,
             Message(
@@ -235,8 +235,8 @@ def _end(runs: list[Parsed], state: _State) -> None:
             ),
         )
     if run.version and any(row.metric.endswith("_sd") for row in run.rows):
-        known = {"1": "population", "4": "sample"}.get(run.version[0])
-        run.facts["standard_deviation"] = "population" if run.version.startswith("3.3") else known or "unknown"
+        convention = {"1": "population", "4": "sample"}.get(run.version[0])
+        run.facts["standard_deviation"] = "population" if run.version.startswith("3.3") else convention or "unknown"
     if state.summaries and not state.rates and any(row.unit == "s" for row in run.rows):
         run.warn(
             0,

@@ -26,16 +26,16 @@ def parse_ranks(text: Text, head: int) -> Parsed:
         if not line.strip():
             continue
         cells = line.strip().split(",")
-        whole = cells[0] == "all"
-        rank = None if whole else whole_number(cells[0])
-        if (rank is None and not whole) or len(cells) > len(names):
+        is_total = cells[0] == "all"
+        rank = None if is_total else whole_number(cells[0])
+        if (rank is None and not is_total) or len(cells) > len(names):
             run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
-        if whole:
+        if is_total:
             iteration += 1
         elif rank is not None:
             ranks.add(rank)
-        if whole and (items := whole_number(cells[1] if len(cells) > 1 else "")) is not None:
+        if is_total and (items := whole_number(cells[1] if len(cells) > 1 else "")) is not None:
             run.factors.setdefault("items_per_rank", items)
         _cells(run, at, columns, cells, rank, max(iteration, 0))
     if ranks:

@@ -31,10 +31,14 @@ _BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")
 _BYTES = re.compile(r"([KMGT])Bytes\s*/s(?:ec)?\b")
 # What netperf's omni tests call a column of their table or of -o's CSV.
 _TITLES = {
-    "throughput": "THROUGHPUT", "throughput units": "THROUGHPUT_UNITS", "elapsed time (sec)": "ELAPSED_TIME",
-    "minimum latency microseconds": "MIN_LATENCY", "mean latency microseconds": "MEAN_LATENCY",
-    "maximum latency microseconds": "MAX_LATENCY", "stddev latency microseconds": "STDDEV_LATENCY",
-}  # fmt: skip
+    "throughput": "THROUGHPUT",
+    "throughput units": "THROUGHPUT_UNITS",
+    "elapsed time (sec)": "ELAPSED_TIME",
+    "minimum latency microseconds": "MIN_LATENCY",
+    "mean latency microseconds": "MEAN_LATENCY",
+    "maximum latency microseconds": "MAX_LATENCY",
+    "stddev latency microseconds": "STDDEV_LATENCY",
+}
 _PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile latency microseconds$")
 _OMNI = re.compile(r"(?:\S+ +)*?([\d.]+) +([\d.]+) +(10\^\d+bits/s|[KMGT]Bytes/s|Trans/s)$")
 _KEY = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)$")
@@ -44,12 +48,12 @@ _ERRORS = ("are you sure there is a netserver", "could not establish", "error ",
 
 def claims(text: Text) -> Claim | None:
     """By the line of a test, the errors, or omni's keywords."""
-    if found := text.search(_TEST, " TEST from "):
-        return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
-    if said := text.find("are you sure there is a netserver", "netserver listening"):
-        return Claim(CERTAIN, *said)
-    if said := text.find("THROUGHPUT_UNITS="):
-        return Claim(LIKELY, *said)
+    if hit := text.search(_TEST, " TEST from "):
+        return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
+    if occurrence := text.find("are you sure there is a netserver", "netserver listening"):
+        return Claim(CERTAIN, *occurrence)
+    if occurrence := text.find("THROUGHPUT_UNITS="):
+        return Claim(LIKELY, *occurrence)
     return None
 
 
@@ -58,11 +62,11 @@ def parse(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     test = _Test()
     for at, line in text.numbered():
-        if " TEST from " in line and (found := _TEST.match(line[:1000])):
+        if " TEST from " in line and (match := _TEST.match(line[:1000])):
             test.end(at)
             runs.append(Parsed())
             test = _Test(
-                runs[-1], re.sub(r"\W+", "_", found.group(1).strip().lower()).replace("request_response", "rr")
+                runs[-1], re.sub(r"\W+", "_", match.group(1).strip().lower()).replace("request_response", "rr")
             )
         elif line.strip():
             if test.run is None and (_KEY.match(line.strip()) or any(words in line for words in _ERRORS[:2])):
@@ -86,14 +90,14 @@ class _Test:
     def feed(self, at: int, line: str) -> None:
         if self.run is None:
             return
-        if found := _KEY.match(line):
-            self._keys[found.group(1)] = (at, found.group(2).strip())
+        if match := _KEY.match(line):
+            self._keys[match.group(1)] = (at, match.group(2).strip())
         elif "Throughput," in line and (titles := line.split(",")):
             self._titles = [_key_of(title) for title in titles]
         elif self._titles and line.count(",") == len(self._titles) - 1:
             self._keys |= {key: (at, word) for key, word in zip(self._titles, line.split(","), strict=True) if key}
-        elif line[0].isdigit() and (found := _OMNI.match(line)):
-            for key, word in zip(("ELAPSED_TIME", "THROUGHPUT", "THROUGHPUT_UNITS"), found.groups(), strict=True):
+        elif line[0].isdigit() and (match := _OMNI.match(line)):
+            for key, word in zip(("ELAPSED_TIME", "THROUGHPUT", "THROUGHPUT_UNITS"), match.groups(), strict=True):
                 self._keys[key] = (at, word)
         elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
             self._row(at, [float(word) for word in line.split()])
@@ -160,11 +164,13 @@ class _Test:
             )
             return
         if metric == "bandwidth":
-            said = "10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes"
+            reading = "10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes"
             run.warn(
                 at,
                 Message(
-                    "assumed-unit", "the header's unit was read so: {reading}, and other prefixes alike", reading=said
+                    "assumed-unit",
+                    "the header's unit was read so: {reading}, and other prefixes alike",
+                    reading=reading,
                 ),
             )
         run.rows += [Row(operation, metric, value * factor, unit, at), Row(operation, "time", seconds, "s", at)]
@@ -174,7 +180,7 @@ class _Test:
         if run is None:
             return
         if self._keys:
-            _keywords(run, self._operation, self._keys)
+            _add_keywords(run, self._operation, self._keys)
         if not run.rows and not run.missing:
             run.lacks(last, Message("no-results", "there is no row of results"))
         if self._rows == 1 and "okay" in self._head.lower():
@@ -185,21 +191,21 @@ class _Test:
 
 def _unit(head: str) -> float | None:
     """Bytes/s of one unit of the header."""
-    if found := _BITS.search(head):
-        return 10.0 ** int(found.group(1)[:2]) * 0.125
-    if found := _BYTES.search(head):
-        return float(BINARY[found.group(1).lower()])
+    if match := _BITS.search(head):
+        return 10.0 ** int(match.group(1)[:2]) * 0.125
+    if match := _BYTES.search(head):
+        return float(BINARY[match.group(1).lower()])
     return None
 
 
 def _key_of(title: str) -> str:
     """Omni's keyword of a title, '' of what is not read."""
     title = title.strip().lower()
-    found = _PERCENTILE.match(title)
-    return f"P{found.group(1)}_LATENCY" if found else _TITLES.get(title, "")
+    match = _PERCENTILE.match(title)
+    return f"P{match.group(1)}_LATENCY" if match else _TITLES.get(title, "")
 
 
-def _keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> None:
+def _add_keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> None:
     at, unit = keys.get("THROUGHPUT_UNITS", (0, ""))
     if "THROUGHPUT" in keys:
         line, word = keys["THROUGHPUT"]

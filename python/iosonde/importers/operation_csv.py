@@ -49,15 +49,15 @@ def is_mdtests(text: Text) -> bool:
 def of_mdtest(text: Text) -> Parsed:
     """One phase of one rank."""
     run = Parsed()
-    found = _MDTEST.search(PurePath(text.name).name)
-    if found is None:
-        return _unknown(
+    match = _MDTEST.search(PurePath(text.name).name)
+    if match is None:
+        return _reject_file(
             run,
             text,
             3,
             Message("unknown-operation", "the file's name does not say what was done (PREFIX-File creation-00000.csv)"),
         )
-    what, did, rank = found.groups()
+    what, did, rank = match.groups()
     run.factors[PART] = f"rank {int(rank)}"
     # Of what moves no bytes mdtest divides 1 by the duration.
     meaning = Meaning(f"{what.lower()}_{did}", _MDTEST_KINDS.get((what, did), ""), int(rank))
@@ -67,11 +67,11 @@ def of_mdtest(text: Text) -> Parsed:
 def of_ior(text: Text) -> Parsed:
     """The last phase of one rank and repetition: a read phase writes over the file of the write phase."""
     run, name = Parsed(), PurePath(text.name).name
-    if found := _IOR.search(name):
-        run.factors[PART] = f"iteration {int(found.group(1))} of rank {int(found.group(2))}"
+    if match := _IOR.search(name):
+        run.factors[PART] = f"iteration {int(match.group(1))} of rank {int(match.group(2))}"
     words = {word for word in ("write", "read") if word in name.lower()}
     if len(words) != 1:
-        return _unknown(
+        return _reject_file(
             run,
             text,
             3,
@@ -82,15 +82,15 @@ def of_ior(text: Text) -> Parsed:
             ),
         )
     word = words.pop()
-    return _read(run, text, 3, Meaning(word, word, int(found.group(2)) if found else 0))
+    return _read(run, text, 3, Meaning(word, word, int(match.group(2)) if match else 0))
 
 
 def of_workbench(text: Text) -> Parsed:
     """One kind of operation of rank 0, or (``-all``) of all ranks."""
     run = Parsed()
-    found = _WORKBENCH.search(PurePath(text.name).name)
-    if found is None:
-        return _unknown(
+    match = _WORKBENCH.search(PurePath(text.name).name)
+    if match is None:
+        return _reject_file(
             run,
             text,
             2,
@@ -100,7 +100,7 @@ def of_workbench(text: Text) -> Parsed:
                 "are different operations",
             ),
         )
-    iteration, what, everybody = found.groups()
+    iteration, what, everybody = match.groups()
     kind = _WORKBENCH_KINDS[what]
     phase = what if what in ("precreate", "cleanup") else "benchmark"
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
@@ -137,16 +137,16 @@ def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: flo
         size = round(float(np.median(table[timed, 2] * table[timed, 1])))
     names, start_ns = (meaning.operation,), np.round(table[:, 0] * 1e9).astype(np.int64)
     nothing = np.zeros(len(table), np.int64)
-    found = {
+    operations = {
         "rank": nothing + meaning.rank, "phase": nothing, "kind": nothing + KINDS.index(meaning.kind),
         "size": nothing + (size if size >= smallest else 0), "file": nothing, "offset": nothing, "start_ns": start_ns,
         "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64), "line": lines,
     }  # fmt: skip
-    record(run, names, found, unplaced=names)
+    record(run, names, operations, unplaced=names)
     return run
 
 
-def _unknown(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
+def _reject_file(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
     table, lines = _rows(run, text, columns)
     summary_rows(run, "access", table[:, 1], lines)
     run.warn(1, why)

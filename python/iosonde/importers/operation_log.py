@@ -14,25 +14,25 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     """(lines × columns array, line numbers) of the rows that are so many numbers; others are noted and left out."""
     import numpy as np
 
-    whole = text.whole
+    content = text.whole
     begin = 0
     for _ in range(first_line - 1):
-        begin = whole.find("\n", begin) + 1
-    table = _rectangle(whole[begin:].rstrip("\n"), columns)
+        begin = content.find("\n", begin) + 1
+    table = _read_rectangle(content[begin:].rstrip("\n"), columns)
     if table is not None:
         return table, np.arange(first_line, first_line + len(table))
     lines = text.lines[first_line - 1 :]
-    kept, places_kept, left_out = [], [], 0
+    rows, row_lines, n_unreadable = [], [], 0
     for at, line in enumerate(lines, first_line):
         if not line.strip():
             continue
-        one = _all_numbers(line) if line.count(",") == columns - 1 else None
-        if one is not None and one.size == columns:
-            kept.append(one)
-            places_kept.append(at)
+        row = _all_numbers(line) if line.count(",") == columns - 1 else None
+        if row is not None and row.size == columns:
+            rows.append(row)
+            row_lines.append(at)
         else:
-            left_out += 1
-            if left_out == 1:
+            n_unreadable += 1
+            if n_unreadable == 1:
                 run.warn(
                     at,
                     Message(
@@ -41,12 +41,12 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
                         columns=columns,
                     ),
                 )
-    if left_out:
-        run.lacks(0, Message("unreadable-lines", "{n_lines} lines of the log cannot be read", n_lines=left_out))
-    return np.array(kept, float).reshape(len(kept), columns), np.array(places_kept, np.int64)
+    if n_unreadable:
+        run.lacks(0, Message("unreadable-lines", "{n_lines} lines of the log cannot be read", n_lines=n_unreadable))
+    return np.array(rows, float).reshape(len(rows), columns), np.array(row_lines, np.int64)
 
 
-def _rectangle(body: str, columns: int) -> Any:
+def _read_rectangle(body: str, columns: int) -> Any:
     """The table of a text that is a whole one: every line so many numbers, with commas between; else None."""
     import numpy as np
 

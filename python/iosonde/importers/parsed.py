@@ -88,9 +88,9 @@ class Parsed:
     def cannot_tell(self, sentence: str) -> None:
         """Note what single operations of this trace do not show, for everybody who explains them."""
         self.warn(0, sentence)
-        told = self.facts.setdefault(CANNOT_TELL, [])
-        if sentence not in told:
-            told.append(sentence)
+        sentences = self.facts.setdefault(CANNOT_TELL, [])
+        if sentence not in sentences:
+            sentences.append(sentence)
 
     def lacks(self, line: int, sentence: str) -> None:
         """Note what is missing: this execution is not complete."""

@@ -28,11 +28,11 @@ def pattern_factors(pattern: str) -> Factors:
 
     Raises InputError for a pattern without a named place, or with a name twice.
     """
-    regex, names = _compile(pattern)
+    regex, names = _compile_pattern(pattern)
 
-    def of(path: PurePath) -> dict[str, FactorValue]:
-        found = regex.search("/" + path.as_posix())
-        return {} if found is None else {name: value_of(text) for name, text in found.groupdict().items()}
+    def match_factors(path: PurePath) -> dict[str, FactorValue]:
+        match = regex.search("/" + path.as_posix())
+        return {} if match is None else {name: value_of(text) for name, text in match.groupdict().items()}
 
     if not names:
         raise InputError(
@@ -41,10 +41,10 @@ def pattern_factors(pattern: str) -> Factors:
             "write it like 'site={{}}/date={{}}/...' or '{{site}}/{{nodes}}/*'",
             pattern=pattern,
         )
-    return of
+    return match_factors
 
 
-def _compile(pattern: str) -> tuple[re.Pattern[str], list[str]]:
+def _compile_pattern(pattern: str) -> tuple[re.Pattern[str], list[str]]:
     open_end = pattern.rstrip("/").endswith(("…", "..."))
     parts = pattern.rstrip("/").removesuffix("…").removesuffix("...").strip("/").split("/")
     names: list[str] = []
@@ -59,11 +59,11 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], list[str]]:
 
 def _part(part: str, names: list[str], pattern: str) -> str:
     regex, at = "", 0
-    for found in _PLACE.finditer(part):
-        regex += re.escape(part[at : found.start()])
-        at = found.end()
-        name = found.group(1) or found.group(2)
-        if found.group(4):
+    for match in _PLACE.finditer(part):
+        regex += re.escape(part[at : match.start()])
+        at = match.end()
+        name = match.group(1) or match.group(2)
+        if match.group(4):
             regex += r"[^/]*"
         elif not name:
             raise InputError(
@@ -82,7 +82,7 @@ def _part(part: str, names: list[str], pattern: str) -> str:
             )
         else:
             names.append(name)
-            regex += (re.escape(f"{name}=") if found.group(1) else "") + rf"(?P<{name}>[^/]+?)"
+            regex += (re.escape(f"{name}=") if match.group(1) else "") + rf"(?P<{name}>[^/]+?)"
     return regex + re.escape(part[at:])
 
 
@@ -107,15 +107,15 @@ def manifest_factors(path: Path) -> Factors:
             path=path,
         )
 
-    def of(found: PurePath) -> dict[str, FactorValue]:
-        name, factors = found.as_posix(), dict[str, FactorValue]()
+    def lookup_factors(place: PurePath) -> dict[str, FactorValue]:
+        name, factors = place.as_posix(), dict[str, FactorValue]()
         for row in rows:
-            wanted = (row.get("file") or "").strip()
-            if wanted and (fnmatchcase(name, wanted) or name == wanted or found.name == wanted):
+            pattern = (row.get("file") or "").strip()
+            if pattern and (fnmatchcase(name, pattern) or name == pattern or place.name == pattern):
                 factors |= {key: value_of(text) for key, text in row.items() if key and key != "file" and text}
         return factors
 
-    return of
+    return lookup_factors
 
 
 def value_of(text: str) -> FactorValue:
@@ -134,10 +134,10 @@ def value_of(text: str) -> FactorValue:
 def joined(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
     """All of them; what comes later wins."""
 
-    def of(path: PurePath) -> Mapping[str, FactorValue]:
+    def merge_factors(path: PurePath) -> Mapping[str, FactorValue]:
         factors: dict[str, FactorValue] = {}
         for source in sources:
             factors |= source(path)
         return factors
 
-    return of
+    return merge_factors

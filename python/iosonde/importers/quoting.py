@@ -16,7 +16,7 @@ _SOURCES = (
     "awk bash bats c cc cmake cpp cs csh css cu cxx diff f f90 go h hh hpp hs ipp java jl js jsx kt ksh lua m4 php pl "
     "pm patch ps1 py pyi r rb rs scala sed sh sql swift tcl ts tsx vue yaml yml zsh"
 )
-_SUFFIXES = frozenset(f".{one}" for one in (_DOCUMENTS + _SOURCES).split())
+_SUFFIXES = frozenset(f".{suffix}" for suffix in (_DOCUMENTS + _SOURCES).split())
 _NAMES = frozenset(
     ("AUTHORS", "CHANGELOG", "CHANGES", "CONTRIBUTING", "COPYING", "HACKING", "HOWTO", "INSTALL", "LICENSE", "MAKEFILE",
      "NEWS", "README", "TODO")
@@ -41,5 +41,5 @@ def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
         return True
     if text.raw.startswith(b"#!"):
         return True
-    found = _QUOTATION.search(text.whole)
-    return found is not None and (not line or text.line_of(found.start()) < line)
+    match = _QUOTATION.search(text.whole)
+    return match is not None and (not line or text.line_of(match.start()) < line)

@@ -34,7 +34,7 @@ _MONTHS = {
     )
 }
 # `[1] local …` and `[host:123] …` begin no list.
-_LEFT_EDGE = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
+_LINE_START = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
 _BEHIND = re.compile(r"[ \t]*[{\[]")
 _BROKEN_DOCUMENTS = 100
 
@@ -63,19 +63,19 @@ def whole_number(text: str) -> int | None:
 
 def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
     """Bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` says what k, M, … without an i are. None if unclear."""
-    found = _SIZE.match(text)
-    if not found:
+    match = _SIZE.match(text)
+    if not match:
         return None
-    factor = (BINARY if found.group(3) else kilo)[found.group(2).lower()]
-    size = float(found.group(1)) * factor
+    factor = (BINARY if match.group(3) else kilo)[match.group(2).lower()]
+    size = float(match.group(1)) * factor
     return round(size) if size < 2**63 else None
 
 
 @lru_cache(maxsize=4096)
 def size_of_option(word: str) -> int | None:
     """``9920000m`` as IOR reads it in its command: in steps of 1024; None for what is no size."""
-    found = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
-    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[found.group(2).lower()] if found else None
+    match = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
+    return int(match.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match.group(2).lower()] if match else None
 
 
 def iso_date(text: str) -> str:
@@ -131,14 +131,14 @@ class JsonDocument(NamedTuple):
 
 def json_documents(text: str) -> Iterator[JsonDocument]:
     """Every object or list that begins a line at the left edge. A broken one has no value; text between is skipped."""
-    decoder, at, broken, whole = json.JSONDecoder(), 0, 0, True
-    while (begin := _next_begin(text, at, whole)) >= 0:
+    decoder, at, broken, after_document = json.JSONDecoder(), 0, 0, True
+    while (begin := _next_begin(text, at, after_document)) >= 0:
         try:
             value, at = decoder.raw_decode(text, begin)
-            whole = True
+            after_document = True
             yield JsonDocument(value, begin, at)
         except (ValueError, RecursionError) as error:
-            broken, at, whole = broken + 1, begin + 1, False
+            broken, at, after_document = broken + 1, begin + 1, False
             yield JsonDocument(None, begin, begin, getattr(error, "pos", begin))
             if broken >= _BROKEN_DOCUMENTS:
                 return
@@ -146,8 +146,8 @@ def json_documents(text: str) -> Iterator[JsonDocument]:
 
 def _next_begin(text: str, at: int, after_document: bool) -> int:
     """The next ``{`` (or list of objects) at the left edge, or right behind the document before; -1 if none."""
-    found = (_BEHIND.match(text, at) if after_document else None) or _LEFT_EDGE.search(text, at)
-    return found.end() - 1 if found else -1
+    match = (_BEHIND.match(text, at) if after_document else None) or _LINE_START.search(text, at)
+    return match.end() - 1 if match else -1
 
 
 def finite(value: Any) -> float | None:
@@ -161,8 +161,8 @@ def finite(value: Any) -> float | None:
 
 def part(document: dict[str, Any], key: str) -> dict[str, Any]:
     """The object under ``key`` of JSON; empty if there is none, or something else."""
-    found = document.get(key)
-    return found if isinstance(found, dict) else {}
+    value = document.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 class Lines:
@@ -182,6 +182,6 @@ class Lines:
 
     def of(self, needle: str, begin: int, end: int | None = None) -> tuple[int, int]:
         """(line, position) of ``needle`` after ``begin``; those of ``begin`` if it is not there."""
-        found = self._text.find(needle, begin, len(self._text) if end is None else end)
-        place = found if found >= 0 else begin
+        index = self._text.find(needle, begin, len(self._text) if end is None else end)
+        place = index if index >= 0 else begin
         return self.at(place), place

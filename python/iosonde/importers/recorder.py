@@ -48,36 +48,36 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed: a file is of one rank."""
-    run, found = Parsed(), Gathered()
-    named = _RANK.search(PurePath(text.name).name)
-    if named:
-        run.factors[PART] = f"rank {int(named.group(1))}"
-    rank, nested = int(named.group(1)) if named else 0, 0
+    run, gathered = Parsed(), Gathered()
+    match = _RANK.search(PurePath(text.name).name)
+    if match:
+        run.factors[PART] = f"rank {int(match.group(1))}"
+    rank, nested = int(match.group(1)) if match else 0, 0
     for at, line in enumerate(text.lines, 1):
         if not line:
             continue
         call = _CALL.fullmatch(line)
         if call is None or " )" in call.group(8):
             sentence = "not a call of Recorder, or two in one: left out, and others like it"
-            found.left_out(run, at, Message("unreadable-lines", sentence))
+            gathered.left_out(run, at, Message("unreadable-lines", sentence))
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()
         if function not in _DATA and function not in _OTHERS:
             continue
         start, done = int(begin_s + begin.ljust(9, "0")), int(end_s + end.ljust(9, "0"))
-        what = _meaning(function, words.split())
+        what = _interpret_call(function, words.split())
         if what is None or done < start:
             template = "a call of {function} with other arguments or times: left out, and others like it"
-            found.left_out(run, at, Message("unreadable-lines", template, function=function))
+            gathered.left_out(run, at, Message("unreadable-lines", template, function=function))
             continue
         operation, file, size, offset = what
         nested += depth != "0"
-        found.rows.extend((rank, found.names.of(operation), 0, size, found.files.of(file), offset, start,
+        gathered.rows.extend((rank, gathered.names.of(operation), 0, size, gathered.files.of(file), offset, start,
                            done - start, at))  # fmt: skip
-    names = found.names.numbers
-    found.into(run, {name: _KINDS.get(name, name) for name in names}, text,
+    names = gathered.names.numbers
+    gathered.into(run, {name: _KINDS.get(name, name) for name in names}, text,
                unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
-    keep_names(run, "files", found.files.numbers)
+    keep_names(run, "files", gathered.files.numbers)
     run.cannot_tell(
         Message(
             "results-not-traced",
@@ -93,12 +93,12 @@ def parse(text: Text) -> list[Parsed]:
                 n_calls=nested,
             ),
         )
-    if not named:
+    if not match:
         run.warn(0, Message("assumed-rank", "the file's name does not end in the number of a rank: taken as rank 0"))
     return [run]
 
 
-def _meaning(function: str, words: list[str]) -> tuple[str, str, int, int] | None:
+def _interpret_call(function: str, words: list[str]) -> tuple[str, str, int, int] | None:
     """(operation, file, size, offset); None where the arguments are not those of the function."""
     if function not in _DATA:
         operation = _OTHERS[function]
@@ -109,6 +109,6 @@ def _meaning(function: str, words: list[str]) -> tuple[str, str, int, int] | Non
     # A name with blanks is several words: counted from the end.
     count = size + 1 if offset is None else offset + 1
     numbers = [words[at - count] for at in (size, offset) if at is not None] if len(words) >= count else []
-    if not numbers or not all(one.isdigit() and len(one) < 19 for one in numbers):
+    if not numbers or not all(number.isdigit() and len(number) < 19 for number in numbers):
         return None
     return operation, " ".join(words[: len(words) - count + 1]), int(numbers[0]), int(numbers[-1]) if offset else 0

@@ -80,19 +80,19 @@ class Understood:
     @property
     def warnings(self) -> list[Note]:
         """All notes in the order of the file: about the text, about each execution, and what is missing."""
-        found = list(self.notes)
+        notes = list(self.notes)
         for run in self.runs:
-            found += [*run.warnings, *run.missing]
-        return sorted(dict.fromkeys(found), key=lambda note: note.line)
+            notes += [*run.warnings, *run.missing]
+        return sorted(dict.fromkeys(notes), key=lambda note: note.line)
 
 
 @cache
 def importers() -> dict[str, Importer]:
     """Every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot load."""
-    found: dict[str, Importer] = {}
+    importer_by_name: dict[str, Importer] = {}
     for point in importlib.metadata.entry_points(group=GROUP):
         try:
-            found[point.name] = point.load()
+            importer_by_name[point.name] = point.load()
         except Exception as error:  # a plug-in may fail in any way; the user has to know which one
             raise SystemFaultError(
                 "plugin-load-failed",
@@ -102,7 +102,10 @@ def importers() -> dict[str, Importer]:
                 entry_point=point.value,
                 error=error,
             ) from error
-    return {**{name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()}, **found}
+    return {
+        **{name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()},
+        **importer_by_name,
+    }
 
 
 def understand(text: Text, wanted: str | None = None) -> Understood:
@@ -110,7 +113,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
 
     Raises UnknownFormatError where nobody knows the format, InputError for a ``wanted`` that there is not.
     """
-    claims = _claims(text)
+    claims = _collect_claims(text)
     if wanted is not None:
         known(wanted)
         name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
@@ -121,8 +124,8 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
-    parts = {name: text} if wanted else parts_of(text, name, {one: begins(one) for one in importers()})
-    runs = [run for one, part in parts.items() for run in _runs(one, part)]
+    parts = {name: text} if wanted else parts_of(text, name, {importer: begins(importer) for importer in importers()})
+    runs = [run for importer, part in parts.items() for run in _runs(importer, part)]
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score and other not in parts:
@@ -169,10 +172,10 @@ def _runs(name: str, text: Text) -> list[Parsed]:
     return [checked(run, text) for run in runs]
 
 
-def _claims(text: Text) -> dict[str, Claim]:
+def _collect_claims(text: Text) -> dict[str, Claim]:
     """Everybody's claims: from the head of a long file, from all of it only where the head convinces nobody."""
     for part in (text.head(), text):
-        claims = {name: claim for name, one in importers().items() if (claim := _ask(name, one, part))}
+        claims = {name: claim for name, importer in importers().items() if (claim := _ask(name, importer, part))}
         if part is text or any(claim.score >= LIKELY for claim in claims.values()):
             break
     return claims

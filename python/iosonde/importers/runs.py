@@ -45,24 +45,24 @@ def runs_of(
     An execution without any number becomes a run only if something is missing in it: a list of settings is no run.
     """
     digest = digest_of(text.raw)
-    found: list[Run] = []
+    runs: list[Run] = []
     for parsed in understood.runs:
         if not parsed.rows and not parsed.missing:
             continue
         for cell, rows in _cells(parsed):
-            identity = f"{run_prefix(understood.format, digest)}{len(found):04d}"
-            found.append(_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
-    if found:
+            identity = f"{run_prefix(understood.format, digest)}{len(runs):04d}"
+            runs.append(_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
+    if runs:
         name = _UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"
-        found[0].raw = {name: text.raw}
-        for run in found:
+        runs[0].raw = {name: text.raw}
+        for run in runs:
             run.facts["import"] |= {
                 "file": text.name,
                 "sha256": digest,
-                "raw_of_run": found[0].id,
+                "raw_of_run": runs[0].id,
                 "warnings": [said(note) for note in understood.notes] + run.facts["import"]["warnings"],
             }
-    return found
+    return runs
 
 
 def said(note: Note) -> str:
@@ -97,8 +97,8 @@ def _run(
         started_at=parsed.started_at,
         seconds=parsed.seconds,
         factors={"tool": parsed.tool or understood.format, **settings, **cell, **given},
-        observations=[_observation(row) for row in rows],
-        facts={**parsed.facts, **counted, "import": _facts(understood, parsed, rows)},
+        observations=[_build_observation(row) for row in rows],
+        facts={**parsed.facts, **counted, "import": _build_facts(understood, parsed, rows)},
         missing=[said(note) for note in parsed.missing],
         headlines=headlines(((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline),
     )
@@ -114,13 +114,13 @@ def _run(
     return run
 
 
-def _observation(row: Row) -> Observation:
+def _build_observation(row: Row) -> Observation:
     return Observation(
         row.operation, row.metric, float(row.value), row.unit, row.rank, row.iteration or 0, row.count, row.includes
     )
 
 
-def _facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dict[str, Any]:
+def _build_facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dict[str, Any]:
     lines = [row.line for row in rows if row.line]
     return {
         "format": parsed.tool or understood.format,

@@ -43,8 +43,8 @@ def claims(text: Text) -> Claim | None:
     """By the rate of files, which only smallfile names so, and its parameters."""
     if text.first_line[:1] != "{":
         return None
-    said = text.find('"filesPerSec"') or text.find('"pctFilesDone"')
-    return Claim(CERTAIN, *said) if said else None
+    occurrence = text.find('"filesPerSec"') or text.find('"pctFilesDone"')
+    return Claim(CERTAIN, *occurrence) if occurrence else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -53,10 +53,10 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
-    said = part(document.value, "params")
-    _settings(run, said)
+    params = part(document.value, "params")
+    _settings(run, params)
     begin = lines.of('"results"', document.begin, document.end)[1]
-    reader = _Reader(run, str(said.get("operation", "file"))[:40], lines, document.end)
+    reader = _Reader(run, str(params.get("operation", "file"))[:40], lines, document.end)
     reader.whole(part(document.value, "results"), begin)
 
 
@@ -99,7 +99,7 @@ class _Reader:
             run.seconds = seconds
         self._rows(results, None, begin)
         place = begin
-        for rank, (name, thread) in enumerate(_threads(results)):
+        for rank, (name, thread) in enumerate(_iterate_threads(results)):
             _, place = self.lines.of(f'"{name}": {{', place + 1, self.end)
             self._rows(thread, rank, place)
         self._valid(results, begin)
@@ -175,9 +175,9 @@ def _inside(run: Parsed, operation: str) -> str:
     return "open,fsync,close" if run.factors.get("fsync") else "open,close"
 
 
-def _threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iterate_threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every thread with its name, of one host or host by host."""
     hosts = part(results, "host")
     for host in [*hosts.values()] if hosts else [results]:
         if isinstance(host, dict):
-            yield from ((name, one) for name, one in part(host, "thread").items() if isinstance(one, dict))
+            yield from ((name, thread) for name, thread in part(host, "thread").items() if isinstance(thread, dict))

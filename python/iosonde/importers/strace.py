@@ -70,7 +70,7 @@ _FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
 _NAMES = {name: place for place, name in enumerate(OPERATIONS)}
 _UNPLACED_BEHIND = _NAMES["read_unplaced"] - _NAMES["read"]
 # Rank, file, its number, whether it writes, whether the call names the place, the number of the operation.
-_Known = tuple[int, OpenFile, int, bool, bool, int]
+_CallTarget = tuple[int, OpenFile, int, bool, bool, int]
 
 
 def claims(text: Text) -> Claim | None:
@@ -85,8 +85,8 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed: a trace is of one execution, with all its processes."""
     reader = _Reader()
-    whole = note_end(reader.run, text)
-    reader.read(text.lines if whole else text.lines[:-1])
+    is_complete = note_end(reader.run, text)
+    reader.read(text.lines if is_complete else text.lines[:-1])
     return [reader.end()]
 
 
@@ -111,11 +111,11 @@ class _Reader:
         self._left_out, self._unseen = Counter[str](), Counter[str]()
         self._bad, self._untimed, self._daily = 0, 0, False
         # What the fast way knows of a process and an open file, by the words of the line.
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _CallTarget] = {}
 
     def read(self, lines: list[str]) -> None:
         """All lines: whole ones of reads and writes here, for speed; others one by one."""
-        stamp = next((found.group(3) for line in lines[:60] if (found := _HEAD.match(line))), "")
+        stamp = next((line_match.group(3) for line in lines[:60] if (line_match := _HEAD.match(line))), "")
         if ":" not in stamp and len(stamp) < 9:
             what = "times since the line before (-r)" if stamp else "no times"
             self.run.lacks(
@@ -126,16 +126,16 @@ class _Reader:
             )
             return
         self._daily = ":" in stamp
-        match, known, add = _DATA.fullmatch, self._known, self._rows.extend
+        match, targets, add = _DATA.fullmatch, self._known, self._rows.extend
         starts, durations = self._starts.append, self._took.append
         for at, line in enumerate(lines, 1):
-            found = None if self._daily else match(line)
-            if found is None:
+            line_match = None if self._daily else match(line)
+            if line_match is None:
                 if line and not ("lseek(" in line and self._sought(line)):
                     self._line(at, line)
                 continue
-            head, start, call, size_text, offset_text, moved_text, took = found.groups()
-            rank, file, number, writes, placed, phase = known.get(head + call) or self._know(head, call)
+            head, start, call, size_text, offset_text, moved_text, took = line_match.groups()
+            rank, file, number, writes, placed, phase = targets.get(head + call) or self._know(head, call)
             if placed != (offset_text is not None) or file.what or file.appends:
                 self._line(at, line)
                 continue
@@ -154,22 +154,22 @@ class _Reader:
             durations(took)
 
     def _sought(self, line: str) -> bool:
-        found = _SEEK.fullmatch(line)
-        if found is None:
+        match = _SEEK.fullmatch(line)
+        if match is None:
             return False
-        head, fd, path, place = found.groups()
-        self._files.of(_pid(head), int(fd), _bare(path)).position = int(place)
+        head, fd, path, place = match.groups()
+        self._files.of(_parse_pid(head), int(fd), _bare(path)).position = int(place)
         return True
 
-    def _know(self, head: str, call: str) -> _Known:
-        pid, (name, _, about) = _pid(head), call.partition("(")
+    def _know(self, head: str, call: str) -> _CallTarget:
+        pid, (name, _, about) = _parse_pid(head), call.partition("(")
         fd, _, path = about.partition("<")
         file = self._files.of(pid, int(fd), _bare(f"<{path}"))
         writes = "w" in name
-        found = (self._rank(pid), file, self._files.number(file.path), writes, name[0] == "p",
+        target = (self._rank(pid), file, self._files.number(file.path), writes, name[0] == "p",
                  _NAMES["write" if writes else "read"])  # fmt: skip
-        self._known[head + call] = found
-        return found
+        self._known[head + call] = target
+        return target
 
     def _rank(self, pid: str) -> int:
         return self._ranks.of(self._files.process(pid))
@@ -182,9 +182,9 @@ class _Reader:
         if head is None:
             self._unreadable(at)
             return
-        one, other, whole, part, body = head.groups()
-        pid, start = one or other or "", f"{whole}.{part}"
-        if _is_glued(body) or (":" in whole) != self._daily:
+        first, other, clock, part, body = head.groups()
+        pid, start = first or other or "", f"{clock}.{part}"
+        if _is_glued(body) or (":" in clock) != self._daily:
             self._unreadable(at)
             return
         if body.startswith(("+++ ", "--- ")):
@@ -207,28 +207,28 @@ class _Reader:
         self._call(at, pid, start, body)
 
     def _resumed(self, pid: str, body: str) -> tuple[str, str] | None:
-        found, begun = _RESUMED.fullmatch(body), self._unfinished.pop(pid, None)
-        if found is None or begun is None or not begun[1].startswith(found.group(1) + "("):
+        match, begun = _RESUMED.fullmatch(body), self._unfinished.pop(pid, None)
+        if match is None or begun is None or not begun[1].startswith(match.group(1) + "("):
             return None
-        rest = found.group(2)
+        rest = match.group(2)
         return begun[0], begun[1] + ("" if rest.startswith((")", ",")) or begun[1].endswith((" ", "(")) else " ") + rest
 
     def _call(self, at: int, pid: str, start: str, body: str) -> None:
-        whole = _CALL.fullmatch(body)
-        if whole is None:
+        call_match = _CALL.fullmatch(body)
+        if call_match is None:
             self._unreadable(at)
             return
-        name, args, result = whole.groups()
+        name, args, result = call_match.groups()
         if name in _UNSEEN:
             self._unseen[_UNSEEN[name]] += 1
         if name not in CALLS and name not in _FORKS:
             return
-        found = _RESULT.fullmatch(result)
-        if found is None:
+        result_match = _RESULT.fullmatch(result)
+        if result_match is None:
             if not result.startswith("?"):
                 self._unreadable(at)
             return
-        value, path, error, took = found.groups()
+        value, path, error, took = result_match.groups()
         if value == "?":
             return  # it never came back
         if name in _FORKS:
@@ -296,7 +296,7 @@ class _Reader:
         table = np.frombuffer(self._rows, np.int64).reshape(-1, len(_FIELDS))
         columns: dict[str, Any] = dict(zip(_FIELDS, table.T, strict=True))
         columns["start_ns"], columns["duration_ns"] = self._nanoseconds(self._starts), self._nanoseconds(self._took)
-        columns["kind"] = _kinds()[columns["phase"]]
+        columns["kind"] = _build_kinds()[columns["phase"]]
         if self._untimed:
             run.lacks(
                 0,
@@ -319,16 +319,16 @@ class _Reader:
 
     def _nanoseconds(self, printed: list[str]) -> Any:
         """Of seconds with six or nine digits behind the point, or times of the day (``-tt``)."""
-        if any(":" in one for one in printed[:1]):
+        if any(":" in stamp for stamp in printed[:1]):
             self.run.warn(
                 1,
                 Message("times-of-day", "times of the day (-tt): a trace over midnight goes backwards; -ttt has dates"),
             )
-            printed = [_of_day(one) for one in printed]
+            printed = [_day_time_to_seconds(stamp) for stamp in printed]
         digits = len(printed[0]) - printed[0].find(".") - 1 if printed else 6
-        if all(one[-digits - 1] == "." for one in printed):  # nearly always
+        if all(stamp[-digits - 1] == "." for stamp in printed):  # nearly always
             return np.fromstring(" ".join(printed).replace(".", ""), np.int64, sep=" ") * 10 ** (9 - digits)
-        return np.array([_of_decimal(one) for one in printed], np.int64)
+        return np.array([_parse_decimal(stamp) for stamp in printed], np.int64)
 
     def _nameless(self, columns: dict[str, Any]) -> None:
         """What nobody saw being opened, in a trace without -y: files, pipes or a terminal."""
@@ -386,7 +386,7 @@ class _Reader:
             )
 
 
-def _pid(head: str) -> str:
+def _parse_pid(head: str) -> str:
     """Of what stands before the time: ``[pid 12] ``, ``12 ``, or nothing."""
     return head.strip(" pid[]")
 
@@ -401,17 +401,17 @@ def _is_glued(body: str) -> bool:
     return bool(_GLUED.search(body)) and bool(_GLUED.search(_QUOTED.sub("", body)))
 
 
-def _of_decimal(printed: str) -> int:
+def _parse_decimal(printed: str) -> int:
     seconds, _, part = printed.partition(".")
     return int(seconds + part.ljust(9, "0"))
 
 
-def _of_day(printed: str) -> str:
+def _day_time_to_seconds(printed: str) -> str:
     hours, minutes, seconds = printed.split(":")
     return f"{int(hours) * 3600 + int(minutes) * 60 + int(seconds[:2])}{seconds[2:]}"
 
 
-def _kinds() -> Any:
+def _build_kinds() -> Any:
     from iosonde.engine._native import KINDS
 
     like = {"read_unplaced": "read", "write_unplaced": "write", "fstat": "stat", "copy": "write"}

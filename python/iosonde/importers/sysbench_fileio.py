@@ -55,11 +55,11 @@ _REQUESTS = re.compile(r"\s*(\S+) Requests/sec executed")
 
 def claims(text: Text) -> Claim | None:
     """By the banner of sysbench and the words of its fileio test."""
-    said = text.find("Extra file open flags:", "total file size\nBlock size", "Operations performed:  ")
-    if not said or not text.find("fsyncs/s:", _BEGIN, "Requests/sec executed"):
+    occurrence = text.find("Extra file open flags:", "total file size\nBlock size", "Operations performed:  ")
+    if not occurrence or not text.find("fsyncs/s:", _BEGIN, "Requests/sec executed"):
         return None
-    found = text.search(_BANNER, "\nsysbench ", first_lines=50)
-    return Claim(CERTAIN, found[0], found[1].group()) if found else Claim(LIKELY, *said)
+    hit = text.search(_BANNER, "\nsysbench ", first_lines=50)
+    return Claim(CERTAIN, hit[0], hit[1].group()) if hit else Claim(LIKELY, *occurrence)
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -67,8 +67,8 @@ def parse(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     reader: _Reader | None = None
     for at, line in text.numbered():
-        if (found := _BANNER.match(line)) or (line.startswith(_BEGIN) and (reader is None or reader.run.rows)):
-            reader = _Reader(Parsed(version=found.group(1)[:40] if found else ""))
+        if (match := _BANNER.match(line)) or (line.startswith(_BEGIN) and (reader is None or reader.run.rows)):
+            reader = _Reader(Parsed(version=match.group(1)[:40] if match else ""))
             runs.append(reader.run)
         elif reader is not None:
             reader.line(at, line)
@@ -102,50 +102,50 @@ class _Reader:
     def _setting(self, at: int, line: str) -> None:
         factors = self.run.factors
         name, _, value = line.partition(": ")
-        if name in _SETTINGS and (said := number(value.strip())) is not None:
-            factors[_SETTINGS[name]] = int(said) if said == int(said) else said
+        if name in _SETTINGS and (amount := number(value.strip())) is not None:
+            factors[_SETTINGS[name]] = int(amount) if amount == int(amount) else amount
         elif line in _MODES:
             factors["test_mode"] = _MODES[line]
-        elif found := _ENGINES.match(line):
-            factors["io_mode"] = {"synchronous": "sync", "asynchronous": "async"}.get(found.group(1), found.group(1))
-        elif found := _FILES.match(line):
-            factors |= {"files": whole_number(found.group(1)), "file_size": size_bytes(found.group(2))}
+        elif match := _ENGINES.match(line):
+            factors["io_mode"] = {"synchronous": "sync", "asynchronous": "async"}.get(match.group(1), match.group(1))
+        elif match := _FILES.match(line):
+            factors |= {"files": whole_number(match.group(1)), "file_size": size_bytes(match.group(2))}
         elif line.startswith("Block size "):
             factors["block_size"] = size_bytes(line.removeprefix("Block size "))
         elif line.startswith("Extra file open flags: "):
             flags = line.removeprefix("Extra file open flags: ").strip("() ")
             factors["open_flags"] = "none" if flags in ("none", "0") else flags[:60]
-        elif found := _FSYNC_EACH.match(line):
-            factors |= {"fsync_mode": found.group(1), "fsync_each": whole_number(found.group(2))}
+        elif match := _FSYNC_EACH.match(line):
+            factors |= {"fsync_mode": match.group(1), "fsync_each": whole_number(match.group(2))}
         elif line.startswith("Calling fsync() at the end of test, Enabled"):
             factors["fsync_at_end"] = True
         elif line.startswith("FATAL"):
             self.run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
-        elif found := _TRANSFERRED.match(line):
-            self._old(at, found)
+        elif match := _TRANSFERRED.match(line):
+            self._old(at, match)
         elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
             self.run.warn(at, Message("tool-warning", "sysbench says: {quote}", quote=line[:160]))
 
     def _result(self, at: int, line: str) -> None:
         inside = "fsync" if self.run.factors.get("fsync_at_end") or "fsync_each" in self.run.factors else ""
-        if (found := _RATE.match(line)) and self._section.startswith("File operations"):
-            self._row(at, found.group(2), _KINDS[found.group(1)], "rate_last_done", "operations/s", 1.0, inside)
-        elif (found := _BANDWIDTH.match(line)) and self._section.startswith("Throughput"):
-            factor = 2.0**20 if found.group(2) == "MiB" else 1e6
-            self._row(at, found.group(3), _KINDS[found.group(1)], "bandwidth_last_done", "bytes/s", factor, inside)
-        elif found := _OF_KIND.match(line):
-            self._row(at, found.group(2), found.group(1), "rate_last_done", "operations/s", 1.0, inside)
-            if found.group(3):
-                self._row(at, found.group(3), found.group(1), "bandwidth_last_done", "bytes/s", 2.0**20, inside)
-        elif found := _TIME.match(line):
-            self._row(at, found.group(1), "event", "time", "s", 1.0, "")
-        elif found := _EVENTS.match(line):
-            self._row(at, found.group(1), "event", "operations", "operations", 1.0, "")
-        elif (found := _LATENCY.match(line)) and (self._section.startswith("Latency") or found.group(4)):
-            statistic = f"p{found.group(2)}" if found.group(2) else {"avg": "mean"}.get(found.group(1), found.group(1))
-            self._row(at, found.group(3), "event", f"latency_{statistic}", "s", 1e-3, "")
-        elif found := _REQUESTS.match(line):
-            self._row(at, found.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
+        if (match := _RATE.match(line)) and self._section.startswith("File operations"):
+            self._row(at, match.group(2), _KINDS[match.group(1)], "rate_last_done", "operations/s", 1.0, inside)
+        elif (match := _BANDWIDTH.match(line)) and self._section.startswith("Throughput"):
+            factor = 2.0**20 if match.group(2) == "MiB" else 1e6
+            self._row(at, match.group(3), _KINDS[match.group(1)], "bandwidth_last_done", "bytes/s", factor, inside)
+        elif match := _OF_KIND.match(line):
+            self._row(at, match.group(2), match.group(1), "rate_last_done", "operations/s", 1.0, inside)
+            if match.group(3):
+                self._row(at, match.group(3), match.group(1), "bandwidth_last_done", "bytes/s", 2.0**20, inside)
+        elif match := _TIME.match(line):
+            self._row(at, match.group(1), "event", "time", "s", 1.0, "")
+        elif match := _EVENTS.match(line):
+            self._row(at, match.group(1), "event", "operations", "operations", 1.0, "")
+        elif (match := _LATENCY.match(line)) and (self._section.startswith("Latency") or match.group(4)):
+            statistic = f"p{match.group(2)}" if match.group(2) else {"avg": "mean"}.get(match.group(1), match.group(1))
+            self._row(at, match.group(3), "event", f"latency_{statistic}", "s", 1e-3, "")
+        elif match := _REQUESTS.match(line):
+            self._row(at, match.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
 
     def _old(self, at: int, found: re.Match[str]) -> None:
         """0.4 and 0.5 print the bytes of each kind, and one rate of all."""

@@ -110,25 +110,25 @@ class Text:
         """
         if not having:
             for number, line in enumerate(self.lines[:first_lines], 1):
-                if found := pattern.match(line):
-                    return number, found
+                if line_match := pattern.match(line):
+                    return number, line_match
             return None
         matches = [match for words in having if (match := self._first(pattern, words))]
         if not matches:
             return None
-        begin, found = min(matches, key=lambda match: match[0])
-        return self.line_of(begin), found
+        begin, line_match = min(matches, key=lambda match: match[0])
+        return self.line_of(begin), line_match
 
     def _first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
-        whole, at = self.whole, 0
-        if words.startswith("\n") and whole.startswith(words[1:]) and (found := pattern.match(self.lines[0])):
-            return 0, found
-        while (place := whole.find(words, at)) >= 0:
-            begin = whole.rfind("\n", 0, place + 1) + 1
-            end = whole.find("\n", begin)
-            end = len(whole) if end < 0 else end
-            if found := pattern.match(whole[begin : min(end, begin + LINE_CHARACTERS)]):
-                return begin, found
+        content, at = self.whole, 0
+        if words.startswith("\n") and content.startswith(words[1:]) and (match := pattern.match(self.lines[0])):
+            return 0, match
+        while (place := content.find(words, at)) >= 0:
+            begin = content.rfind("\n", 0, place + 1) + 1
+            end = content.find("\n", begin)
+            end = len(content) if end < 0 else end
+            if match := pattern.match(content[begin : min(end, begin + LINE_CHARACTERS)]):
+                return begin, match
             at = max(end, place + 1)
         return None
 
@@ -136,10 +136,10 @@ class Text:
     def flagged_lines(self) -> dict[int, str]:
         """Line number → the mark in it, as ``[INVALID]``, that its numbers do not count."""
         flags, line, at = dict[int, str](), 1, 0
-        for found in _FLAG.finditer(self.whole):
-            line += self.whole.count("\n", at, found.start())
-            at = found.start()
-            flags.setdefault(line, found.group())
+        for match in _FLAG.finditer(self.whole):
+            line += self.whole.count("\n", at, match.start())
+            at = match.start()
+            flags.setdefault(line, match.group())
         return flags
 
     @property
@@ -214,17 +214,17 @@ class Text:
         head = text[:_SAMPLE]
         if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
             return text
-        found = list(_COMMA.finditer(head))
-        clear = [match for match in found if _surely_decimal(match)]
+        commas = list(_COMMA.finditer(head))
+        clear = [match for match in commas if _surely_decimal(match)]
         if not clear:
-            place = self._line(head, found[0].start())
+            place = self._line(head, commas[0].start())
             self.notes.append(
                 Note(
                     place,
                     Message(
                         "decimal-comma",
                         "'{cell}' may be a decimal comma or a list: left as it is",
-                        cell=found[0].group(),
+                        cell=commas[0].group(),
                     ),
                 )
             )
@@ -233,10 +233,10 @@ class Text:
         sentence = Message("decimal-comma", "decimal commas were read as decimal points")
         self._note(head, clear[0].group(), sentence)
 
-        def point(match: re.Match[str]) -> str:
+        def replace_comma(match: re.Match[str]) -> str:
             return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
 
-        return _COMMA.sub(point, text)
+        return _COMMA.sub(replace_comma, text)
 
     def _note(self, text: str, needle: str, sentence: Message) -> None:
         self.notes.append(Note(self._line(text, text.find(needle)), sentence))
@@ -254,7 +254,7 @@ def is_darshan_log(raw: bytes) -> bool:
 def read(stream: BinaryIO, name: str) -> Text:
     """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES,
     DataError for one that gzip made and that is damaged."""
-    kept, notes, damage = io.BytesIO(), list[Note](), list[Note]()
+    buffer, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
     for block in _blocks(stream, name, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
@@ -270,15 +270,15 @@ def read(stream: BinaryIO, name: str) -> Text:
                         ),
                     )
                 )
-            kept.write(block[: max(0, LINE_BYTES - in_line)])
+            buffer.write(block[: max(0, LINE_BYTES - in_line)])
             in_line += len(block)
             continue
         if in_line > LINE_BYTES:
             block, last = block[first:], last - first
-        kept.write(block)
+        buffer.write(block)
         in_line = in_line + len(block) if first < 0 else len(block) - last - 1
         line += block.count(b"\n")
-        if kept.tell() > FILE_BYTES:
+        if buffer.tell() > FILE_BYTES:
             raise InputError(
                 "file-too-large",
                 "{path} is larger than {max_gib} GiB",
@@ -286,7 +286,7 @@ def read(stream: BinaryIO, name: str) -> Text:
                 path=name,
                 max_gib=FILE_BYTES >> 30,
             )
-    text = Text(kept.getvalue(), name, notes)
+    text = Text(buffer.getvalue(), name, notes)
     text.damage += damage
     return text
 
@@ -304,8 +304,8 @@ def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
         while block or member.unconsumed_tail:
             if at_end and block.strip(b"\0"):  # gzip files may be joined
                 member = zlib.decompressobj(31)
-            if found := member.decompress(member.unconsumed_tail + block, _BLOCK):
-                yield found
+            if output := member.decompress(member.unconsumed_tail + block, _BLOCK):
+                yield output
             at_end = member.eof
             block = member.unused_data or (b"" if member.unconsumed_tail else stream.read(_BLOCK))
             if at_end and not block.strip(b"\0"):
@@ -344,5 +344,5 @@ def _line_ends(text: str) -> str:
 
 def _surely_decimal(match: re.Match[str]) -> bool:
     """`1,234` may be one thousand or a list; `0,037`, `2,4`, `8543,928` and `1m2,345s` are not."""
-    whole, part = match.group(1), match.group(2)
-    return whole is None or len(part) != 3 or whole[0] == "0" or len(whole) > 3
+    integer, part = match.group(1), match.group(2)
+    return integer is None or len(part) != 3 or integer[0] == "0" or len(integer) > 3

@@ -40,7 +40,7 @@ def read(path: Path) -> dict[int, dict[str, Any]]:
             "iosonde show STORE --thesis-json writes such a file",
             path=path,
         )
-    return {_count(path, key): _checked(path, key, entry) for key, entry in content.items()}
+    return {_count(path, key): _check_entry(path, key, entry) for key, entry in content.items()}
 
 
 def _count(path: Path, key: str) -> int:
@@ -55,12 +55,12 @@ def _count(path: Path, key: str) -> int:
     return int(key)
 
 
-def _checked(path: Path, key: str, entry: Any) -> dict[str, Any]:
+def _check_entry(path: Path, key: str, entry: Any) -> dict[str, Any]:
     totals = [entry] if isinstance(entry, dict) else []
     totals += entry.get("repetitions", []) if totals and isinstance(entry.get("repetitions", []), list) else []
     well = bool(totals)
-    for one in totals:
-        total = one.get("total") if isinstance(one, dict) else None
+    for repetition in totals:
+        total = repetition.get("total") if isinstance(repetition, dict) else None
         well = well and isinstance(total, dict) and all(_is_number(value) for value in total.values())
     if not well or not isinstance(entry, dict):
         raise DataError(
@@ -79,18 +79,20 @@ def _is_number(value: Any) -> bool:
 
 def totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list[float]]]:
     """metric → node count → its totals, one for each repetition."""
-    found: dict[str, dict[int, list[float]]] = {}
+    totals_by_metric: dict[str, dict[int, list[float]]] = {}
     for nodes, entry in sorted(results.items()):
-        for one in entry.get("repetitions") or [entry]:
-            for name, value in one["total"].items():
-                found.setdefault(name, {}).setdefault(nodes, []).append(float(value))
-    return found
+        for repetition in entry.get("repetitions") or [entry]:
+            for name, value in repetition["total"].items():
+                totals_by_metric.setdefault(name, {}).setdefault(nodes, []).append(float(value))
+    return totals_by_metric
 
 
 def units(results: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
     """metric → its unit: as the file says, kB/s for IOzone's names, else none."""
-    known = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
+    unit_by_metric = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
     for entry in results.values():
-        given = entry.get("units")
-        known |= {str(name): str(unit) for name, unit in given.items()} if isinstance(given, dict) else {}
-    return known
+        declared = entry.get("units")
+        unit_by_metric |= (
+            {str(name): str(unit) for name, unit in declared.items()} if isinstance(declared, dict) else {}
+        )
+    return unit_by_metric

@@ -44,13 +44,13 @@ def claims(text: Text) -> Claim | None:
     for pattern, words, score in (
         (_GNU, "elapsed", LIKELY), (_BSD, " user", LIKELY), (_ZSH, "% cpu ", WEAK), (_CSH, "u ", WEAK),
     ):  # fmt: skip
-        if found := text.search(pattern, words):
-            return Claim(score + 10, found[0], found[1].group().strip()[:60])
-    if said := text.find("Elapsed (wall clock) time"):
-        return Claim(LIKELY + 10, *said)
-    found = text.search(_LINE, "\nreal")
-    if found and "user" in text.whole and "sys" in text.whole:
-        return Claim(LIKELY + 10, found[0], found[1].group()[:60])
+        if hit := text.search(pattern, words):
+            return Claim(score + 10, hit[0], hit[1].group().strip()[:60])
+    if occurrence := text.find("Elapsed (wall clock) time"):
+        return Claim(LIKELY + 10, *occurrence)
+    hit = text.search(_LINE, "\nreal")
+    if hit and "user" in text.whole and "sys" in text.whole:
+        return Claim(LIKELY + 10, hit[0], hit[1].group()[:60])
     return None
 
 
@@ -74,14 +74,14 @@ class _Samples:
     def feed(self, at: int, line: str) -> None:
         if any(words in line for words in _FAILED):
             self._failed = (at, line.strip()[:160])
-        elif found := _BSD.match(line):
-            self._sample(at, found.group(1), found.group(2), found.group(3))
-        elif (found := _GNU.match(line)) or (found := _ZSH.match(line)) or (found := _CSH.match(line)):
-            self._sample(at, found.group(3), found.group(1), found.group(2))
-        elif found := _LINE.match(line):
-            self._part(at, found)
-        elif line.startswith("\t") and (found := _VERBOSE.match(line)):
-            self._verbose(at, found.group(1), found.group(2).strip())
+        elif match := _BSD.match(line):
+            self._sample(at, match.group(1), match.group(2), match.group(3))
+        elif (match := _GNU.match(line)) or (match := _ZSH.match(line)) or (match := _CSH.match(line)):
+            self._sample(at, match.group(3), match.group(1), match.group(2))
+        elif match := _LINE.match(line):
+            self._part(at, match)
+        elif line.startswith("\t") and (match := _VERBOSE.match(line)):
+            self._verbose(at, match.group(1), match.group(2).strip())
 
     def _new(self) -> Parsed:
         run = Parsed()

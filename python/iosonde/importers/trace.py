@@ -81,7 +81,7 @@ def record(
 
     ``unplaced``: names whose offsets are not known; ``shared``: a file's number is the same on all ranks.
     """
-    columns = _believable(run, columns)
+    columns = _select_believable(run, columns)
     lines = np.asarray(columns["line"], np.int64)
     records = np.zeros(len(lines), OPERATION)
     for field in OPERATION.names or ():
@@ -102,7 +102,7 @@ def record(
     used = [place for place in range(len(names)) if (records["phase"] == place).any()]
     for place in used:
         mine = records["phase"] == place
-        _summarise(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
+        _summarise_phase(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
     if not used:
         run.lacks(0, Message("no-results", "the trace holds no operation that can be read"))
     records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
@@ -114,7 +114,7 @@ def record(
     run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
 
 
-def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+def _select_believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
     """The columns without operations at no time of this century, or that took as long."""
     start, took = (np.asarray(columns[name], np.int64) for name in ("start_ns", "duration_ns"))
     good = (took >= 0) & (took < LONGEST_NS) & (start - start.min(initial=0) >= 0)
@@ -133,7 +133,7 @@ def _believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: np.asarray(values)[good] for name, values in columns.items()}
 
 
-def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
+def _summarise_phase(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> None:
     good = records["status"] == STATUS_OK
     if failed := int((~good).sum()):
         run.warn(
@@ -155,18 +155,18 @@ def _summarise(run: Parsed, name: str, records: Any, lines: Any, moved: Any) -> 
 
 def note_end(run: Parsed, text: Text) -> bool:
     """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
-    whole = not text.whole or text.whole.endswith("\n")
-    if not whole:
+    is_complete = not text.whole or text.whole.endswith("\n")
+    if not is_complete:
         run.lacks(text.last_line, Message("ended-early", "the last line has no end: the trace was cut there"))
-    return whole
+    return is_complete
 
 
 def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
     """The columns without the operation of a last line that has no end; the run is marked then."""
     if note_end(run, text):
         return columns
-    kept = columns["line"] != text.last_line
-    return {name: values[kept] for name, values in columns.items()}
+    mask = columns["line"] != text.last_line
+    return {name: values[mask] for name, values in columns.items()}
 
 
 def keep_names(run: Parsed, what: str, names: Mapping[Any, int]) -> None:

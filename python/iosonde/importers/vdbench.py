@@ -66,16 +66,16 @@ _MOST_RATE = 999_988  # vdbench's number for "as fast as possible", and those of
 
 def claims(text: Text) -> Claim | None:
     """By the words with which a run definition begins, or the header of the flatfile."""
-    if found := text.search(_FLAT, "Interval ", "\ttod", " tod"):
-        return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
-    said = text.find("Starting RD=", "Vdbench distribution:")
-    return Claim(CERTAIN if said and "Vdbench" in text.whole else LIKELY, *said) if said else None
+    if hit := text.search(_FLAT, "Interval ", "\ttod", " tod"):
+        return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
+    occurrence = text.find("Starting RD=", "Vdbench distribution:")
+    return Claim(CERTAIN if occurrence and "Vdbench" in text.whole else LIKELY, *occurrence) if occurrence else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each run definition."""
     if text.search(_FLAT, "Interval ", "\ttod", " tod"):
-        return _flatfile(text)
+        return _parse_flatfile(text)
     reader = _Reader()
     for at, line in text.numbered():
         plain = html.unescape(_TAG.sub("", line)) if "<" in line or "&" in line else line
@@ -97,18 +97,18 @@ class _Reader:
 
     def line(self, at: int, line: str) -> None:
         """One line, without tags."""
-        if found := _STARTING.match(line):
-            self._begin(at, found)
-        elif found := _HEAD.match(line):
-            self._day, self._upper = found.group(1), found.group(2)
+        if match := _STARTING.match(line):
+            self._begin(at, match)
+        elif match := _HEAD.match(line):
+            self._day, self._upper = match.group(1), match.group(2)
         elif self._upper:
             self._columns, self._upper = _columns(self._upper.split(), line.split()), ""
             if self._run is not None and not self._run.started_at and self._day:
-                self._run.started_at = _moment(self._day, str(self._run.facts.pop("began", "")))
-        elif found := _DATA.match(line):
-            self._data(at, found.group(1), found.group(2).split())
-        elif found := _BANNER.search(line):
-            self._version = found.group(1).removeprefix("vdbench")[:40]
+                self._run.started_at = _parse_moment(self._day, str(self._run.facts.pop("began", "")))
+        elif match := _DATA.match(line):
+            self._data(at, match.group(1), match.group(2).split())
+        elif match := _BANNER.search(line):
+            self._version = match.group(1).removeprefix("vdbench")[:40]
         elif _DONE in line:
             self._done = True
         elif any(words in line for words in _BAD):
@@ -188,22 +188,22 @@ def _columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
     """(operation or group, what) of each column. Of a raw workload both lines have the same words in order."""
     if not any("ReqstdOps" in word for word in upper):
         return list(zip(upper, lower, strict=False))
-    found, rest = list[tuple[str, str]](), list(lower)
+    columns, rest = list[tuple[str, str]](), list(lower)
     for word in upper:
         name = word.strip(".")
         width = 1 if rest[:1] == ["total"] and rest[1:2] != ["sys"] else _WIDTHS.get(rest[0], 1) if rest else 0
         if name == "read" and rest[:1] == ["pct"]:
             width = 1
-        found += [(name, column) for column in rest[:width]]
+        columns += [(name, column) for column in rest[:width]]
         rest = rest[width:]
-    return found
+    return columns
 
 
 def _add(run: Parsed, at: int, column: tuple[str, str], cell: str) -> None:
-    known = _RAW.get(column) or _of_files(*column)
-    if known is None or cell == "NaN":
+    meaning = _RAW.get(column) or _interpret_file_column(*column)
+    if meaning is None or cell == "NaN":
         return
-    _number(run, at, known, cell, " ".join(column))
+    _number(run, at, meaning, cell, " ".join(column))
 
 
 def _number(run: Parsed, at: int, known: tuple[str, str, str, float], cell: str, name: str) -> None:
@@ -218,7 +218,7 @@ def _number(run: Parsed, at: int, known: tuple[str, str, str, float], cell: str,
         run.rows.append(Row(operation, metric, value, unit, at))
 
 
-def _of_files(group: str, what: str) -> tuple[str, str, str, float] | None:
+def _interpret_file_column(group: str, what: str) -> tuple[str, str, str, float] | None:
     """A column of a file system's workload."""
     operation = "all" if group == "ReqstdOps" else group
     if group == "mb/sec":
@@ -228,7 +228,7 @@ def _of_files(group: str, what: str) -> tuple[str, str, str, float] | None:
     return (operation[:40], *(_RATE if what == "rate" else _TIME))
 
 
-def _flatfile(text: Text) -> list[Parsed]:
+def _parse_flatfile(text: Text) -> list[Parsed]:
     """The rows of averages of a flatfile."""
     names: list[str] = []
     runs: list[Parsed] = []
@@ -257,11 +257,11 @@ def _flatfile(text: Text) -> list[Parsed]:
     return runs
 
 
-def _flat_row(at: int, row: dict[str, str], whole: bool) -> Parsed:
+def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
     version = row.get("version", "")
     run = Parsed(version="" if version == "n/a" else version.removeprefix("vdbench")[:40])
     run.factors["rd"], run.facts["window"] = row.get("run", "?")[:60], row["interval"][:40]
-    if not whole:
+    if not is_complete:
         run.lacks(at, Message("damaged-lines", "the row has not as many cells as the header: it is cut, and not read"))
         return run
     for name, factor in _FLAT_FACTORS.items():
@@ -269,12 +269,12 @@ def _flat_row(at: int, row: dict[str, str], whole: bool) -> Parsed:
             run.factors[factor] = _level(cell)
     for name, cell in row.items():
         kind = _FLAT_KIND.fullmatch(name)
-        known = _FLAT_COLUMNS.get(name)
-        if known is None and kind and kind.group(1) != "resp":
-            known = (kind.group(1), *(_RATE if kind.group(2) == "rate" else _TIME))
-        if known is None or cell in ("n/a", "NaN"):
+        meaning = _FLAT_COLUMNS.get(name)
+        if meaning is None and kind and kind.group(1) != "resp":
+            meaning = (kind.group(1), *(_RATE if kind.group(2) == "rate" else _TIME))
+        if meaning is None or cell in ("n/a", "NaN"):
             continue
-        _number(run, at, known, cell, name)
+        _number(run, at, meaning, cell, name)
     if not run.rows:
         run.lacks(at, Message("no-results", "the row holds no number"))
     stamp = row.get("timestamp", "")
@@ -292,7 +292,7 @@ def _level(text: str) -> str | int | float:
     return size if size is not None else ("max" if word.lower().endswith("max") else word[:60])
 
 
-def _moment(day: str, clock: str) -> str:
+def _parse_moment(day: str, clock: str) -> str:
     try:
         return datetime.strptime(f"{day} {clock[:8]}", "%b %d, %Y %H:%M:%S").isoformat()
     except ValueError:

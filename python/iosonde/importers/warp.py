@@ -28,21 +28,42 @@ from .text import Text
 NAME = "warp"
 HEADLINE = ("bandwidth", "rate", "latency_p99")
 
-_REQUESTS = {"dur_avg_millis": "mean", "dur_median_millis": "p50", "dur_90_millis": "p90", "dur_99_millis": "p99",
-             "fastest_millis": "min", "slowest_millis": "max", "std_dev_millis": "sd"}  # fmt: skip
-_FIRST_BYTE = {"average_millis": "mean", "p25_millis": "p25", "median_millis": "p50", "p75_millis": "p75",
-               "p90_millis": "p90", "p99_millis": "p99", "fastest_millis": "min", "slowest_millis": "max"}  # fmt: skip
+_REQUESTS = {
+    "dur_avg_millis": "mean",
+    "dur_median_millis": "p50",
+    "dur_90_millis": "p90",
+    "dur_99_millis": "p99",
+    "fastest_millis": "min",
+    "slowest_millis": "max",
+    "std_dev_millis": "sd",
+}
+_FIRST_BYTE = {
+    "average_millis": "mean",
+    "p25_millis": "p25",
+    "median_millis": "p50",
+    "p75_millis": "p75",
+    "p90_millis": "p90",
+    "p99_millis": "p99",
+    "fastest_millis": "min",
+    "slowest_millis": "max",
+}
 _TABLE = "index\top\t"
 _SECRET = re.compile(r"(--?(?:access-key|secret-key|sts-web-token|influxdb)[= ])\S+")
-_OPTIONS = {"--concurrent": "concurrency", "--objects": "objects", "--obj.size": "object_size", "--batch": "batch",
-            "--part.size": "part_size", "--parts": "parts"}  # fmt: skip
+_OPTIONS = {
+    "--concurrent": "concurrency",
+    "--objects": "objects",
+    "--obj.size": "object_size",
+    "--batch": "batch",
+    "--part.size": "part_size",
+    "--parts": "parts",
+}
 
 
 def claims(text: Text) -> Claim | None:
     """By the window that only warp's JSON names so, or the header of its table."""
-    said = text.find('"measure_duration_millis"')
-    if said and text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"'):
-        return Claim(CERTAIN, *said)
+    occurrence = text.find('"measure_duration_millis"')
+    if occurrence and text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"'):
+        return Claim(CERTAIN, *occurrence)
     if text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line:
         return Claim(CERTAIN, 1, text.first_line[:60])
     return None
@@ -79,33 +100,33 @@ class _Reader:
         self._command(str(said.get("commandline") or ""))
         if said.get("final") is False:
             run.lacks(self._line('"final"'), Message("ended-early", "it is an update of a run that went on"))
-        run.started_at = _moment(total.get("start_time"))
+        run.started_at = _parse_moment(total.get("start_time"))
         self._settings(total)
         kinds = part(said, "by_op_type")
-        for name, one in kinds.items():
-            if isinstance(one, dict):
-                self._operation(name.lower()[:40], one, name)
-                self._merged(name.lower()[:40], part(one, "requests_by_client"), name)
+        for name, kind in kinds.items():
+            if isinstance(kind, dict):
+                self._operation(name.lower()[:40], kind, name)
+                self._merged(name.lower()[:40], part(kind, "requests_by_client"), name)
         if len(kinds) != 1 and total:
             self._operation("all", total, "total")
 
     def old(self, said: dict[str, Any]) -> None:
         """Before 1.0: a list of operations."""
         several = said.get("operations")
-        for one in several if isinstance(several, list) else ():
-            if not isinstance(one, dict):
+        for operation in several if isinstance(several, list) else ():
+            if not isinstance(operation, dict):
                 continue
-            name = str(one.get("type", "?"))
+            name = str(operation.get("type", "?"))
             if not self._run.started_at:
-                self._run.started_at = _moment(one.get("start_time"))
-            self._settings(one)
-            if one.get("skipped"):
+                self._run.started_at = _parse_moment(operation.get("start_time"))
+            self._settings(operation)
+            if operation.get("skipped"):
                 self._run.lacks(
                     self._line(f'"type": "{name}"'),
                     Message("ended-early", "warp skipped {name}: too little data", name=name),
                 )
-            self._operation(name.lower()[:40], one, name)
-            self._requests(name.lower()[:40], part(one, "single_sized_requests"), name)
+            self._operation(name.lower()[:40], operation, name)
+            self._requests(name.lower()[:40], part(operation, "single_sized_requests"), name)
         if isinstance(said.get("mixed_server_stats"), dict):
             self._operation("all", {"throughput": said["mixed_server_stats"]}, "mixed_server_stats")
 
@@ -178,16 +199,22 @@ class _Reader:
 
     def _merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
         """Latencies of all windows of all clients: what can be merged exactly."""
-        windows = [one for segments in clients.values() if isinstance(segments, list)
-                   for segment in segments if isinstance(segment, dict)
-                   and (one := part(segment, "single_sized_requests")) and finite(one.get("requests"))]  # fmt: skip
+        windows = [
+            requests
+            for segments in clients.values()
+            if isinstance(segments, list)
+            for segment in segments
+            if isinstance(segment, dict)
+            and (requests := part(segment, "single_sized_requests"))
+            and finite(requests.get("requests"))
+        ]
         if not windows:
             return
-        merged = [finite(one.get("merged_entries")) for one in windows]
+        merged = [finite(window.get("merged_entries")) for window in windows]
         if len(windows) == 1 and merged[0] in (None, 0, 1):
             self._requests(operation, windows[0], needle)
             return
-        at, n = self._line(f'"{needle}"'), int(sum(finite(one.get("requests")) or 0 for one in windows))
+        at, n = self._line(f'"{needle}"'), int(sum(finite(window.get("requests")) or 0 for window in windows))
         if any(entries is not None and entries > 1 for entries in merged):
             self._run.warn(
                 at,
@@ -200,7 +227,7 @@ class _Reader:
             return
         for prefix, parts in (
             ("latency", windows),
-            ("first_byte_latency", [part(one, "first_byte") for one in windows]),
+            ("first_byte_latency", [part(window, "first_byte") for window in windows]),
         ):
             names = _REQUESTS if prefix == "latency" else _FIRST_BYTE
             keys = {statistic: key for key, statistic in names.items()}
@@ -222,11 +249,11 @@ def _all_of(
 ) -> Iterator[tuple[str, float]]:
     """(statistic, ms) of all: the mean weighted by requests, the least and the most; none where a window lacks it."""
     for statistic in ("mean", "min", "max"):
-        values = [finite(one.get(keys[statistic])) for one in parts]
+        values = [finite(part.get(keys[statistic])) for part in parts]
         if None in values:
             continue
         if statistic == "mean":
-            weights = [finite(one.get("requests")) or 0.0 for one in windows]
+            weights = [finite(window.get("requests")) or 0.0 for window in windows]
             summed = sum((value or 0.0) * weight for value, weight in zip(values, weights, strict=True))
             yield statistic, summed / sum(weights)
         else:
@@ -234,15 +261,17 @@ def _all_of(
 
 
 def _latencies(operation: str, said: dict[str, Any], at: int, n: int) -> Iterator[Row]:
-    for prefix, values, names in (("latency", said, _REQUESTS),
-                                  ("first_byte_latency", part(said, "first_byte"), _FIRST_BYTE)):  # fmt: skip
+    for prefix, values, names in (
+        ("latency", said, _REQUESTS),
+        ("first_byte_latency", part(said, "first_byte"), _FIRST_BYTE),
+    ):
         for key, statistic in names.items():
             if (value := finite(values.get(key))) is not None:
                 yield Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n)
 
 
-def _moment(said: Any) -> str:
-    text = str(said or "")
+def _parse_moment(value: Any) -> str:
+    text = str(value or "")
     return text[:19] + ("Z" if text.endswith("Z") else "") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) else ""
 
 
@@ -260,8 +289,8 @@ def _table(text: Text) -> Parsed:
             run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             continue
         seconds, size, speed, errors = (value or 0.0 for value in values)
-        found = sums.setdefault(str(row["op"]).lower()[:40], [at, 0.0, 0.0, 0.0])
-        found[1], found[2], found[3] = found[1] + seconds, found[2] + size, found[3] + speed * seconds
+        entry = sums.setdefault(str(row["op"]).lower()[:40], [at, 0.0, 0.0, 0.0])
+        entry[1], entry[2], entry[3] = entry[1] + seconds, entry[2] + size, entry[3] + speed * seconds
         if errors:
             run.lacks(at, Message("operations-failed", "{n_errors:.0f} operations failed", n_errors=errors))
     for operation, (first, seconds, size, objects) in sums.items():

@@ -23,13 +23,18 @@ _WRITERS = {"write": "writers", "read": "readers"}
 
 def lines(made: AsTool) -> Iterator[str]:
     """For each setting its runs, the tool's columns, and what was left out."""
-    for number, one in enumerate(made.settings):
+    for number, setting in enumerate(made.settings):
         if number:
             yield ""
-        of = f"run {one.runs[0]}" if len(one.runs) == 1 else f"{len(one.runs)} runs, {one.runs[0]} first"
+        of = (
+            f"run {setting.runs[0]}" if len(setting.runs) == 1 else f"{len(setting.runs)} runs, {setting.runs[0]} first"
+        )
         yield from wrapped(title(made.tool, of))
-        yield from mdtest(one.summary) if made.tool == "mdtest" else LAYOUTS[made.tool](one.blocks)
-        reasons = {why: [name for name, said in one.left_out.items() if said == why] for why in one.left_out.values()}
+        yield from mdtest(setting.summary) if made.tool == "mdtest" else LAYOUTS[made.tool](setting.blocks)
+        reasons = {
+            why: [name for name, reason in setting.left_out.items() if reason == why]
+            for why in setting.left_out.values()
+        }
         if reasons:
             yield ""
         for why, names in reasons.items():
@@ -56,8 +61,15 @@ def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
         yield "access bw(MiB/s) IOPS     Latency(s) open(s)  wr/rd(s) close(s) total(s) iter"
         yield "------ --------- -------- ---------- -------- -------- -------- -------- ----"
         for iteration, row in mine:
-            cells = ((row.bandwidth and row.bandwidth / _MIB, 9), (row.iops, 8), (row.latency, 10), (row.open_time, 8),
-                     (row.access_time, 8), (row.close_time, 8), (row.total_time, 8))  # fmt: skip
+            cells = (
+                (row.bandwidth and row.bandwidth / _MIB, 9),
+                (row.iops, 8),
+                (row.latency, 10),
+                (row.open_time, 8),
+                (row.access_time, 8),
+                (row.close_time, 8),
+                (row.total_time, 8),
+            )
             yield f"{row.access:6} " + " ".join(_ior_number(*cell) for cell in cells) + f" {iteration}"
         for access in dict.fromkeys(row.access for _, row in mine):
             rates = [row.bandwidth for _, row in mine if row.access == access and row.bandwidth]

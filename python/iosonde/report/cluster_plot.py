@@ -34,103 +34,109 @@ _TERMS = {
     "disks": {"disks": "disks"},
     "metadata": {"metadata": "metadata servers"},
 }
-_Said = Callable[..., str]
+_FieldFormatter = Callable[..., str]
 
 
 def cluster_plot(answer: Upgrade) -> Figure:
     """The cluster of today and what limits it. Raises InputError where there is none."""
-    made, cluster = answer.today, answer.asked.cluster
+    today, cluster = answer.today, answer.asked.cluster
     assert cluster is not None
-    return cluster_figure(content(cluster, made, answer.level, answer.asked.nodes))
+    return cluster_figure(content(cluster, today, answer.level, answer.asked.nodes))
 
 
 def content(cluster: Cluster, made: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
     """The cluster with what each part lets through; ``made`` is None where too little is known for a bound. Nodes that
     the file names are drawn with their names and roles."""
-    sentences, parts = _sentences(cluster, made, level), _parts(cluster, made, level)
+    sentences, parts = _build_sentences(cluster, made, level), _parts(cluster, made, level)
     if nodes.both:
         sentences = (*sentences, Message("mixed-nodes", "A node that is client and server stands on both sides."))
     if managers := nodes.named(("metadata",)):
         parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
     return ClusterDrawing(
-        cluster.name, sentences, parts, _clients(cluster, nodes), _servers(cluster, nodes), _others(nodes)
+        cluster.name, sentences, parts, _list_clients(cluster, nodes), _list_servers(cluster, nodes), _others(nodes)
     )
 
 
-def _clients(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
-    named = [one for one in nodes.nodes if one.is_one_of(CLIENTS)]
-    if named:
-        return _some([DrawnNode(one.name, _besides(one, CLIENTS)) for one in named])
-    count = _counted(cluster, "clients") or 1
+def _list_clients(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
+    clients = [node for node in nodes.nodes if node.is_one_of(CLIENTS)]
+    if clients:
+        return _some([DrawnNode(node.name, _describe_other_roles(node, CLIENTS)) for node in clients])
+    count = _read_count(cluster, "clients") or 1
     return tuple(None if n is None else DrawnNode(f"client {drawn_number(n)}") for n in shown(count))
 
 
-def _servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
-    named = [one for one in nodes.nodes if one.is_one_of(("server",))]
-    if named:
-        spread = _spread(cluster, len(named))
-        by_sum = "disks" in cluster.system and all(one.disks is None for one in named)
-        return _some([
-            DrawnNode(one.name, _besides(one, ("server",)), spread(n) if by_sum else one.disks)
-            for n, one in enumerate(named, 1)
-        ])  # fmt: skip
-    count = _counted(cluster, "servers") or 1
-    spread = _spread(cluster, count)
+def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
+    servers = [node for node in nodes.nodes if node.is_one_of(("server",))]
+    if servers:
+        spread = _spread_disks(cluster, len(servers))
+        by_sum = "disks" in cluster.system and all(node.disks is None for node in servers)
+        return _some(
+            [
+                DrawnNode(node.name, _describe_other_roles(node, ("server",)), spread(n) if by_sum else node.disks)
+                for n, node in enumerate(servers, 1)
+            ]
+        )
+    count = _read_count(cluster, "servers") or 1
+    spread = _spread_disks(cluster, count)
     return tuple(None if n is None else DrawnNode(f"server {drawn_number(n)}", "", spread(n)) for n in shown(count))
 
 
-def _spread(cluster: Cluster, servers: int) -> Callable[[int], int]:
+def _spread_disks(cluster: Cluster, servers: int) -> Callable[[int], int]:
     """Server, from 1 → its disks, where only their sum is known."""
-    each, more = divmod(_counted(cluster, "disks") or 0, servers)
+    each, more = divmod(_read_count(cluster, "disks") or 0, servers)
     return lambda number: each + (number <= more)
 
 
 def _others(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
     """Nodes that are drawn nowhere else, by role."""
     drawn = (*CLIENTS, *SERVERS)
-    found = {role: [one.name for one in nodes.nodes if one.is_one_of((role,)) and not one.is_one_of(drawn)]
-             for role in ROLES if role not in drawn}  # fmt: skip
-    return tuple(DrawnNode(role, some_of(names, 2)) for role, names in found.items() if names)
+    names_by_role = {
+        role: [node.name for node in nodes.nodes if node.is_one_of((role,)) and not node.is_one_of(drawn)]
+        for role in ROLES
+        if role not in drawn
+    }
+    return tuple(DrawnNode(role, some_of(names, 2)) for role, names in names_by_role.items() if names)
 
 
 def _some(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
     return tuple(None if n is None else nodes[n - 1] for n in shown(len(nodes)))
 
 
-def _besides(node: ClusterNode, here: Sequence[str]) -> str:
+def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
     """The other roles of a node."""
     others = [role for role in node.roles if role not in here]
     return f"also {', '.join(others)}" if others else ""
 
 
-def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
-    layout = _layout(cluster)
-    if made is None:
+def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tuple[str, ...]:
+    layout = _describe_layout(cluster)
+    if today is None:
         return (Message("no-known-limit", "Today: nothing is known that could limit."), layout)
-    ceiling = made.ceiling
-    first = f"Today: {ceiling.system.operation} at most {amount(made.s, 'bytes/s')}, {limiting(ceiling)}."
-    others = tuple(name for name, share in made.limits.items() if name not in ceiling.limit and share >= _SOME)
+    ceiling = today.ceiling
+    first = f"Today: {ceiling.system.operation} at most {amount(today.s, 'bytes/s')}, {limiting(ceiling)}."
+    others = tuple(name for name, share in today.limits.items() if name not in ceiling.limit and share >= _SOME)
     doubt = f"Perhaps {named(others)}: the intervals of the inputs overlap." if others else ""
-    known = "" if made.s.low is None else f"{100 * level:g} % intervals."
-    return tuple(one for one in (first, " ".join(filter(None, (doubt, layout, known)))) if one)
+    interval_note = "" if today.s.low is None else f"{100 * level:g} % intervals."
+    return tuple(sentence for sentence in (first, " ".join(filter(None, (doubt, layout, interval_note)))) if sentence)
 
 
-def _layout(cluster: Cluster) -> str:
+def _describe_layout(cluster: Cluster) -> str:
     """How data is spread, where the file says it."""
     words = cluster.words
     counted = {name: f"{q.value:g}" for name, q in cluster.system.items()}
     code = f"{counted.get('data_chunks', '1')}+{counted.get('parity_chunks', '0')}"
     copies = counted.get("replicas", "1")
     redundancy = {
-        "client": f"{copies} copies, made by the clients.", "chained": f"{copies} copies, passed on by the servers.",
+        "client": f"{copies} copies, made by the clients.",
+        "chained": f"{copies} copies, passed on by the servers.",
         "erasure": f"Erasure code {code}.",
-    }.get(str(words.get("redundancy")), "")  # fmt: skip
+    }.get(str(words.get("redundancy")), "")
     stripe = f"Each file lies on {counted['stripe_count']} of the servers." if "stripe_count" in counted else ""
     return " ".join(filter(None, (redundancy, stripe)))
 
 
 def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, DrawnPart]:
-    def said(unit: str, *names: str) -> str:
+    def format_quantity(unit: str, *names: str) -> str:
         """The first of these fields that the file gives, with its interval."""
         q = next((cluster.system[name] for name in names if name in cluster.system), None)
         if q is None:
@@ -138,73 +144,76 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Draw
         low, high = (q.low, q.high) if q.high > q.low else (None, None)
         return amount(Estimate(q.value, low, high, level, 0), unit)
 
-    fabric, operation = said("bytes/s", "fabric"), str(cluster.words.get("operation", "write"))
+    fabric, operation = format_quantity("bytes/s", "fabric"), str(cluster.words.get("operation", "write"))
     heads = {
-        "clients": (_title(cluster, "clients", "client"), _client_facts(cluster, said)),
-        "client_links": (said("bytes/s", "client_network", "network"), ("each link",)),
+        "clients": (_format_title(cluster, "clients", "client"), _client_facts(cluster, format_quantity)),
+        "client_links": (format_quantity("bytes/s", "client_network", "network"), ("each link",)),
         "network": ("fabric" if fabric else "network", (fabric,)),
-        "server_links": (said("bytes/s", "server_network", "network"), ("each link",)),
-        "servers": (_title(cluster, "servers", "server"), (_per_byte(said("s", "server_cpu")),)),
-        "disks": (_title(cluster, "disks", "disk"), _disk_facts(said, operation)),
+        "server_links": (format_quantity("bytes/s", "server_network", "network"), ("each link",)),
+        "servers": (_format_title(cluster, "servers", "server"), (_per_byte(format_quantity("s", "server_cpu")),)),
+        "disks": (_format_title(cluster, "disks", "disk"), _disk_facts(format_quantity, operation)),
     }
     if "metadata_rate" in cluster.system:
-        heads["metadata"] = ("metadata servers", _metadata_facts(cluster, said))
+        heads["metadata"] = ("metadata servers", _metadata_facts(cluster, format_quantity))
     return {
         at: DrawnPart(title, tuple(fact for fact in facts if fact) if title else (), _passed(at, made, level))
         for at, (title, facts) in heads.items()
-    }  # fmt: skip
+    }
 
 
 def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
     """What a part lets through; a classical term whose inputs are not known says so."""
-    found = []
+    passed_terms = []
     terms = {term.name: term for term in made.ceiling.terms} if made else {}
     for term, name in _TERMS[at].items():
         if made and term in terms:
             limits = term in made.ceiling.limit
-            found.append(Passed(name, terms[term].formula, made.terms[term], limits))
+            passed_terms.append(Passed(name, terms[term].formula, made.terms[term], limits))
         elif made and term in made.ceiling.missing:
-            found.append(Passed(name, TERMS[term][0], Estimate(None, None, None, level, 0)))
-    return tuple(found)
+            passed_terms.append(Passed(name, TERMS[term][0], Estimate(None, None, None, level, 0)))
+    return tuple(passed_terms)
 
 
-def _client_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
+def _client_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
     values = {name: q.value for name, q in cluster.system.items()}
     copies = f", {values['copies']:g} × each" if "copies" in values else ""
-    memory = said("bytes/s", "memory_copy")
-    waits = said("s", "latency")
+    memory = format_field("bytes/s", "memory_copy")
+    waits = format_field("s", "latency")
     request = format_size(values["request_size"]) if "request_size" in values else ""
     return (
-        _per_byte(said("s", "cpu")),
+        _per_byte(format_field("s", "cpu")),
         f"copies {memory}{copies}" if memory else "",
         f"{values.get('queue_depth', 1):g} × {request}, {waits} each" if waits and request else "",
     )
 
 
-def _disk_facts(said: _Said, operation: str) -> tuple[str, ...]:
-    fast = said("bytes/s", f"disk_{operation}", "disk")
+def _disk_facts(format_field: _FieldFormatter, operation: str) -> tuple[str, ...]:
+    fast = format_field("bytes/s", f"disk_{operation}", "disk")
     return (f"each {operation}s {fast}",) if fast else ()
 
 
-def _metadata_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
+def _metadata_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
     values = {name: q.value for name, q in cluster.system.items()}
     size = f", {format_size(values['file_size'])}" if "file_size" in values else ""
-    return (said("operations/s", "metadata_rate"), f"{values.get('metadata_operations', 1):g} for each file{size}")
+    return (
+        format_field("operations/s", "metadata_rate"),
+        f"{values.get('metadata_operations', 1):g} for each file{size}",
+    )
 
 
 def _per_byte(seconds: str) -> str:
     return f"CPU {seconds}/B" if seconds else ""
 
 
-def _title(cluster: Cluster, name: str, one: str) -> str:
+def _format_title(cluster: Cluster, name: str, noun: str) -> str:
     """``4 servers``; of clients and servers that the file does not say there is 1, as in the bound."""
-    count = _counted(cluster, name)
+    count = _read_count(cluster, name)
     if count is None and name == "disks":
         return "disks"
     if count is None:
-        return f"1 {one} (by default)"
-    return f"{count if count < 10**7 else f'{count:.4g}'} {one if count == 1 else name}"
+        return f"1 {noun} (by default)"
+    return f"{count if count < 10**7 else f'{count:.4g}'} {noun if count == 1 else name}"
 
 
-def _counted(cluster: Cluster, name: str) -> int | None:
+def _read_count(cluster: Cluster, name: str) -> int | None:
     return int(cluster.system[name].value) if name in cluster.system else None

@@ -33,18 +33,25 @@ if TYPE_CHECKING:
 def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
     """Predicted against observed of what was taken, the errors of all, and the tree where it is one; ``against`` and
     ``at`` as of :func:`validation_plot`."""
-    examples, made = answer.examples, answer.choice
-    known = [(one.candidate.short, (value, one.mae.low, one.mae.high)) for one in made.tried
-             if (value := one.mae.value) is not None]  # fmt: skip
+    examples, choice = answer.examples, answer.choice
+    mae_bounds = [
+        (candidate.candidate.short, (value, candidate.mae.low, candidate.mae.high))
+        for candidate in choice.tried
+        if (value := candidate.mae.value) is not None
+    ]
     errors = ModelErrors(
-        examples.response, [name for name, _ in known], [mae for _, mae in known],
-        made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
-    )  # fmt: skip
-    items = [*_observed(answer.unseen, against, at or {}), errors_figure(errors)]
+        examples.response,
+        [name for name, _ in mae_bounds],
+        [mae for _, mae in mae_bounds],
+        choice.noise.mae if choice.noise else None,
+        choice.baseline.mae.value,
+        examples.unit,
+    )
+    items = [*_plot_observed(answer.unseen, against, at or {}), errors_figure(errors)]
     figure = together(items, columns=2)
-    if "nodes" not in made.model.form:
+    if "nodes" not in choice.model.form:
         return figure
-    tree = tree_figure(TreeDrawing(examples.response, list(made.model.form["nodes"]), examples.unit))
+    tree = tree_figure(TreeDrawing(examples.response, list(choice.model.form["nodes"]), examples.unit))
     return together([figure, tree], columns=1)
 
 
@@ -57,11 +64,11 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
             "no model could be fitted: there is nothing to draw",
             "use fewer factors, or measure more",
         )
-    items = _observed(answer.unseen, against, at or {})
+    items = _plot_observed(answer.unseen, against, at or {})
     if answer.curve:
         lines = {
-            one.candidate.short: [(point.n_train, point.mae[index]) for point in answer.curve]
-            for index, one in enumerate(answer.judged)
+            model.candidate.short: [(point.n_train, point.mae[index]) for point in answer.curve]
+            for index, model in enumerate(answer.judged)
         }
         items.append(curve_figure(LearningCurve(answer.examples.response, lines, unit=answer.examples.unit)))
     return together(items, columns=2)
@@ -77,7 +84,7 @@ def held_out_plot(answer: HeldOut, **_how: Any) -> Figure:
     )
 
 
-def _observed(unseen: UnseenRows, against: str | None, at: Mapping[str, Any]) -> list[Figure]:
+def _plot_observed(unseen: UnseenRows, against: str | None, at: Mapping[str, Any]) -> list[Figure]:
     examples, judged = unseen.examples, unseen.judged
     name, observed = judged.candidate.short, examples.y[judged.rows]
     order = np.argsort(observed, kind="stable")

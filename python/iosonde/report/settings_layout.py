@@ -49,20 +49,20 @@ def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivo
 
 def _places(levels: Sequence[Cell]) -> dict[Cell, int]:
     """Level → its place: as they come; numbers and sizes ascending, which settings that are no full grid may not be."""
-    seen = list(dict.fromkeys(levels))
-    if all(isinstance(level, int | float) for level in seen):
-        seen = sorted(seen, key=lambda level: float(level or 0))
-    elif all(isinstance(level, str) for level in seen) and (sizes := typed_sizes(seen)) is not None:
-        seen = [level for _, level in sorted(zip(sizes, seen, strict=True), key=lambda pair: pair[0])]
-    return {level: place for place, level in enumerate(seen)}
+    distinct = list(dict.fromkeys(levels))
+    if all(isinstance(level, int | float) for level in distinct):
+        distinct = sorted(distinct, key=lambda level: float(level or 0))
+    elif all(isinstance(level, str) for level in distinct) and (sizes := typed_sizes(distinct)) is not None:
+        distinct = [level for _, level in sorted(zip(sizes, distinct, strict=True), key=lambda pair: pair[0])]
+    return {level: place for place, level in enumerate(distinct)}
 
 
 def spread_said(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
     """How many trials are behind these cells, and how much they vary: ``n 3, cv 3.9 % to 12 %``."""
     least, most = min(counts), max(counts)
     n = f"n {least}" if least == most else f"n {least} to {most}"
-    known = sorted(cv for cv in cvs if cv is not None)
-    if not known:
+    sorted_cvs = sorted(cv for cv in cvs if cv is not None)
+    if not sorted_cvs:
         return f"{n}, cv {CANNOT_TELL}"
-    low, high = percent(known[0]), percent(known[-1])
+    low, high = percent(sorted_cvs[0]), percent(sorted_cvs[-1])
     return f"{n}, cv {low}" if low == high else f"{n}, cv {low} to {high}"

@@ -46,7 +46,7 @@ class Doorkeeper:
 
     def knows_name(self, header: str | None) -> bool:
         """Whether the ``Host`` of a request is a name of ours, and the port ours."""
-        name, port = _split(header or "")
+        name, port = _split_host(header or "")
         if port not in ("", str(self.port)) or not name:
             return False
         try:
@@ -59,15 +59,17 @@ class Doorkeeper:
         """Whether the token is in a header ``Authorization: Bearer …`` or in our cookie."""
         if self.token is None:
             return True
-        given = (authorization or "").removeprefix("Bearer ") if (authorization or "").startswith("Bearer ") else ""
-        return self.is_token(given) or self.is_token(_kept(cookie or "", self.cookie))
+        bearer_token = (
+            (authorization or "").removeprefix("Bearer ") if (authorization or "").startswith("Bearer ") else ""
+        )
+        return self.is_token(bearer_token) or self.is_token(_kept(cookie or "", self.cookie))
 
     def is_token(self, given: str) -> bool:
         """Compared in a time that does not say how much of it was right."""
         return self.token is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
 
-def _split(header: str) -> tuple[str, str]:
+def _split_host(header: str) -> tuple[str, str]:
     """Name and port of a ``Host``; an address of version 6 stands in brackets."""
     header = header.strip().lower()
     if header.startswith("["):
@@ -79,7 +81,7 @@ def _split(header: str) -> tuple[str, str]:
 
 def _kept(header: str, name: str) -> str:
     try:
-        found = SimpleCookie(header).get(name)
+        cookie = SimpleCookie(header).get(name)
     except CookieError:
         return ""
-    return "" if found is None else found.value
+    return "" if cookie is None else cookie.value

@@ -56,37 +56,40 @@ class HttpResponse:
 def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
     """What a GET of ``target`` says; ``headers``: those of the request, by ``get``."""
     if not guard.knows_name(headers.get("Host")):
-        return _plain(HTTPStatus.MISDIRECTED_REQUEST, "This server is not known by that name.")
+        return _respond_with_text(HTTPStatus.MISDIRECTED_REQUEST, "This server is not known by that name.")
     try:
         parts = urlsplit(target)
         words = parse_qs(parts.query, keep_blank_values=True, max_num_fields=_MOST_WORDS, errors="replace")
     except ValueError:
-        return _plain(HTTPStatus.BAD_REQUEST, "This address cannot be read.")
-    given = words.pop(_TOKEN, [])
-    if given and guard.is_token(given[-1]):
-        return _welcome(guard, parts.path, words)
+        return _respond_with_text(HTTPStatus.BAD_REQUEST, "This address cannot be read.")
+    tokens = words.pop(_TOKEN, [])
+    if tokens and guard.is_token(tokens[-1]):
+        return _redirect_with_cookie(guard, parts.path, words)
     if not guard.lets_in(headers.get("Authorization"), headers.get("Cookie")):
-        return _plain(HTTPStatus.UNAUTHORIZED, "A token is needed: open the address that 'iosonde serve' printed.",
-                      (("WWW-Authenticate", "Bearer"),))  # fmt: skip
+        return _respond_with_text(
+            HTTPStatus.UNAUTHORIZED,
+            "A token is needed: open the address that 'iosonde serve' printed.",
+            (("WWW-Authenticate", "Bearer"),),
+        )
     page = PAGES.get(parts.path)
     if page is None:
-        return _sent(problem_page(shelf, "There is no such page.", ""), HTTPStatus.NOT_FOUND)
+        return _respond_with_page(problem_page(shelf, "There is no such page.", ""), HTTPStatus.NOT_FOUND)
     try:
-        return _sent(page(shelf, Address(parts.path, words)))
+        return _respond_with_page(page(shelf, Address(parts.path, words)))
     except IosondeError as error:
         status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INTERNAL_SERVER_ERROR
-        return _sent(problem_page(shelf, error.message, error.hint), status)
+        return _respond_with_page(problem_page(shelf, error.message, error.hint), status)
 
 
-def _sent(shown: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
-    return HttpResponse(status, shown.body, shown.kind, (), shown.policy or POLICY, shown.keep)
+def _respond_with_page(web_page: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
+    return HttpResponse(status, web_page.body, web_page.kind, (), web_page.policy or POLICY, web_page.keep)
 
 
-def _plain(status: int, text: str, headers: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
+def _respond_with_text(status: int, text: str, headers: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
     return HttpResponse(status, f"{text}\n".encode(), "text/plain; charset=utf-8", headers)
 
 
-def _welcome(guard: Doorkeeper, path: str, words: dict[str, list[str]]) -> HttpResponse:
+def _redirect_with_cookie(guard: Doorkeeper, path: str, words: dict[str, list[str]]) -> HttpResponse:
     """The token goes into a cookie that no script can read, and out of the address."""
     query = urlencode(words, doseq=True)
     place = (path if path in PAGES else "/") + (f"?{query}" if query else "")
@@ -114,15 +117,17 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _refuse(self) -> None:
-        said = _plain(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing can be changed here.", (("Allow", "GET, HEAD"),))
-        self._send(said, body=self.command != "HEAD")
+        response = _respond_with_text(
+            HTTPStatus.METHOD_NOT_ALLOWED, "Nothing can be changed here.", (("Allow", "GET, HEAD"),)
+        )
+        self._send(response, body=self.command != "HEAD")
 
     def _answer(self, body: bool) -> None:
         try:
-            said = answer(self.shelf, self.guard, self.path, self.headers)
+            response = answer(self.shelf, self.guard, self.path, self.headers)
         except Exception:  # a mistake of ours: its words may hold what is nobody's business
-            said = _plain(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
-        self._send(said, body)
+            response = _respond_with_text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
+        self._send(response, body)
 
     def _send(self, said: HttpResponse, body: bool) -> None:
         content = said.body
@@ -130,10 +135,15 @@ class _Handler(BaseHTTPRequestHandler):
         if len(content) > _WORTH_PACKING and "gzip" in (self.headers.get("Accept-Encoding") or ""):
             content = gzip.compress(content, 1)
             self.send_header("Content-Encoding", "gzip")
-        shown = {**_HEADERS, "Content-Type": said.kind, "Content-Security-Policy": said.policy,
-                 "Content-Length": str(len(content)), "Vary": "Accept-Encoding",
-                 "Cache-Control": "private, max-age=3600" if said.keep else "no-store"}  # fmt: skip
-        for name, value in (*shown.items(), *said.headers):
+        headers = {
+            **_HEADERS,
+            "Content-Type": said.kind,
+            "Content-Security-Policy": said.policy,
+            "Content-Length": str(len(content)),
+            "Vary": "Accept-Encoding",
+            "Cache-Control": "private, max-age=3600" if said.keep else "no-store",
+        }
+        for name, value in (*headers.items(), *said.headers):
             self.send_header(name, value)
         self.end_headers()
         if body:
@@ -195,9 +205,9 @@ def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Ite
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()
     threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]
-    threads += [threading.Thread(target=shelf.look_until, args=(one, ended), daemon=True) for one in shelf.stores]
-    for one in threads:
-        one.start()
+    threads += [threading.Thread(target=shelf.look_until, args=(store, ended), daemon=True) for store in shelf.stores]
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:

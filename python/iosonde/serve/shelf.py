@@ -15,7 +15,7 @@ from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_query import IndexView
 
 _LOOK_EVERY_S = 5.0
-_MOST_KEPT = 16  # pages that took long
+_MAX_PAGES = 16  # pages that took long
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,20 @@ class Shelf:
     @property
     def view(self) -> IndexView:
         """What the index knows of all stores."""
-        return IndexView(self.index, tuple(one.number for one in self.stores))
+        return IndexView(self.index, tuple(store.number for store in self.stores))
 
     def at(self, place: str) -> Shelved:
         """The store with this number in an address. Raises InputError."""
-        found = [one for one in self.stores if str(one.place) == place]
-        if not found:
+        matches = [store for store in self.stores if str(store.place) == place]
+        if not matches:
             raise InputError(
                 "unknown-store", "there is no such store", "there are: 1 to {n_stores}", n_stores=len(self.stores)
             )
-        return found[0]
+        return matches[0]
 
     def of(self, number: int) -> Shelved:
         """The store that the index calls so."""
-        return next(one for one in self.stores if one.number == number)
+        return next(store for store in self.stores if store.number == number)
 
     def narrowed(self, place: str) -> IndexView:
         """The index of one store, or of all where none is named. Raises InputError."""
@@ -80,8 +80,8 @@ class Shelf:
 
     def look(self, thorough: bool = False) -> None:
         """Bring the index up to date with every store."""
-        for one in self.stores:
-            self.look_at(one, thorough)
+        for store in self.stores:
+            self.look_at(store, thorough)
 
     def look_at(self, one: Shelved, thorough: bool = False) -> None:
         """With one. Why it cannot be read is kept for the pages to say."""
@@ -91,13 +91,13 @@ class Shelf:
             state.done, state.total = done, total
 
         try:
-            found = self.index.refresh(one.store, thorough or not state.looked, say)
+            refreshed = self.index.refresh(one.store, thorough or not state.looked, say)
             state.trouble = ""
         except (IosondeError, OSError) as error:
-            found, state.trouble = Refreshed(), getattr(error, "message", str(error))
+            refreshed, state.trouble = Refreshed(), getattr(error, "message", str(error))
         state.done = state.total = 0
         state.looked = True
-        self.changes += found != Refreshed()
+        self.changes += refreshed != Refreshed()
 
     def look_until(self, one: Shelved, ended: threading.Event) -> None:
         """Look every few seconds; a thread of its own does for each store, as one may be slow, or hang."""
@@ -110,9 +110,9 @@ class Shelf:
         with self._one:
             key = (address, self.changes)
             if key not in self._pages:
-                made = make()
-                self._pages[key] = made
-                while len(self._pages) > _MOST_KEPT:
+                page = make()
+                self._pages[key] = page
+                while len(self._pages) > _MAX_PAGES:
                     self._pages.popitem(last=False)
             self._pages.move_to_end(key)
             return self._pages[key]
@@ -125,6 +125,6 @@ def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
     called = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
     shelved = [Shelved(name, place, store, index.number(store))
                for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)]  # fmt: skip
-    if len({one.number for one in shelved}) < len(shelved):
+    if len({entry.number for entry in shelved}) < len(shelved):
         raise InputError("duplicate-store", "a store is named twice", "name each once")
     return Shelf(tuple(shelved), index)

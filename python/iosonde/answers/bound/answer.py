@@ -71,7 +71,7 @@ class Bounds(Answer):
     @cached_property
     def highest(self) -> Ceiling:
         """The only ceiling, or the highest of the cells."""
-        return self.alone or max((one.ceiling for one in self.shares), key=lambda one: one.s)
+        return self.alone or max((share.ceiling for share in self.shares), key=lambda candidate: candidate.s)
 
     @property
     def limit(self) -> str:
@@ -96,14 +96,14 @@ class Bounds(Answer):
     @property
     def unknown(self) -> list[str]:
         """What is not known, in sentences: the true bound can only be lower."""
-        return unknown([self.alone] if self.alone else [one.ceiling for one in self.shares])
+        return unknown([self.alone] if self.alone else [share.ceiling for share in self.shares])
 
     @property
     def origins(self) -> list[str]:
         """Where the numbers are from, in sentences, if some are from a lab or the store's own probe: nobody said
         these."""
-        found = bound_words.sources(self.shares)
-        return bound_words.said(found) if any(one.startswith((THE_LAB, OWN_PROBE)) for one in found) else []
+        sources = bound_words.sources(self.shares)
+        return bound_words.said(sources) if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources) else []
 
     @property
     def seconds(self) -> float | None:
@@ -113,7 +113,7 @@ class Bounds(Answer):
     @property
     def said_of_falls(self) -> list[list[str]]:
         """What each waterfall means, in sentences."""
-        return [list(waterfall.said(one)) for one in self.falls]
+        return [list(waterfall.said(fall)) for fall in self.falls]
 
     @property
     def sentence(self) -> str:
@@ -126,26 +126,32 @@ class Bounds(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --json``."""
-        made = self._same
+        common_ceiling = self._same
         return {
-            "level": self.level, **(made.to_json() if made else {"s": None, "limit": []}),
-            "s_low": self.s.low if self.s else None, "s_high": self.s.high if self.s else None, "t": self.seconds,
-            "case": self.case, "assumptions": self.assumptions, "advice": self.advice,
-            "rows": [one.to_json() for one in self.shares], "waterfalls": [one.to_json() for one in self.falls],
+            "level": self.level,
+            **(common_ceiling.to_json() if common_ceiling else {"s": None, "limit": []}),
+            "s_low": self.s.low if self.s else None,
+            "s_high": self.s.high if self.s else None,
+            "t": self.seconds,
+            "case": self.case,
+            "assumptions": self.assumptions,
+            "advice": self.advice,
+            "rows": [share.to_json() for share in self.shares],
+            "waterfalls": [fall.to_json() for fall in self.falls],
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a cell; without DATA one row a term."""
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
-        rows = [{key: value for key, value in one.to_json().items() if key not in _NESTED} for one in self.shares]
-        return [{**row, **level_columns(one.by, row)} for row, one in zip(rows, self.shares, strict=True)]
+        rows = [{key: value for key, value in share.to_json().items() if key not in _NESTED} for share in self.shares]
+        return [{**row, **level_columns(share.by, row)} for row, share in zip(rows, self.shares, strict=True)]
 
     @property
     def _same(self) -> Ceiling | None:
         """The one ceiling, where all cells have the same."""
-        several = {(one.ceiling.s, one.ceiling.limit) for one in self.shares}
+        several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
         return self.highest if self.alone or len(several) == 1 else None
 
 
@@ -161,21 +167,21 @@ def bound(
             raise InputError(
                 "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
             )
-        made, low, high = (ceiling(one) for one in inputs.all)
-        s = Estimate(made.s, low.s, high.s, asked.level, 0) if low.s != high.s else None
-        return Bounds(asked.level, made, s, warnings=tuple(warnings), data=how.data)
-    found, said = shares(source, inputs, asked, how)
+        nominal, low, high = (ceiling(system) for system in inputs.all)
+        s = Estimate(nominal.s, low.s, high.s, asked.level, 0) if low.s != high.s else None
+        return Bounds(asked.level, nominal, s, warnings=tuple(warnings), data=how.data)
+    measured_shares, notes = shares(source, inputs, asked, how)
     falls: list[Waterfall] = []
     if with_losses:
-        falls, more = waterfall.waterfalls(source, found, asked.level)
-        said = [*said, *more]
-    return Bounds(asked.level, None, None, tuple(found), tuple(falls), (*warnings, *said), how.data)
+        falls, more = waterfall.waterfalls(source, measured_shares, asked.level)
+        notes = [*notes, *more]
+    return Bounds(asked.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
 
 
 def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[MeasuredShare], list[str]]:
     """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
-    given = list(inputs.columns.values())
-    found: list[MeasuredShare] = []
+    columns = list(inputs.columns.values())
+    measured_shares: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
         if inputs.given.get("clients") == BY_HAND:
@@ -189,28 +195,28 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
         warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
     shared, labs, layout = SharedFiles(source), LabTruths.of(source), OwnLayout(source)
     for response in responses(source, asked):
-        scale, doubt = _scale(response.unit, how)
+        scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
-        said = [doubt] if doubt else []
-        warnings |= dict.fromkeys([*response.warnings, *said])
-        for cell in labs.apart(response, cells(response, given)):
-            told = labs.truth(cell.runs(response))
-            truth = inputs.beneath(told)
-            warnings |= dict.fromkeys(bound_words.not_taken(told, truth))
-            its_own = {} if told else layout.fields(cell.runs(response), inputs)
-            own, placed = _of_cell(response, cell, inputs, its_own | truth, shared, how)
-            made = _share(response, cell, scale, own, asked.level, how)
+        doubts = [doubt] if doubt else []
+        warnings |= dict.fromkeys([*response.warnings, *doubts])
+        for cell in labs.apart(response, cells(response, columns)):
+            lab_fields = labs.truth(cell.runs(response))
+            truth = inputs.beneath(lab_fields)
+            warnings |= dict.fromkeys(bound_words.not_taken(lab_fields, truth))
+            its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
+            own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
+            share = _share(response, cell, scale, own, asked.level, how)
             sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)
-            found.append(replace(made, sources=dict.fromkeys(placed, THE_FILES) | sources))
+            measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
     warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
-    if not found:
+    if not measured_shares:
         raise InputError(
             "no-rate-column",
             "nothing in DATA is a rate of bytes",
             "name the column with {spell.response}, its unit with {spell.unit}",
         )
-    return found, list(warnings)
+    return measured_shares, list(warnings)
 
 
 def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
@@ -223,19 +229,29 @@ def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _share(response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
-    values, metric = response.values[cell.rows], _metric(response)
-    of_time = (how.unit or response.unit) in TIMES
-    _check_rates(response, cell, values, of_time)
-    rates = how.data * scale / values if of_time and how.data else values * scale
-    made, worst, best = (ceiling(one) for one in inputs.all)
-    measured, share, verdict = share_of(rates, made, level, worst.s, best.s)
+    values, metric = response.values[cell.rows], _get_metric_name(response)
+    is_time = (how.unit or response.unit) in TIMES
+    _check_rates(response, cell, values, is_time)
+    rates = how.data * scale / values if is_time and how.data else values * scale
+    nominal, worst, best = (ceiling(system) for system in inputs.all)
+    measured, share, verdict = share_of(rates, nominal, level, worst.s, best.s)
     if response.within_run:
-        measured, share = (_within_run(one) for one in (measured, share))
-    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, cell.runs(response),
-                         dict(inputs.columns), response.rows.level_units(cell.by))  # fmt: skip
+        measured, share = (_within_run(estimate) for estimate in (measured, share))
+    return MeasuredShare(
+        cell.by,
+        response.operation,
+        metric,
+        nominal,
+        measured,
+        share,
+        verdict,
+        cell.runs(response),
+        dict(inputs.columns),
+        response.rows.level_units(cell.by),
+    )
 
 
-def _of_cell(
+def _build_cell_inputs(
     response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
 ) -> tuple[Inputs, list[str]]:
     """The systems of one cell: what its lab and its columns say of them, and what was done; and the fields that how
@@ -243,30 +259,32 @@ def _of_cell(
     fields: dict[str, Any] = dict(truth) | {
         name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
-    fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
-    told = shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
-    return inputs.changed(fields | told), [name for name in told if name != "clients"]
+    fields["operation"] = how.operation or (
+        "read" if "read" in f"{response.operation}{_get_metric_name(response)}" else "write"
+    )
+    placement_fields = shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
+    return inputs.changed(fields | placement_fields), [name for name in placement_fields if name != "clients"]
 
 
-def _metric(response: Response) -> str:
+def _get_metric_name(response: Response) -> str:
     """The metric of a store's operation, or the column."""
     return response.metric.name if response.operation else response.rows.column(response.title).name
 
 
 def _within_run(estimate: Estimate) -> Estimate:
     template = "within one run: {n_iterations} iterations of one execution say nothing of another execution"
-    said = Message("within-run", template, n_iterations=estimate.n)
-    return replace(estimate, n=1, warnings=(said, *estimate.warnings))
+    warning = Message("within-run", template, n_iterations=estimate.n)
+    return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
 
 
-def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], of_time: bool) -> None:
+def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
     """Raises DataError at the first trial that is no rate: below 0, or a time that is not above it."""
-    wrong = values <= 0 if of_time else values < 0
+    wrong = values <= 0 if is_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
         setting = level_texts(cell.by, response.rows.level_units(cell.by))
         at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
-        name = _metric(response)
+        name = _get_metric_name(response)
         raise DataError(
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
@@ -274,13 +292,13 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
             at=at,
             name=name,
             number=values[first],
-            quantity="time" if of_time else "rate",
+            quantity="time" if is_time else "rate",
         )
 
 
-def _scale(of_response: str, how: How) -> tuple[float | None, str]:
+def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
     """(bytes/s of one unit, or units of a second; None for what is neither) and what is in doubt."""
-    unit = how.unit or of_response
+    unit = how.unit or response_unit
     if unit in TIMES and how.data:
         return TIMES[unit], ""
     readings = bytes_per_s(unit)
@@ -301,7 +319,7 @@ def _scale(of_response: str, how: How) -> tuple[float | None, str]:
 
 def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
     """Where the data fits into a memory, reads and unsynced writes may never have met a disk."""
-    said: list[str] = []
+    warnings: list[str] = []
     for who, n, have in (
         ("client", inputs.system.clients, how.client_memory),
         ("server", inputs.system.servers, how.server_memory),
@@ -312,35 +330,39 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
                 "twice the memory"
             )
             values = {"size": format_size(how.data / n), "machine": who, "memory": format_size(have)}
-            said.append(Message("fits-in-memory", template, **values))
-    return said
+            warnings.append(Message("fits-in-memory", template, **values))
+    return warnings
 
 
 def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
     """What is not known of these systems, in sentences."""
-    return list(dict.fromkeys(said for one in ceilings for said in words.unknown(one)))
+    return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
 
 
 def closing(found: Sequence[MeasuredShare], level: float) -> str:
     """What part of the bound was delivered, what limits, and what cannot be."""
-    above = [one for one in found if one.verdict]
-    sure = sum(one.verdict == ABOVE for one in above)
-    known = [one for one in found if one.share.value is not None and not one.verdict]
+    above = [measured_share for measured_share in found if measured_share.verdict]
+    sure = sum(measured_share.verdict == ABOVE for measured_share in above)
+    certain = [
+        measured_share
+        for measured_share in found
+        if measured_share.share.value is not None and not measured_share.verdict
+    ]
     text = ""
-    if above and not known:
+    if above and not certain:
         text = f"The bound is set by {words.names(_limits(above))}."
-    if known:
-        low, high = min(map(_value, known)), max(map(_value, known))
-        said = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
-        partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
-        where = f" in {len(known)} of {len(found)}" if above else ""
-        text = f"{said} of the bound was delivered{where}; it is set by {words.names(_limits(known))}{partly}."
+    if certain:
+        low, high = min(map(_value, certain)), max(map(_value, certain))
+        percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
+        partly = ", of what is known" if any(measured_share.ceiling.missing for measured_share in certain) else ""
+        where = f" in {len(certain)} of {len(found)}" if above else ""
+        text = f"{percentage} of the bound was delivered{where}; it is set by {words.names(_limits(certain))}{partly}."
         text += f" {100 * level:g} % intervals."
         if high > 1:
             text += " Above 100 % files were placed better than on the mean."
-    links = [share for one in known for name, share in one.used().items() if name in _LINKS]
+    links = [share for measured_share in certain for name, share in measured_share.used().items() if name in _LINKS]
     if links and max(links) <= 1:
-        text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
+        text += f" The network was used to {'at most ' if len(certain) > 1 else ''}{100 * max(links):.0f} %."
     if above:
         perhaps = len(above) - sure
         count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
@@ -350,8 +372,8 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
 
 
 def _limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for one in shares for name in one.ceiling.limit))
+    return tuple(dict.fromkeys(name for share in shares for name in share.ceiling.limit))
 
 
-def _value(one: MeasuredShare) -> float:
-    return one.share.value or 0.0
+def _value(measured_share: MeasuredShare) -> float:
+    return measured_share.share.value or 0.0

@@ -43,12 +43,14 @@ class PredictedTimes(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --application --json``."""
-        return {"level": self.level, "rows": [one.to_json() for one in self.rows], "warnings": list(self.warnings)}
+        return {"level": self.level, "rows": [row.to_json() for row in self.rows], "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting."""
-        return [{key: value for key, value in one.to_json().items() if key not in ("by", "warnings", "parts")} | one.by
-                for one in self.rows]  # fmt: skip
+        return [
+            {key: value for key, value in row.to_json().items() if key not in ("by", "warnings", "parts")} | row.by
+            for row in self.rows
+        ]
 
 
 def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: Mapping[str, str]) -> PredictedTimes:
@@ -57,56 +59,58 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
-        work = _application(Table({}), np.array([], dtype=np.intp), words)
+        work = _build_application(Table({}), np.array([], dtype=np.intp), words)
         time, parts = predict(work, inputs.all, "", asked.level)
         nothing = Estimate(None, None, None, asked.level, 0)
         return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
     labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
 
-    def predicted(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
+    def predict_cell(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
         ids = cell.runs(response)
         nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
         clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
         own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
-        of = [runs[one] for one in ids]
-        whole = own.system.stripe_count is None and bool(of) and all(map(whole_files, of))
-        placement = ("groups" if all(in_groups(one) for one in of) else "random") if whole else ""
-        return predict(_application(response.rows, cell.rows, words), own.all, placement, asked.level)
+        of = [runs[run_id] for run_id in ids]
+        is_unstriped = own.system.stripe_count is None and bool(of) and all(map(whole_files, of))
+        placement = ("groups" if all(in_groups(run) for run in of) else "random") if is_unstriped else ""
+        return predict(_build_application(response.rows, cell.rows, words), own.all, placement, asked.level)
 
-    found, said = [], dict.fromkeys(labs.warnings)
-    for response in [one for one in responses(source, asked) if one.unit in TIMES]:
-        said |= dict.fromkeys(response.warnings)
+    rows, warnings = [], dict.fromkeys(labs.warnings)
+    for response in [candidate for candidate in responses(source, asked) if candidate.unit in TIMES]:
+        warnings |= dict.fromkeys(response.warnings)
         for cell in cells(response, list(inputs.columns.values())):
-            made = [(part, *predicted(response, part)) for part in labs.apart(response, [cell])]
-            if all(time == made[0][1] for _, time, _ in made):  # what differs between these labs limits in none
-                made = [(cell, *made[0][1:])]
-            for part, time, parts in made:
+            predictions = [(part, *predict_cell(response, part)) for part in labs.apart(response, [cell])]
+            if all(
+                time == predictions[0][1] for _, time, _ in predictions
+            ):  # what differs between these labs limits in none
+                predictions = [(cell, *predictions[0][1:])]
+            for part, time, parts in predictions:
                 measured = against(response.values[part.rows] / TIMES[response.unit], time, asked.level)
-                found.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
-    if not found:
+                rows.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
+    if not rows:
         raise InputError(
             "no-time-column", "nothing in DATA is the time of an application", "name the column with {spell.response}"
         )
-    return PredictedTimes(asked.level, tuple(found), tuple(said))
+    return PredictedTimes(asked.level, tuple(rows), tuple(warnings))
 
 
-def _application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
+def _build_application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
     """What one of these trials does. Raises InputError for a factor that is not the same in all of its trials."""
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, text in words.items():
         of = expression.read(text, table.names, f"application: {name}")
         number = of.number({factor: _level(table, factor, rows) for factor in of.names})
-        made[name] = number if isinstance(getattr(Application(), name), float) else int(number)
-    return Application(**made)
+        fields[name] = number if isinstance(getattr(Application(), name), float) else int(number)
+    return Application(**fields)
 
 
 def _level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
-    found = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
-    if len(found) != 1:
+    levels = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
+    if len(levels) != 1:
         raise InputError(
             "varies-within-cell",
             "{name} is not the same in all trials of a setting",
             "add {name} to {spell.by}",
             name=name,
         )
-    return found[0]
+    return levels[0]

@@ -27,9 +27,9 @@ class BoundCell:
 
 def cells(response: Response, given: Sequence[str]) -> Iterator[BoundCell]:
     """The settings of a response: its factors, and the columns that are ``given`` as words of the system."""
-    known = ~np.isnan(response.values)
+    has_value = ~np.isnan(response.values)
     by = list(dict.fromkeys([*response.names, *given]))
     for key, rows in response.rows.groups(by):
-        present = np.sort(rows[known[rows]])
+        present = np.sort(rows[has_value[rows]])
         if present.size:
             yield BoundCell(dict(zip(by, key, strict=True)), present)

@@ -29,9 +29,10 @@ ValueT = TypeVar("ValueT")
 BY_HAND = "by hand"
 # General word → those that it stands for.
 _HIDES = {
-    "disk": ("disk_read", "disk_write"), "network": ("client_network", "server_network"),
+    "disk": ("disk_read", "disk_write"),
+    "network": ("client_network", "server_network"),
     "redundancy": ("replicas", "data_chunks", "parity_chunks"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,19 @@ class Inputs:
 
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
-        system, worst, best = (with_settings(one, fields) for one in self.all)
+        system, worst, best = (with_settings(base, fields) for base in self.all)
         return Inputs(system, worst, best, self.columns, self.notes, self.given, self.nodes)
 
     def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
         """What a lab says that nobody else said."""
-        left = _beneath({*self.given, *self.columns}, truth)
+        remaining = _remove_overridden({*self.given, *self.columns}, truth)
         if "replicas" in {*self.given, *self.columns} and truth.get("redundancy") == "erasure":
-            left = {name: value for name, value in left.items() if name not in {"redundancy", *_HIDES["redundancy"]}}
-        if "servers" in {*self.given, *self.columns} and "disks" in left:
-            del left["disks"]  # each server of a lab has one: how many other servers have nobody knows
-        return left
+            remaining = {
+                name: value for name, value in remaining.items() if name not in {"redundancy", *_HIDES["redundancy"]}
+            }
+        if "servers" in {*self.given, *self.columns} and "disks" in remaining:
+            del remaining["disks"]  # each server of a lab has one: how many other servers have nobody knows
+        return remaining
 
 
 def words_of(
@@ -110,21 +113,21 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
     comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(said, table)
-    given = {*fixed, *columns}
-    told, words, nodes = described(said.cluster) if said.cluster is not None else ({}, {}, ClusterNodes(()))
-    told, words = _beneath(given, told), _beneath(given, words)
-    who = dict.fromkeys({**told, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
+    specified = {*fixed, *columns}
+    cluster_fields, words, nodes = described(said.cluster) if said.cluster is not None else ({}, {}, ClusterNodes(()))
+    cluster_fields, words = _remove_overridden(specified, cluster_fields), _remove_overridden(specified, words)
+    who = dict.fromkeys({**cluster_fields, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
     fixed = words | fixed
-    if "replicas" in {*fixed, *columns, *told} and "redundancy" not in fixed:
+    if "replicas" in {*fixed, *columns, *cluster_fields} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
-    given = {*fixed, *columns, *told, *said.known}
-    probed = probed_by(said.probes, str(fixed.get("operation", "write")), given, level, said.memory_bytes)
+    specified = {*fixed, *columns, *cluster_fields, *said.known}
+    probed = probed_by(said.probes, str(fixed.get("operation", "write")), specified, level, said.memory_bytes)
     fixed = probed.words | fixed
-    measured = _beneath(given, probed.fields) | told
-    who = dict.fromkeys({**_beneath(given, probed.fields), **probed.words}, "the probe") | who
+    measured = _remove_overridden(specified, probed.fields) | cluster_fields
+    who = dict.fromkeys({**_remove_overridden(specified, probed.fields), **probed.words}, "the probe") | who
     who.pop("operation", None)  # of what was done DATA tells
     _check_idle({*fixed, *columns}, measured)
-    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
+    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *cluster_fields}:
         raise InputError(
             "missing-option", "{spell.redundancy} says nothing without {spell.replicas}", "give {spell.replicas}, as 2"
         )
@@ -132,33 +135,33 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
-def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
+def _by_hand(description: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
     """Field → what was said of it, and field → the column that gives it. Raises InputError."""
-    fixed, columns = dict(said.words), dict[str, str]()
+    fixed, columns = dict(description.words), dict[str, str]()
     for word in OPTIONS.values():
-        text = said.fields.get(word.field)
+        text = description.fields.get(word.field)
         if text is None:
             continue
         try:
             fixed[word.field] = word.read(text)
         except InputError as error:
-            if table is None or not _has(table, text):
+            if table is None or not _has_column(table, text):
                 place = f"{getattr(spell, option_name(word.field))}"
-                raise error.with_words(error.message.prefixed(place), _hint(error.hint, table)) from error
+                raise error.with_words(error.message.prefixed(place), _extend_hint(error.hint, table)) from error
             columns[word.field] = table.column(text).name
     return fixed, columns
 
 
-def _beneath(given: Collection[str], found: Mapping[str, ValueT]) -> dict[str, ValueT]:
-    """What is left of ``found`` under what was ``given``: the general word by hand hides the special ones, too."""
-    hidden = {special for general in given for special in _HIDES.get(general, ())} | {*given}
-    return {name: value for name, value in found.items() if name not in hidden}
+def _remove_overridden(specified: Collection[str], fields: Mapping[str, ValueT]) -> dict[str, ValueT]:
+    """What is left of ``fields`` under what was ``specified``: the general word by hand hides the special ones, too."""
+    hidden = {special for general in specified for special in _HIDES.get(general, ())} | {*specified}
+    return {name: value for name, value in fields.items() if name not in hidden}
 
 
 def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
     """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
-    found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
-    if len(values) != 1 or found.missing[rows].any():
+    table_column, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
+    if len(values) != 1 or table_column.missing[rows].any():
         raise InputError(
             "varies-within-cell",
             "column '{column}' is not the same in all trials of a cell",
@@ -167,11 +170,11 @@ def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp])
         )
     text, parse = values.pop(), READS[field]
     try:
-        if parse in (count, whole) or not found.numeric:
+        if parse in (count, whole) or not table_column.numeric:
             return parse(text)
-        scale = bytes_per_s(found.unit)[0] if bytes_per_s(found.unit) else parse(f"1{found.unit}")
+        scale = bytes_per_s(table_column.unit)[0] if bytes_per_s(table_column.unit) else parse(f"1{table_column.unit}")
     except InputError as error:
-        hint = error.hint if not found.numeric else f"{error.hint}, or the unit into the column's name"
+        hint = error.hint if not table_column.numeric else f"{error.hint}, or the unit into the column's name"
         raise error.with_words(error.message.prefixed(f"column '{column}'"), hint) from error
     return float(text) * scale
 
@@ -180,13 +183,13 @@ def own_probe(store: Store | None) -> str | None:
     """The store itself as a place of a probe, where one of its runs is a probe or knows one."""
     if store is None:
         return None
-    known = any(StoredRun(run).facts.get("probe") for run in store.runs())
-    return str(store.path) if known else None
+    has_probe = any(StoredRun(run).facts.get("probe") for run in store.runs())
+    return str(store.path) if has_probe else None
 
 
-def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
+def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:
     """Raises InputError for what would be ignored silently."""
-    lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in given], {*given, *measured})
+    lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in specified], {*specified, *measured})
     if lost:
         option, needed = (f"{getattr(spell, option_name(field))}" for field in lost)
         raise InputError(
@@ -203,7 +206,7 @@ def option_name(field: str) -> str:
     return "erasure" if field == "data_chunks" else FLAGS.get(field, field).removeprefix("--").replace("-", "_")
 
 
-def _has(table: Table, name: str) -> bool:
+def _has_column(table: Table, name: str) -> bool:
     try:
         table.column(name)
     except DataError:
@@ -211,5 +214,5 @@ def _has(table: Table, name: str) -> bool:
     return True
 
 
-def _hint(hint: str, table: Table | None) -> str:
+def _extend_hint(hint: str, table: Table | None) -> str:
     return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"

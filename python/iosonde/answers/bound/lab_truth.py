@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from iosonde.lab.description import LabDescription
 
 THE_LAB = "the lab"
-_MADE_BY = {"client": "client", "servers": "chained"}
+_REDUNDANCY_BY_COPIER = {"client": "client", "servers": "chained"}
 # A live option of a file system that says how many copies there are: it may change from trial to trial.
 _COPIES = ("goal", "pool_size")
 
@@ -49,24 +49,31 @@ def told(
     """Field → its value, of what was asked and measured of a lab; ``copies`` where that is set live."""
     if asked.file_system == "local":
         return {}
-    links = [one["bytes_per_s"] for one in emulated.get("links") or ()]
-    found: dict[str, Any] = {
+    links = [link["bytes_per_s"] for link in emulated.get("links") or ()]
+    fields: dict[str, Any] = {
         "servers": asked.servers,
         "disks": asked.servers,
         "network": asked.goodput or min(links, default=None),
     }
     for kind, limit in (("read", asked.read_rate), ("write", asked.write_rate)):
-        rates = [one[f"{kind}_bytes_per_s"] for one in emulated.get("disks") or ()]
-        found[f"disk_{kind}"] = limit or min(rates, default=None)
-    return {name: value for name, value in found.items() if value} | _redundancy(layout, copies)
+        rates = [disk[f"{kind}_bytes_per_s"] for disk in emulated.get("disks") or ()]
+        fields[f"disk_{kind}"] = limit or min(rates, default=None)
+    return {name: value for name, value in fields.items() if value} | _read_redundancy(layout, copies)
 
 
-def _redundancy(layout: Mapping[str, Any], live: str | None) -> dict[str, Any]:
+def _read_redundancy(layout: Mapping[str, Any], live: str | None) -> dict[str, Any]:
     copies = int(live or layout.get("copies", 1))
     if layout.get("parity_parts"):
-        return {"redundancy": "erasure", "data_chunks": int(layout["data_parts"]),
-                "parity_chunks": int(layout["parity_parts"])}  # fmt: skip
-    return {"redundancy": _MADE_BY[layout["copied_by"]], "replicas": copies} if copies > 1 else {"replicas": 1}
+        return {
+            "redundancy": "erasure",
+            "data_chunks": int(layout["data_parts"]),
+            "parity_chunks": int(layout["parity_parts"]),
+        }
+    return (
+        {"redundancy": _REDUNDANCY_BY_COPIER[layout["copied_by"]], "replicas": copies}
+        if copies > 1
+        else {"replicas": 1}
+    )
 
 
 @dataclass(frozen=True)
@@ -80,13 +87,18 @@ class LabTruths:
     def of(cls, source: Source | None) -> LabTruths:
         """Of all runs of a store; nothing of a table."""
         runs = source.runs if source is not None else ()
-        found = {run.id: truth for run in runs if (truth := truth_of(run))}
-        said = {one: None for run in runs if run.id in found for one in off_rates(run.facts["machine"]["lab"])}
-        if not said:
-            return cls(found)
-        more = f", and {len(said) - 1} more (S118)" if len(said) > 1 else ""
+        by_run = {run.id: truth for run in runs if (truth := truth_of(run))}
+        differences = {
+            difference: None
+            for run in runs
+            if run.id in by_run
+            for difference in off_rates(run.facts["machine"]["lab"])
+        }
+        if not differences:
+            return cls(by_run)
+        more = f", and {len(differences) - 1} more (S118)" if len(differences) > 1 else ""
         template = "the lab is not what was asked for: {difference}{more}"
-        return cls(found, (Message("lab-differs", template, difference=next(iter(said)), more=more),))
+        return cls(by_run, (Message("lab-differs", template, difference=next(iter(differences)), more=more),))
 
     @property
     def names(self) -> frozenset[str]:
@@ -104,22 +116,28 @@ class LabTruths:
             return every
         ids = response.rows.columns["run"].values
         truths = [[self.by_run.get(str(ids[row]), {}) for row in cell.rows] for cell in every]
-        differs = [name for name in sorted(self.names) if any(len(_levels(one, name)) > 1 for one in truths)]
+        differs = [
+            name for name in sorted(self.names) if any(len(_levels(cell_truths, name)) > 1 for cell_truths in truths)
+        ]
         if not differs:
             return every
-        return [part for cell, told in zip(every, truths, strict=True) for part in _parts(cell, told, differs)]
+        return [
+            part for cell, cell_truths in zip(every, truths, strict=True) for part in _parts(cell, cell_truths, differs)
+        ]
 
 
 def _levels(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
-    return {one.get(name) for one in truths}
+    return {truth.get(name) for truth in truths}
 
 
 def _parts(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[BoundCell]:
-    keys = [tuple(one.get(name) for name in names) for one in truths]
-    found = []
+    keys = [tuple(truth.get(name) for name in names) for truth in truths]
+    parts = []
     for key in dict.fromkeys(keys):
-        labels: dict[str, Level] = {f"lab_{option_name(name)}": "" if value is None else shown(name, value)
-                  for name, value in zip(names, key, strict=True)}  # fmt: skip
+        labels: dict[str, Level] = {
+            f"lab_{option_name(name)}": "" if value is None else shown(name, value)
+            for name, value in zip(names, key, strict=True)
+        }
         rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]
-        found.append(BoundCell(cell.by | labels, np.array(rows, dtype=np.intp)))
-    return found
+        parts.append(BoundCell(cell.by | labels, np.array(rows, dtype=np.intp)))
+    return parts

@@ -30,35 +30,35 @@ def read_with_own_probe(said: Said, source: Source | None, level: float) -> Inpu
     """The systems of what was ``said``, as ``read``; what nobody said a probe of the same nodes in the store tells.
     Raises InputError, DataError."""
     table = source.table if source else None
-    probe = None if said.probes or said.cluster is not None or source is None else _newest(source)
+    probe = None if said.probes or said.cluster is not None or source is None else _select_newest_probe(source)
     if source is None or probe is None:
         return read(said, table, level)
-    known = {*said.known, *LabTruths.of(source).names, *(() if _is_of_target(probe, source) else _DISKS)}
-    own = replace(said, probes=(str(source.store.path),) if source.store else (), known=known)
+    excluded_fields = {*said.known, *LabTruths.of(source).names, *(() if _is_of_target(probe, source) else _DISKS)}
+    own = replace(said, probes=(str(source.store.path),) if source.store else (), known=excluded_fields)
     try:
-        found = read(own, table, level)
+        inputs = read(own, table, level)
     except DataError:  # it holds nothing that limits
         return read(said, table, level)
-    who = {field: OWN_PROBE if by == "the probe" else by for field, by in found.given.items()}
-    return replace(found, given=who)
+    who = {field: OWN_PROBE if by == "the probe" else by for field, by in inputs.given.items()}
+    return replace(inputs, given=who)
 
 
-def _newest(source: Source) -> OwnProbe | None:
+def _select_newest_probe(source: Source) -> OwnProbe | None:
     """What the last run kept of a probe, else the newest probe of all nodes of the runs; None where there is none."""
-    attached = next((run.facts["probe"] for run in reversed(source.runs) if _knows(run)), None)
+    attached = next((run.facts["probe"] for run in reversed(source.runs) if _has_probe(run)), None)
     if attached is not None:
         return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))
     probes = hardware.stored([StoredRun(run) for run in source.store.runs()]) if source.store else []
-    of_servers = any(one.facts["probe"].get("servers") for one in probes)
-    clients = next((one for one in reversed(probes) if one.facts["probe"].get("nodes")), None)
+    has_server_disks = any(probe.facts["probe"].get("servers") for probe in probes)
+    clients = next((probe for probe in reversed(probes) if probe.facts["probe"].get("nodes")), None)
     hosts = {host for run in source.runs for host in run.facts.get("hosts") or ()}
     if clients is None:
-        return OwnProbe("", of_servers) if of_servers else None
+        return OwnProbe("", has_server_disks) if has_server_disks else None
     is_theirs = bool(hosts) and hosts <= set(clients.facts.get("hosts") or ())
-    return OwnProbe(str(clients.facts.get("target") or ""), of_servers) if is_theirs else None
+    return OwnProbe(str(clients.facts.get("target") or ""), has_server_disks) if is_theirs else None
 
 
-def _knows(run: StoredRun) -> bool:
+def _has_probe(run: StoredRun) -> bool:
     return bool(run.facts.get("probe")) and run.source != SOURCE
 
 

@@ -23,24 +23,26 @@ def probed_by(
 ) -> ProbedSystem:
     """What the ``places`` tell of a system: each JSON of a probe, a store, or another tool's output. Of what several
     know the first is taken. ``given``: fields that were said otherwise. Raises DataError, InputError."""
-    found = ProbedSystem()
+    system = ProbedSystem()
     for place in places:
-        told = _told(place, operation, {*given, *found.fields, *found.words}, level, memory_bytes)
-        if not told.fields:
+        probed = _told(place, operation, {*given, *system.fields, *system.words}, level, memory_bytes)
+        if not probed.fields:
             raise DataError(
                 "no-limits",
                 "{path}: the probe holds nothing that limits",
                 "probe with {spell.target}, on several nodes, or {spell.servers}",
                 path=place,
             )
-        found = ProbedSystem({**told.fields, **found.fields}, {**told.words, **found.words}, found.notes + told.notes)
-    return found
+        system = ProbedSystem(
+            {**probed.fields, **system.fields}, {**probed.words, **system.words}, system.notes + probed.notes
+        )
+    return system
 
 
 def _told(place: str, operation: str, given: Collection[str], level: float, memory_bytes: float | None) -> ProbedSystem:
     path = Path(place)
     if path.is_dir():
-        return probed_system(_of_store(place, level), operation, given)
+        return probed_system(_read_store_probe(place, level), operation, given)
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
@@ -55,33 +57,33 @@ def _told(place: str, operation: str, given: Collection[str], level: float, memo
         document = None
     if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
         return probed_system(document, operation, given)
-    told = measured_by_tools(path, level, memory_bytes)
-    if told is None:
+    system = measured_by_tools(path, level, memory_bytes)
+    if system is None:
         raise DataError(
             "unknown-format",
             "{path} is neither what iosonde probe --json prints nor of netperf, iperf or IOzone",
             "iosonde probe --json > probe.json",
             path=place,
         )
-    return told
+    return system
 
 
-def _of_store(place: str, level: float) -> Mapping[str, Any]:
+def _read_store_probe(place: str, level: float) -> Mapping[str, Any]:
     """The newest probe of the clients, and the newest of the servers: they may have been measured apart."""
     every = [StoredRun(document) for document in Store.open(place).runs()]
-    found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
-    if not found:
+    probe = {**_read_attached_probe(every), **hardware.newest_parts(hardware.stored(every), level)}
+    if not probe:
         raise DataError(
             "no-probe", "{path}: no run of this store knows a probe", "iosonde probe --store {path}", path=place
         )
-    return found
+    return probe
 
 
-def _attached(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
+def _read_attached_probe(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
     """What the last run that knows a probe kept of it."""
     run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
     if run is None:
         return {}
-    kept = run.facts["probe"]
-    known = run.filesystem is not None and kept.get("target") == run.target
-    return {"own_disk": on_own_disk(run.filesystem) if known else None, **kept}
+    probe = run.facts["probe"]
+    is_same_target = run.filesystem is not None and probe.get("target") == run.target
+    return {"own_disk": on_own_disk(run.filesystem) if is_same_target else None, **probe}

@@ -31,13 +31,13 @@ class SharedFiles:
     def fields(self, operation: str, runs: Sequence[str], system: System) -> dict[str, Any]:
         """Fields of the system of one cell that its runs tell better than the number of nodes."""
         every = [self._runs[name] for name in runs if name in self._runs]
-        told = {counted(run, operation) for run in every}
-        of = told.pop() if len(told) == 1 else None
+        counts = {counted(run, operation) for run in every}
+        of = counts.pop() if len(counts) == 1 else None
         if of is None:
             return {}
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if of.beside:
-            found["clients"] = of.nodes
+            fields["clients"] = of.nodes
             note = Message(
                 "writer-excluded",
                 "{operation} is of {n_readers} of {n_nodes} nodes: the one that wrote the file read at the same "
@@ -50,8 +50,8 @@ class SharedFiles:
             self.notes[note] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
         if spread or not all(whole_files(run) for run in every):
-            return found
-        return found | (self._one(operation, system) if of.shared else self._many(of, every, system))
+            return fields
+        return fields | (self._one(operation, system) if of.shared else self._many(of, every, system))
 
     def _one(self, operation: str, system: System) -> dict[str, Any]:
         # Copies of a file are read from where each is; they are written by as many loads as there are copies.

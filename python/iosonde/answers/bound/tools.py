@@ -32,25 +32,25 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
     """
     try:
         with file.open("rb") as stream:
-            found = understand(read(stream, str(file)))
+            parsed = understand(read(stream, str(file)))
     except DataError:
         return None
-    complete = [run for run in found.runs if not run.missing]
-    if found.format == "iozone":
+    complete = [run for run in parsed.runs if not run.missing]
+    if parsed.format == "iozone":
         return _disk(file, complete, memory_bytes)
-    if found.format in ("netperf", "iperf2", "iperf3"):
-        return _link(file, found.format, complete, level)
+    if parsed.format in ("netperf", "iperf2", "iperf3"):
+        return _read_link(file, parsed.format, complete, level)
     raise DataError(
         "unsuitable-format",
         "{file} is of {format}: of a network or a disk it says nothing alone",
         "netperf, iperf, IOzone, or iosonde probe --json > probe.json",
         file=file,
-        format=found.format,
+        format=parsed.format,
     )
 
 
-def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
-    rates = [found[0].value for run in runs if (found := _of_link(run))]
+def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
+    rates = [streams[0].value for run in runs if (streams := _select_tcp_rows(run))]
     if not rates:
         raise DataError(
             "no-tcp-stream",
@@ -72,7 +72,7 @@ def _link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> Probed
     return ProbedSystem({"network": rate}, {}, (note,))
 
 
-def _of_link(run: Parsed) -> list[Row]:
+def _select_tcp_rows(run: Parsed) -> list[Row]:
     """The rates of a TCP stream as a whole, those that say most first."""
     rows = [row for row in run.rows if row.metric == "bandwidth" and row.rank is None and row.operation in _LINK]
     return sorted(rows, key=lambda row: _LINK.index(row.operation))
@@ -102,7 +102,7 @@ def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> Pro
             rows = [row for row in rows if _bytes(row, "file_size") == largest]
             best = max(rows, key=lambda row: row.value)
             fields[name] = (best.value, best.value, best.value)
-            notes.append(_of_sizes(operation, best, rows))
+            notes.append(_describe_disk_rate(operation, best, rows))
     if not fields:
         raise DataError(
             "fits-in-memory",
@@ -114,7 +114,7 @@ def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> Pro
     return ProbedSystem(fields, {}, tuple(notes))
 
 
-def _of_sizes(operation: str, best: Row, rows: Sequence[Row]) -> str:
+def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     slowest = min(row.value for row in rows)
     size, record = (format_size(_bytes(best, name)) for name in ("file_size", "record_size"))
     span = f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else ""
@@ -131,8 +131,8 @@ def _of_sizes(operation: str, best: Row, rows: Sequence[Row]) -> str:
 
 
 def _bytes(row: Row, name: str) -> float:
-    found = (row.factors or {}).get(name)
-    return float(found) if isinstance(found, (int, float)) else 0.0
+    value = (row.factors or {}).get(name)
+    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def _ends(rate: Estimate, values: Sequence[float]) -> Ends:

@@ -25,8 +25,8 @@ class Losses:
     def __init__(self, shares: Sequence[MeasuredShare]) -> None:
         self._shares = shares
         self._places: dict[str, list[int]] = {}
-        for place, one in enumerate(shares):
-            for run in one.runs:
+        for place, share in enumerate(shares):
+            for run in share.runs:
                 self._places.setdefault(run, []).append(place)
         self._trials: dict[int, list[waterfall.TrialLosses]] = {}
         self._notes: dict[str, None] = {}
@@ -39,30 +39,30 @@ class Losses:
         """One trial of each cell that the run is in."""
         phases = {phase.operation: phase for phase in run.phases}
         for place in self._places[run.id]:
-            one = self._shares[place]
-            phase = phases.get(one.operation)
+            share = self._shares[place]
+            phase = phases.get(share.operation)
             if phase is None:
                 continue
             why = waterfall.why_not(phase, len(operations) > 0)
             if why:
                 template = "{operation} has no waterfall: {reason}"
-                self._notes[Message("no-waterfall", template, operation=one.operation, reason=why)] = None
+                self._notes[Message("no-waterfall", template, operation=share.operation, reason=why)] = None
                 continue
             own = operations[operations["phase"] == phase.index]
-            bound_s = one.ceiling.seconds(waterfall.data_bytes(phase))
+            bound_s = share.ceiling.seconds(waterfall.data_bytes(phase))
             self._trials.setdefault(place, []).append(waterfall.of_trial(phase, own, _native.KINDS, bound_s))
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
         """One for each cell, and why others have none. Raises InputError where none has."""
-        found = [
-            waterfall.together(one.operation, one.by, one.ceiling, self._trials[place], level)
-            for place, one in enumerate(self._shares)
+        falls = [
+            waterfall.together(share.operation, share.by, share.ceiling, self._trials[place], level)
+            for place, share in enumerate(self._shares)
             if place in self._trials
         ]
-        if not found:
+        if not falls:
             reasons = "; ".join(self._notes) or "operations of rates of bytes are needed"
             raise InputError("no-waterfall", "no cell has a waterfall", "{reasons}", reasons=reasons)
-        return found, list(self._notes)
+        return falls, list(self._notes)
 
 
 def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
@@ -76,18 +76,18 @@ def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) ->
     return losses.waterfalls(level)
 
 
-def said(one: Waterfall) -> Iterator[str]:
+def said(fall: Waterfall) -> Iterator[str]:
     """What a waterfall means, in sentences."""
-    total = one.delivered.value or 0.0
-    if one.largest:
-        yield f"Most is surely lost to {TITLES[one.largest]}; what helps: {CURES[one.largest]}."
-    if one.doubtful:
-        yield f"~ {TITLES[one.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
-    calls = (one.parts["calls"].value or 0.0) / total if total else 0.0
+    total = fall.delivered.value or 0.0
+    if fall.largest:
+        yield f"Most is surely lost to {TITLES[fall.largest]}; what helps: {CURES[fall.largest]}."
+    if fall.doubtful:
+        yield f"~ {TITLES[fall.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
+    calls = (fall.parts["calls"].value or 0.0) / total if total else 0.0
     if calls > _MUCH:
         yield f"Open and other calls take {100 * calls:.0f} % of the time: {_TRAFFIC}"
-    if one.work_excess > _UNEVEN:
-        more = f"{100 * one.work_excess:.0f} %"
+    if fall.work_excess > _UNEVEN:
+        more = f"{100 * fall.work_excess:.0f} %"
         yield f"The work is uneven: the busiest rank has {more} more bytes than the mean one."
-    if (one.parts["slow_operations"].value or 0.0) < 0:
+    if (fall.parts["slow_operations"].value or 0.0) < 0:
         yield "Operations were faster than the bound allows: a cache served them, or an input is wrong."

@@ -13,9 +13,11 @@ from iosonde.model.bound.shares import MeasuredShare
 from .inputs import BY_HAND
 
 _FORMATS: dict[object, Callable[[float], str]] = {
-    parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds, size: format_size,
+    parse_rate: lambda x: format_rate(x, "bytes/s"),
+    parse_seconds: format_seconds,
+    size: format_size,
     parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
-}  # fmt: skip
+}
 _NAMES = {"data_chunks": "data chunks", "parity_chunks": "parity chunks"}
 
 
@@ -28,28 +30,35 @@ def shown(field: str, value: Any) -> str:
 
 def sources(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
     """Source → (name of an option, its values over the cells) of what is from there, the first source first."""
-    found: dict[str, dict[str, dict[str, None]]] = {}
-    for one in shares:
-        for field, source in one.sources.items():
-            values = found.setdefault(source, {}).setdefault(_name(field), {})
-            values[shown(field, getattr(one.ceiling.system, field))] = None
-    return {source: [(name, tuple(values)) for name, values in named.items()] for source, named in found.items()}
+    options_by_source: dict[str, dict[str, dict[str, None]]] = {}
+    for share in shares:
+        for field, source in share.sources.items():
+            values = options_by_source.setdefault(source, {}).setdefault(_name(field), {})
+            values[shown(field, getattr(share.ceiling.system, field))] = None
+    return {
+        source: [(name, tuple(values)) for name, values in options.items()]
+        for source, options in options_by_source.items()
+    }
 
 
 def said(found: Mapping[str, Sequence[tuple[str, Sequence[str]]]]) -> list[str]:
     """A sentence for each source."""
     return [
-        ("" if source == BY_HAND else "from ") + f"{source}: "
-        + ", ".join(f"{name} {' or '.join(values)}" for name, values in named)
-        for source, named in found.items()
-    ]  # fmt: skip
+        ("" if source == BY_HAND else "from ")
+        + f"{source}: "
+        + ", ".join(f"{name} {' or '.join(values)}" for name, values in options)
+        for source, options in found.items()
+    ]
 
 
-def not_taken(told: Mapping[str, Any], taken: Collection[str]) -> list[str]:
-    """What a lab ``told`` that somebody said otherwise, a sentence each."""
+def not_taken(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str]:
+    """What a lab ``lab_fields`` that somebody said otherwise, a sentence each."""
     template = "{input} of the lab, {level}, is not taken: it was said otherwise"
-    return [Message("lab-input-overridden", template, input=_name(field), level=shown(field, value))
-            for field, value in told.items() if field not in taken]  # fmt: skip
+    return [
+        Message("lab-input-overridden", template, input=_name(field), level=shown(field, value))
+        for field, value in lab_fields.items()
+        if field not in taken
+    ]
 
 
 def _name(field: str) -> str:

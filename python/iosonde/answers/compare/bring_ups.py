@@ -61,35 +61,35 @@ def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
 def in_bring_ups(values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]],
                  units: tuple[Sequence[Key], Sequence[Key]]) -> InEach:  # fmt: skip
     """(means of bring-ups of A, of B) in each cell of what is constant inside bring-ups."""
-    held = _held([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
-    found: dict[Key, list[list[int]]] = {}
+    constant = _held([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
+    rows_by_cell: dict[Key, list[list[int]]] = {}
     for side in (0, 1):
         for row, cell in enumerate(cells[side]):
-            outer = tuple(level for level, own in zip(cell, held, strict=True) if own)
-            found.setdefault(outer, [[], []])[side].append(row)
-    made = []
-    for rows in found.values():
+            outer = tuple(level for level, own in zip(cell, constant, strict=True) if own)
+            rows_by_cell.setdefault(outer, [[], []])[side].append(row)
+    means = []
+    for rows in rows_by_cell.values():
         if rows[0] and rows[1]:
-            made.append(_means(values, cells, units, rows, held))
-    return made
+            means.append(_average_bring_ups(values, cells, units, rows, constant))
+    return means
 
 
 def _held(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
     """Of each column of the cells whether it is constant in each bring-up."""
     first: dict[Key, Key] = {}
-    held = [True] * (len(cells[0]) if cells else 0)
+    constant = [True] * (len(cells[0]) if cells else 0)
     for cell, unit in zip(cells, units, strict=True):
-        known = first.setdefault(unit, cell)
-        held = [was and a == b for was, a, b in zip(held, known, cell, strict=True)]
-    return held
+        first_cell = first.setdefault(unit, cell)
+        constant = [was and a == b for was, a, b in zip(constant, first_cell, cell, strict=True)]
+    return constant
 
 
-def _means(
+def _average_bring_ups(
     values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]],
-    rows: Sequence[Sequence[int]], held: Sequence[bool],
+    rows: Sequence[Sequence[int]], constant: Sequence[bool],
 ) -> tuple[Array, Array]:  # fmt: skip
     y = np.concatenate([values[side][rows[side]] for side in (0, 1)])
-    inner = [tuple(level for level, own in zip(cells[side][row], held, strict=True) if not own)
+    inner = [tuple(level for level, own in zip(cells[side][row], constant, strict=True) if not own)
              for side in (0, 1) for row in rows[side]]  # fmt: skip
     of = numbered([(side, *units[side][row]) for side in (0, 1) for row in rows[side]])
     cell = numbered(inner)

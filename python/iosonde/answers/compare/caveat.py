@@ -25,14 +25,14 @@ class Caveat:
 
 def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
     """Their codes, each once."""
-    return tuple(dict.fromkeys(one.doubt for one in caveats if one.doubt))
+    return tuple(dict.fromkeys(caveat.doubt for caveat in caveats if caveat.doubt))
 
 
 def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
     """The caveat that takes the claim of an interval away, or says why there is none. What is not separable takes away
     a difference only."""
-    unsure = [one for one in caveats if one.instead is VerdictState.INCONCLUSIVE]
-    twins = [one for one in caveats if one.instead is VerdictState.NOT_SEPARABLE]
+    unsure = [caveat for caveat in caveats if caveat.instead is VerdictState.INCONCLUSIVE]
+    twins = [caveat for caveat in caveats if caveat.instead is VerdictState.NOT_SEPARABLE]
     return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)
 
 

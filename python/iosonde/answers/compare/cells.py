@@ -42,13 +42,13 @@ def adjusted(pair: SidePair) -> InCells:
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())
     varying = [place for place in range(len(names)) if len({cell[place] for cell in _cells(pair)}) > 1]
-    kept = [place for place in varying if _shared(pair, [place])]
-    apart = (_gone(pair, place) for place in varying if place not in kept)
-    said = tuple(caveat for caveat in apart if caveat is not None)
-    pair = _on(pair, kept)
-    names = tuple(names[place] for place in kept)
+    shared_places = [place for place in varying if _shared(pair, [place])]
+    apart = (_build_unshared_caveat(pair, place) for place in varying if place not in shared_places)
+    caveats = tuple(caveat for caveat in apart if caveat is not None)
+    pair = _project_pair(pair, shared_places)
+    names = tuple(names[place] for place in shared_places)
     if not names:
-        return InCells(pair, (), (), said)
+        return InCells(pair, (), (), caveats)
     both = _shared(pair, range(len(names)))
     if not both:
         raise DataError(
@@ -59,14 +59,14 @@ def adjusted(pair: SidePair) -> InCells:
             side_a=pair.a.name,
             side_b=pair.b.name,
         )
-    left_out = tuple(
-        one_sided(one.name, _shown(pair, names, sorted(set(one.cells) - both, key=str)))
-        for one in (pair.a, pair.b)
-        if set(one.cells) - both
+    excluded = tuple(
+        one_sided(side.name, _shown(pair, names, sorted(set(side.cells) - both, key=str)))
+        for side in (pair.a, pair.b)
+        if set(side.cells) - both
     )
     pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
-    return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), said, left_out)
+    return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), caveats, excluded)
 
 
 def one_sided(side: str, cells: str) -> Message:
@@ -74,25 +74,25 @@ def one_sided(side: str, cells: str) -> Message:
     return Message("one-sided", "{side} alone has {cells}", side=side, cells=cells)
 
 
-def in_bring_ups(one: InCells) -> InCells:
+def in_bring_ups(matched: InCells) -> InCells:
     """With one value a bring-up where sides are set once for several trials. Of positive values the logs are averaged
     over cells, as ``compare_within`` takes them."""
-    a, b = one.pair.a, one.pair.b
+    a, b = matched.pair.a, matched.pair.b
     units = (a.bring_ups, b.bring_ups)
     if not any(repeats(each) for each in units):
-        return one
-    if not one.names:
+        return matched
+    if not matched.names:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
-        return replace(one, pair=replace(one.pair, a=a, b=b), shared=(*one.shared, Caveat(SAID)))
+        return replace(matched, pair=replace(matched.pair, a=a, b=b), shared=(*matched.shared, Caveat(SAID)))
     if min(len(set(each)) for each in units) < 2:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
-        return replace(one, pair=replace(one.pair, a=a, b=b), names=(), cells=())
+        return replace(matched, pair=replace(matched.pair, a=a, b=b), names=(), cells=())
     both, cells = (a.values, b.values), (a.cells, b.cells)
     plain = averaged(both, cells, units)
-    logs = one.pair.part.base is None and all(np.all(x > 0) for x in both)
-    made = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
-    compared = [(np.exp(x), np.exp(y)) for x, y in made] if logs else plain
-    return replace(one, cells=tuple(compared), shown=plain, shared=(*one.shared, Caveat(SAID)))
+    logs = matched.pair.part.base is None and all(np.all(x > 0) for x in both)
+    averages = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
+    compared = [(np.exp(x), np.exp(y)) for x, y in averages] if logs else plain
+    return replace(matched, cells=tuple(compared), shown=plain, shared=(*matched.shared, Caveat(SAID)))
 
 
 def _cells(pair: SidePair) -> list[Key]:
@@ -101,11 +101,11 @@ def _cells(pair: SidePair) -> list[Key]:
 
 def _shared(pair: SidePair, places: Sequence[int]) -> set[Key]:
     """The cells of these columns that have both sides."""
-    a, b = ({tuple(cell[place] for place in places) for cell in one.cells} for one in (pair.a, pair.b))
+    a, b = ({tuple(cell[place] for place in places) for cell in side.cells} for side in (pair.a, pair.b))
     return a & b
 
 
-def _gone(pair: SidePair, place: int) -> Caveat | None:
+def _build_unshared_caveat(pair: SidePair, place: int) -> Caveat | None:
     """Of a column of which no value is of both sides; none where each row has a value of its own, and names it."""
     values = [[cell[place] for cell in side.cells] for side in (pair.a, pair.b)]
     if max(map(len, values)) > 1 and all(len(set(side)) == len(side) for side in values):
@@ -116,18 +116,18 @@ def _gone(pair: SidePair, place: int) -> Caveat | None:
     return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
 
 
-def _on(pair: SidePair, places: Sequence[int]) -> SidePair:
+def _project_pair(pair: SidePair, places: Sequence[int]) -> SidePair:
     """The cells of some of the columns."""
 
-    def of(one: SideTrials) -> SideTrials:
-        return replace(one, cells=tuple(tuple(cell[place] for place in places) for cell in one.cells))
+    def project(side: SideTrials) -> SideTrials:
+        return replace(side, cells=tuple(tuple(cell[place] for place in places) for cell in side.cells))
 
     part: ComparedPart = replace(pair.part, adjust=tuple(pair.part.adjust[place] for place in places))
-    return SidePair(part, of(pair.a), of(pair.b))
+    return SidePair(part, project(pair.a), project(pair.b))
 
 
-def _of(one: SideTrials, cells: set[Key]) -> SideTrials:
-    return one.take([place for place, cell in enumerate(one.cells) if cell in cells])
+def _of(side: SideTrials, cells: set[Key]) -> SideTrials:
+    return side.take([place for place, cell in enumerate(side.cells) if cell in cells])
 
 
 def _shown(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:

@@ -53,14 +53,14 @@ class ComparedCell:
     @property
     def overridden(self) -> Caveat | None:
         """The caveat that takes the claim of the interval away."""
-        known = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return overriding(self._significant, self.every_caveat) if known else None
+        has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
+        return overriding(self._significant, self.every_caveat) if has_interval else None
 
     @property
     def _significant(self) -> str:
         """The verdict of the interval, unless Holm's correction takes a difference away."""
-        one = self.comparison
-        return CANNOT_TELL if one.verdict == DIFFERENT and one.by_chance else one.verdict
+        comparison = self.comparison
+        return CANNOT_TELL if comparison.verdict == DIFFERENT and comparison.by_chance else comparison.verdict
 
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
@@ -72,15 +72,15 @@ class ComparedCell:
     def by_level(self) -> tuple[tuple[float, str], ...]:
         """The interval's verdicts at other levels; none where a caveat takes one of them away."""
         every = self.comparison.by_level
-        return () if any(overriding(said, self.every_caveat) for _, said in every) else every
+        return () if any(overriding(verdict, self.every_caveat) for _, verdict in every) else every
 
     def verdict(self, family: int) -> Verdict:
         """The claim, corrected for a ``family`` of so many comparisons."""
-        one = self.comparison
+        comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
-        doubts = tuple(dict.fromkeys([*one.doubts, *doubts_of(self.every_caveat)]))
-        claim = difference(self.response, self.sides, self.state, one.above, one.decided, doubts)
-        p = one.p if one.p_holm is None else one.p_holm
+        doubts = tuple(dict.fromkeys([*comparison.doubts, *doubts_of(self.every_caveat)]))
+        claim = difference(self.response, self.sides, self.state, comparison.above, comparison.decided, doubts)
+        p = comparison.p if comparison.p_holm is None else comparison.p_holm
         return replace(claim, claim=", ".join(level_texts(setting, self.units)), p=p, family=family)
 
     @property
@@ -114,16 +114,19 @@ class ComparedCell:
     @property
     def warnings(self) -> list[str]:
         """What speaks against it."""
-        own = [one.text for one in self.caveats]
+        own = [caveat.text for caveat in self.caveats]
         return [*self.comparison.warnings, *own, *([WITHIN_RUN] if self.within_run else [])]
 
     def name(self, several: bool) -> str:
         """Which comparison it is, among others; with its sides where there are ``several`` pairs."""
-        said = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
-        shown = [show(value) if key in ("operation", "metric", "response") else text
-                 for (key, value), text in said if key != "unit"]  # fmt: skip
+        levels = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
+        labels = [
+            show(value) if key in ("operation", "metric", "response") else text
+            for (key, value), text in levels
+            if key != "unit"
+        ]
         a, b = self.sides
-        return ", ".join([*shown, *([f"{b} against {a}"] if several or not shown else [])])
+        return ", ".join([*labels, *([f"{b} against {a}"] if several or not labels else [])])
 
     def title(self, several: bool) -> str:
         """The same as a gate says it: ``write bandwidth, nodes=2``."""
@@ -136,10 +139,18 @@ class ComparedCell:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        by_level = [{"at": level, "verdict": said} for level, said in self.by_level]
-        return {"by": self.cell, "unit": self.unit, **self.comparison.to_json(), "by_level": by_level,
-                "adjusted": list(self.adjusted), "warnings": self.warnings, "said": self.said, "state": str(self.state),
-                "sentence": self.sentence}  # fmt: skip
+        by_level = [{"at": level, "verdict": verdict} for level, verdict in self.by_level]
+        return {
+            "by": self.cell,
+            "unit": self.unit,
+            **self.comparison.to_json(),
+            "by_level": by_level,
+            "adjusted": list(self.adjusted),
+            "warnings": self.warnings,
+            "said": self.said,
+            "state": str(self.state),
+            "sentence": self.sentence,
+        }
 
 
 @dataclass(frozen=True)
@@ -166,9 +177,9 @@ class Comparisons(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The claim of each comparison, of each geometric mean, and of each condition of the gate."""
-        compared = (one.verdict(len(self.items)) for one in self.items)
+        compared = (item.verdict(len(self.items)) for item in self.items)
         gate = () if self.judged is None else self.judged.verdicts
-        return (*compared, *self.untested, *(one.claim for one in self.overall), *gate)
+        return (*compared, *self.untested, *(mean.claim for mean in self.overall), *gate)
 
     @property
     def problem(self) -> bool:
@@ -178,25 +189,44 @@ class Comparisons(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde compare --json``."""
         return {
-            "level": self.level, "group": self.group, "base": self.base, "warnings": list(self.warnings),
-            "left_out": list(self.left_out), "comparisons": [one.to_json() for one in self.items],
-            "geometric_means": [one.to_json() for one in self.overall],
+            "level": self.level,
+            "group": self.group,
+            "base": self.base,
+            "warnings": list(self.warnings),
+            "left_out": list(self.left_out),
+            "comparisons": [item.to_json() for item in self.items],
+            "geometric_means": [mean.to_json() for mean in self.overall],
             "fail_if": None if self.judged is None else self.judged.to_json(),
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a comparison."""
-        return [_record(one) for one in self.items]
+        return [_record(item) for item in self.items]
 
 
-def _record(one: ComparedCell) -> dict[str, Any]:
-    c = one.comparison
-    row = {"a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
-           "mean_b": c.mean_b.value, **_flat(c), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict,
-           "said": one.said, "state": str(one.state)}  # fmt: skip
-    return {**level_columns(one.cell, row), **row}
+def _record(compared_cell: ComparedCell) -> dict[str, Any]:
+    c = compared_cell.comparison
+    row = {
+        "a": c.a.name,
+        "b": c.b.name,
+        "n_a": c.a.side.n,
+        "n_b": c.b.side.n,
+        "mean_a": c.mean_a.value,
+        "mean_b": c.mean_b.value,
+        **_flatten_estimates(c),
+        "p": c.p,
+        "p_holm": c.p_holm,
+        "verdict": c.verdict,
+        "said": compared_cell.said,
+        "state": str(compared_cell.state),
+    }
+    return {**level_columns(compared_cell.cell, row), **row}
 
 
-def _flat(one: Comparison) -> dict[str, float | None]:
-    ratio = {"ratio": None, "ratio_low": None, "ratio_high": None} if one.ratio is None else one.ratio.flat("ratio")
-    return {**ratio, **one.difference.flat("difference")}
+def _flatten_estimates(comparison: Comparison) -> dict[str, float | None]:
+    ratio = (
+        {"ratio": None, "ratio_low": None, "ratio_high": None}
+        if comparison.ratio is None
+        else comparison.ratio.flat("ratio")
+    )
+    return {**ratio, **comparison.difference.flat("difference")}

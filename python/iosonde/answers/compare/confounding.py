@@ -25,9 +25,9 @@ def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tup
         return ()
     own = source.table.column(group).name
     twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
-    named = {name for pair in twins for name in pair}
-    twins += [(name, own) for name in with_group(source, own) if name not in named]
-    return (*(_twin(name, twin, own) for name, twin in twins), *_in_turn(source, own, levels))
+    confounded_names = {name for pair in twins for name in pair}
+    twins += [(name, own) for name in with_group(source, own) if name not in confounded_names]
+    return (*(_build_twin_caveat(name, twin, own) for name, twin in twins), *_in_turn(source, own, levels))
 
 
 def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> Iterator[Caveat]:
@@ -42,27 +42,27 @@ def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> I
             yield caveat
 
 
-def _twin(name: str, twin: str, own: str) -> Caveat:
+def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
     """An experiment is what was done, and no cause of its own; ranks grow with nodes by definition."""
     follows = own == EXPERIMENT or "ranks" in (name, twin)
     other = name if twin == own else twin
     return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)
 
 
-def _in_turn(source: Source, own: str, wanted: Sequence[Cell]) -> Iterator[Caveat]:
+def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
     """Levels of which one was measured wholly before the other."""
-    whole = source.whole
+    table = source.whole
     starts = {}
-    unit = whole.column(own).level_unit
-    codes, levels = whole.column(own).codes()
-    for level in wanted:
-        times = texts(whole.take(codes == levels.index(level)), "started_at")
+    unit = table.column(own).level_unit
+    codes, levels = table.column(own).codes()
+    for level in chosen_levels:
+        times = texts(table.take(codes == levels.index(level)), "started_at")
         if len(times) and all(times):
             starts[level] = (min(times), max(times))
-    if len(starts) < 2 or len(starts) < len(wanted):
+    if len(starts) < 2 or len(starts) < len(chosen_levels):
         return
     ordered = sorted(starts, key=lambda level: starts[level])
     pairs = list(zip(ordered, ordered[1:], strict=False))
-    if all(starts[one][1] < starts[other][0] for one, other in pairs):
-        shown = ", then ".join(level_shown(level, unit) for level in ordered)
-        yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({shown})"), "order")
+    if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
+        order_text = ", then ".join(level_shown(level, unit) for level in ordered)
+        yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order")

@@ -19,8 +19,8 @@ _DISTINCT = 0.5  # share of the values that come once: above it, a number is no 
 def covariates(rows: Table, measured: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
     """The numbers that hardly come twice, besides what has a unit or a name of an outcome, and besides what numbers
     the rows. ``named``: the sides, and what is compared within."""
-    seen = roles.guess(rows, measured)
-    return tuple(name for name in (*seen.others, *seen.settings)
+    column_roles = roles.guess(rows, measured)
+    return tuple(name for name in (*column_roles.others, *column_roles.settings)
                  if name not in (*named, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
 
 

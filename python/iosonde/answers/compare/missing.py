@@ -19,12 +19,12 @@ from .samples import SideTrials
 _ALPHA = 0.05
 
 
-def missing_caveats(one: InCells, comparison: Comparison, group: str) -> list[Caveat]:
+def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> list[Caveat]:
     """How many values are missing of either side; whether that takes the claim away, and what it is at the worst."""
-    sides = (one.pair.a, one.pair.b)
+    sides = (matched.pair.a, matched.pair.b)
     if any(side.published for side in sides):
         return []
-    gone, n = zip(*(_missing(one, side, group) for side in sides), strict=True)
+    gone, n = zip(*(_count_missing(matched, side, group) for side in sides), strict=True)
     if not any(gone):
         return []
     p = fisher_exact(gone[0], n[0], gone[1], n[1])
@@ -34,40 +34,40 @@ def missing_caveats(one: InCells, comparison: Comparison, group: str) -> list[Ca
         template = "values are missing: {counts}; both are compared by what is left"
         return [Caveat(Message("missing-values", template, counts=counts))]
     worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
-    lost = p < _ALPHA and not _certain(comparison, one.pair.part.metric, more_of_b=worse == sides[1].name)
+    lost = p < _ALPHA and not _is_certain(comparison, matched.pair.part.metric, more_of_b=worse == sides[1].name)
     instead = VerdictState.INCONCLUSIVE if lost else None
-    bound = _bound(one.pair.part.metric, sides, gone) if not one.names else ""
+    bound = _describe_worst_case(matched.pair.part.metric, sides, gone) if not matched.names else ""
     template = "values are missing: {counts} (Fisher's p = {p:.2g}){bound}"
     text = Message("missing-values", template, counts=counts, p=p, bound=bound, side=worse)
     why = Message("missing-values", "more values of {side} are missing", side=worse)
     return [Caveat(text, "missing-values", instead, why)]
 
 
-def _missing(one: InCells, side: SideTrials, group: str) -> tuple[int, int]:
+def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int, int]:
     """Values that are missing, and all."""
-    codes, levels = one.pair.part.rows.column(group).codes()
+    codes, levels = matched.pair.part.rows.column(group).codes()
     mine = np.array([str(levels[code]) == side.name for code in codes])
-    values = one.pair.part.rows.numbers(one.pair.part.column)[mine]
+    values = matched.pair.part.rows.numbers(matched.pair.part.column)[mine]
     return int(np.isnan(values).sum()), int(values.size)
 
 
-def _certain(one: Comparison, metric: Metric, more_of_b: bool) -> bool:
+def _is_certain(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool:
     """Whether the side that lacks more is the worse one by what is there: then it is so with what lacks."""
-    if one.verdict != DIFFERENT or not is_speed(metric):
+    if comparison.verdict != DIFFERENT or not is_speed(metric):
         return False
-    b_is_worse = one.above == (metric.better is Better.LOWER)
+    b_is_worse = comparison.above == (metric.better is Better.LOWER)
     return b_is_worse == more_of_b
 
 
-def _bound(metric: Metric, sides: tuple[SideTrials, SideTrials], gone: tuple[int, ...]) -> str:
+def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], gone: tuple[int, ...]) -> str:
     """What it is at the worst, where it is known which way is worse."""
     if not is_speed(metric):
         return ""
     above = metric.better is Better.LOWER
     a, b = sides
-    found = worst_case(a.values, gone[0], b.values, gone[1], above)
-    if found is None:
+    worst = worst_case(a.values, gone[0], b.values, gone[1], above)
+    if worst is None:
         return ""
     end, what = ("at least", "the time") if above else ("at most", "the rate")
-    ratio = "" if found.ratio is None else f"the median of {b.name} is {end} {ratio_text(found.ratio)} times {what}, "
-    return f"; counted as slower than all others, {ratio}rank test p = {found.p:.2g}"
+    ratio = "" if worst.ratio is None else f"the median of {b.name} is {end} {ratio_text(worst.ratio)} times {what}, "
+    return f"; counted as slower than all others, {ratio}rank test p = {worst.p:.2g}"

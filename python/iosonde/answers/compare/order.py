@@ -32,26 +32,28 @@ Array = npt.NDArray[np.float64]
 _LEAST = 4  # trials of a side: fewer are in turn by chance, and show no drift
 
 
-def order_caveats(one: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
+def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
     """What the order says against a comparison of sides that were measured in turn. ``by_rows``: of somebody's table,
     whose rows stand in the order of the trials where nothing else tells it, for all that is known."""
-    a, b = one.pair.a, one.pair.b
-    alone = a.published or b.published or a.bring_ups or b.bring_ups or one.pair.part.within_run
+    a, b = matched.pair.a, matched.pair.b
+    alone = a.published or b.published or a.bring_ups or b.bring_ups or matched.pair.part.within_run
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
-    rows, names = _rows_of(one, group)
-    order = measured_order(rows, (one.pair.part.column, group, *one.names))
+    rows, names = _rows_of(matched, group)
+    order = measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
-    trials = _ordered(one, rows, [name == b.name for name in names], order)
+    trials = _order_trials(matched, rows, [name == b.name for name in names], order)
     if not trials.in_turn:
         return []
     sides = (b.name, a.name) if trials.of_b[0] else (a.name, b.name)
-    shown = ", then ".join(level_shown(name, one.pair.part.units.get(group, "")) for name in sides)
-    turn = f"{plain(group)} was measured one after the other ({shown}{'' if order is not None else ', by the rows'})"
-    found = list(_against(order_effect(trials, comparison.decided.level), comparison, turn))
-    if found or order is None or not by_rows:  # of a store's campaign that is said as a whole
-        return found
+    order_text = ", then ".join(level_shown(name, matched.pair.part.units.get(group, "")) for name in sides)
+    turn = (
+        f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
+    )
+    caveats = list(_build_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
+    if caveats or order is None or not by_rows:  # of a store's campaign that is said as a whole
+        return caveats
     return [Caveat(measured_in_turn(turn), "order")]
 
 
@@ -60,27 +62,31 @@ def measured_in_turn(turn: str) -> Message:
     return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
 
 
-def _rows_of(one: InCells, group: str) -> tuple[Table, list[str]]:
+def _rows_of(matched: InCells, group: str) -> tuple[Table, list[str]]:
     """The rows of both sides that have a value, and the side of each."""
-    part = one.pair.part
+    part = matched.pair.part
     rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
     codes, levels = rows.column(group).codes()
     names = [str(levels[code]) for code in codes]
-    places = [place for place, name in enumerate(names) if name in (one.pair.a.name, one.pair.b.name)]
+    places = [place for place, name in enumerate(names) if name in (matched.pair.a.name, matched.pair.b.name)]
     return rows.take(np.array(places, dtype=np.intp)), [names[place] for place in places]
 
 
-def _ordered(one: InCells, rows: Table, of_b: list[bool], order: Array | None) -> OrderedTrials:
-    columns = [rows.column(name).values.tolist() for name in one.names]
+def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array | None) -> OrderedTrials:
+    columns = [rows.column(name).values.tolist() for name in matched.names]
     cells: list[object] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
     places = np.arange(len(rows), dtype=float) if order is None else order
-    return ordered(rows.numbers(one.pair.part.column), of_b, cells, places)
+    return ordered(rows.numbers(matched.pair.part.column), is_b, cells, places)
 
 
-def _against(effect: OrderEffect, one: Comparison, turn: str) -> Iterator[Caveat]:
+def _build_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
     """A drift, else a dependence, and whether it takes the claim away."""
     if effect.drift is not None:
-        gone = explains(effect, one.above) if one.verdict == DIFFERENT else abs(effect.drift) > one.margin
+        gone = (
+            explains(effect, comparison.above)
+            if comparison.verdict == DIFFERENT
+            else abs(effect.drift) > comparison.margin
+        )
         text = Message(
             "drift",
             "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})",
@@ -91,13 +97,13 @@ def _against(effect: OrderEffect, one: Comparison, turn: str) -> Iterator[Caveat
         why = Message(
             "drift",
             "values drift with the order in which they were measured, which explains the difference"
-            if one.verdict == DIFFERENT
+            if comparison.verdict == DIFFERENT
             else "values drift with the order in which they were measured",
         )
         yield Caveat(text, "drift", VerdictState.INCONCLUSIVE if gone else None, why)
     elif effect.worth < 1:
-        nothing = 1.0 if one.ratio is not None else 0.0
-        gone = one.verdict == DIFFERENT and not still_excludes(one.decided, nothing, effect.worth)
+        nothing = 1.0 if comparison.ratio is not None else 0.0
+        gone = comparison.verdict == DIFFERENT and not still_excludes(comparison.decided, nothing, effect.worth)
         template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
         why = Message("dependent-trials", template, worth=effect.worth)
         text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)

@@ -97,27 +97,38 @@ class Overall:
         within += ", which differ beyond chance" if self.settings_differ else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
         a, b = self.sides
-        claim = f"{b} {_is(self.said)} {a}"
+        claim = f"{b} {_format_relation(self.said)} {a}"
         if (caveat := self.overridden) is not None and self.said != CANNOT_TELL:
             claim = inseparable(self.group, caveat.why, self.said, a, b)
-        return (f"Geometric mean of {over}, each trial's own: {claim}, "
-                f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
-                )  # fmt: skip
+        return (
+            f"Geometric mean of {over}, each trial's own: {claim}, "
+            f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"a": self.a, "b": self.b, "operations": list(self.operations), "settings": self.settings,
-                "n_a": self.n_a, "n_b": self.n_b, "speed": self.speed.to_json(), "verdict": self.verdict,
-                "said": self.said, "left_out": list(self.left_out), "settings_differ": self.settings_differ,
-                "sentence": self.sentence}  # fmt: skip
+        return {
+            "a": self.a,
+            "b": self.b,
+            "operations": list(self.operations),
+            "settings": self.settings,
+            "n_a": self.n_a,
+            "n_b": self.n_b,
+            "speed": self.speed.to_json(),
+            "verdict": self.verdict,
+            "said": self.said,
+            "left_out": list(self.left_out),
+            "settings_differ": self.settings_differ,
+            "sentence": self.sentence,
+        }
 
 
-def _is(said: str) -> str:
-    if said == CANNOT_TELL:
+def _format_relation(word: str) -> str:
+    if word == CANNOT_TELL:
         return "cannot be told from"
-    if said == EQUAL:
+    if word == EQUAL:
         return "is practically equal to"
-    way, _, less = said.partition(" ")
+    way, _, less = word.partition(" ")
     return f"is {way} than" if not less else f"is {less} {way} than"
 
 
@@ -126,14 +137,14 @@ def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str =
     by_sides: dict[tuple[str, str], list[SidePair]] = {}
     for pair in pairs:
         by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
-    made = [_of(sides, found, level, margin, group) for sides, found in by_sides.items()]
-    return tuple(one for one in made if one is not None)
+    means = [_of(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
+    return tuple(mean for mean in means if mean is not None)
 
 
 def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str) -> Overall | None:
-    usable = [pair for pair in pairs if _usable(pair)]
-    names = _headlines(usable)
-    chosen = [pair for pair in usable if _title(pair) in names]
+    usable = [pair for pair in pairs if _is_usable(pair)]
+    names = _select_headlines(usable)
+    chosen = [pair for pair in usable if _get_title(pair) in names]
     operations = tuple(dict.fromkeys(_operation(pair) for pair in chosen))
     if len(operations) < 2:
         return None
@@ -144,23 +155,38 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
     if len(cells) == 1:
         speed, differ = ratio_of_geometric_means(side(np.exp(b)), side(np.exp(a)), level), False
     else:
-        made = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True)
-        assert made.ratio is not None
-        speed, differ = made.ratio, made.cells_differ
+        comparison = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True)
+        assert comparison.ratio is not None
+        speed, differ = comparison.ratio, comparison.cells_differ
     gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
-    left_out = [*gone, *_incomplete(chosen, used)]
+    excluded = [*gone, *_incomplete(chosen, used)]
     unit = chosen[0].part.units.get(group, "")
-    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit, group,
-                   settings_differ=differ)  # fmt: skip
+    return Overall(
+        *sides,
+        operations,
+        len(cells),
+        a.size,
+        b.size,
+        speed,
+        margin,
+        tuple(excluded),
+        unit,
+        group,
+        settings_differ=differ,
+    )
 
 
-def _usable(pair: SidePair) -> bool:
+def _is_usable(pair: SidePair) -> bool:
     """Rates and times above 0 of trials that can be told from each other."""
-    return (is_speed(pair.part.metric) and pair.part.base is None and not pair.part.within_run
-            and all(one.trials and np.all(one.values > 0) for one in (pair.a, pair.b)))  # fmt: skip
+    return (
+        is_speed(pair.part.metric)
+        and pair.part.base is None
+        and not pair.part.within_run
+        and all(side_trials.trials and np.all(side_trials.values > 0) for side_trials in (pair.a, pair.b))
+    )
 
 
-def _title(pair: SidePair) -> tuple[str, str]:
+def _get_title(pair: SidePair) -> tuple[str, str]:
     return _operation(pair), pair.part.metric.name
 
 
@@ -169,16 +195,16 @@ def _operation(pair: SidePair) -> str:
     return str(cell.get("operation") or cell.get("response") or pair.part.column)
 
 
-def _headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
+def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     """One metric of each operation: its bandwidth, else its rate, else its time, else its first."""
     metrics: dict[str, list[str]] = {}
     for pair in pairs:
         metrics.setdefault(_operation(pair), []).append(pair.part.metric.name)
 
-    def place(metric: str) -> int:
+    def rank_metric(metric: str) -> int:
         return next((i for i, head in enumerate(USUAL) if metric.startswith(head)), len(USUAL))
 
-    return {(operation, min(found, key=place)) for operation, found in metrics.items()}
+    return {(operation, min(names, key=rank_metric)) for operation, names in metrics.items()}
 
 
 def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any, Any]], int]:
@@ -189,29 +215,42 @@ def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any
     for pair in pairs:
         setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in _WHAT)
         sign = 1 if pair.part.metric.better is Better.HIGHER else -1
-        for side_logs, one in zip(logs, (pair.a, pair.b), strict=True):
-            held = one.bring_ups or [(trial,) for trial in one.trials]
-            for value, cell, trial, unit in zip(one.values, one.cells, one.trials, held, strict=True):
+        for side_logs, side_trials in zip(logs, (pair.a, pair.b), strict=True):
+            bring_up_keys = side_trials.bring_ups or [(trial,) for trial in side_trials.trials]
+            for value, cell, trial, unit in zip(
+                side_trials.values, side_trials.cells, side_trials.trials, bring_up_keys, strict=True
+            ):
                 key = ((*map(str, setting), *cell), trial)
                 bring_ups[key] = unit
                 side_logs.setdefault(key, {})[_operation(pair)] = sign * float(np.log(value))
-    whole = [{key: float(np.mean(list(each.values()))) for key, each in side_logs.items() if len(each) == n_operations}
-             for side_logs in logs]  # fmt: skip
-    units = [[bring_ups[key] for key in side] for side in whole]
+    complete = [
+        {key: float(np.mean(list(each.values()))) for key, each in side_logs.items() if len(each) == n_operations}
+        for side_logs in logs
+    ]
+    units = [[bring_ups[key] for key in side] for side in complete]
     if any(map(repeats, units)):
-        values = tuple(np.array(list(side.values())) for side in whole)
-        cells = tuple([setting for setting, _ in side] for side in whole)
-        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, whole))
-    found: list[dict[Key, list[float]]] = [{}, {}]
-    for side_found, mine in zip(found, whole, strict=True):
+        values = tuple(np.array(list(side.values())) for side in complete)
+        cells = tuple([setting for setting, _ in side] for side in complete)
+        return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, complete))
+    values_by_setting: list[dict[Key, list[float]]] = [{}, {}]
+    for side_values, mine in zip(values_by_setting, complete, strict=True):
         for (setting_key, _), value in mine.items():
-            side_found.setdefault(setting_key, []).append(value)
-    both = [(np.array(values), np.array(found[1][key])) for key, values in found[0].items() if key in found[1]]
+            side_values.setdefault(setting_key, []).append(value)
+    both = [
+        (np.array(values), np.array(values_by_setting[1][key]))
+        for key, values in values_by_setting[0].items()
+        if key in values_by_setting[1]
+    ]
     return both, sum(a.size + b.size for a, b in both)
 
 
 def _incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
-    every = {(side, trial) for pair in pairs for side, one in enumerate((pair.a, pair.b)) for trial in one.trials}
+    every = {
+        (side, trial)
+        for pair in pairs
+        for side, side_trials in enumerate((pair.a, pair.b))
+        for trial in side_trials.trials
+    }
     without = len(every) - used
     if without <= 0:
         return []

@@ -73,36 +73,42 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
     """Each column within each combination of ``by``."""
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
-    held = tuple(source.table.column(name).name for name in sides.adjust or ())
-    found = [one for one in responses(source, replace(asked, on=(*by, *own, *held))) if one.title not in own]
-    for response in found:
+    adjusted = tuple(source.table.column(name).name for name in sides.adjust or ())
+    compared_responses = [
+        candidate
+        for candidate in responses(source, replace(asked, on=(*by, *own, *adjusted)))
+        if candidate.title not in own
+    ]
+    for response in compared_responses:
         settings = settings_of(response, (*by, *own), sides)
-        beside = _covariates(response, (*by, *own, *settings, *(one.title for one in found)))
+        covariate_names = _select_covariates(
+            response, (*by, *own, *settings, *(candidate.title for candidate in compared_responses))
+        )
         response = replace(response, rows=numbered(response.rows))
-        several = {"response": response.title} if len(found) > 1 else {}
+        several = {"response": response.title} if len(compared_responses) > 1 else {}
         for key, at in response.rows.groups(by):
             cell = {**dict(zip(sides.by, key, strict=True)), **several}
             part = part_of(response, cell, response.rows.take(np.sort(at)), settings)
-            yield replace(part, covariates=beside)
+            yield replace(part, covariates=covariate_names)
 
 
 def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
     """Each response at each setting of the other factors that are not adjusted for; with ``by``, at each of these,
     adjusted for the others."""
-    known = source.known
+    factors = source.known
     own = [] if sides.group is None else [source.table.column(sides.group).name]
-    twins = [known.confounded.get(name) for name in own]
+    twins = [factors.confounded.get(name) for name in own]
     nested = with_group(source, sides.group)
-    others = tuple(name for name in known.names if name not in (*own, *twins, *nested))
+    others = tuple(name for name in factors.names if name not in (*own, *twins, *nested))
     settings = tuple(name for name in others if name not in (sides.adjust or ()))
     if sides.by:
         settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own)
     adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
     adjust = adjust if sides.adjust is None else sides.adjust
-    found = responses(source, replace(asked, on=(*sides.by, *own)))
-    for response in found:
+    compared_responses = responses(source, replace(asked, on=(*sides.by, *own)))
+    for response in compared_responses:
         for key, rows in response.rows.groups(settings):
-            cell = {**kind_of(response, len(found) > 1), **dict(zip(settings, key, strict=True))}
+            cell = {**kind_of(response, len(compared_responses) > 1), **dict(zip(settings, key, strict=True))}
             yield of_runs(part_of(response, cell, response.rows.take(np.sort(rows)), adjust), own)
 
 
@@ -124,8 +130,17 @@ def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple
     """A cell of a response."""
     base = _BASES.get(response.transform)
     metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
-    return ComparedPart(cell, rows, response.title, metric, base, adjust, response.within_run, response.warnings,
-                        caveats=trial_caveats(response))  # fmt: skip
+    return ComparedPart(
+        cell,
+        rows,
+        response.title,
+        metric,
+        base,
+        adjust,
+        response.within_run,
+        response.warnings,
+        caveats=trial_caveats(response),
+    )
 
 
 def trial_caveats(response: Response) -> tuple[Caveat, ...]:
@@ -140,10 +155,10 @@ def trial_caveats(response: Response) -> tuple[Caveat, ...]:
 
 def kind_of(response: Response, several: bool) -> dict[str, Any]:
     """What tells a response from others in the cells."""
-    named = {"response": response.title} if response.measured or (several and not response.operation) else {}
+    label = {"response": response.title} if response.measured or (several and not response.operation) else {}
     if not response.operation:
-        return named
-    return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **named}
+        return label
+    return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **label}
 
 
 def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple[str, ...]:
@@ -157,9 +172,9 @@ def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple
     return tuple(name for name in settings if makes_cells(response.rows, name, own))
 
 
-def _covariates(response: Response, named: Sequence[str]) -> tuple[str, ...]:
+def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tuple[str, ...]:
     try:
-        return covariates(response.rows, measured_columns(response), (*NAMES, *named))
+        return covariates(response.rows, measured_columns(response), (*NAMES, *fixed_columns))
     except DataError:  # of a column that nobody asked about
         return ()
 

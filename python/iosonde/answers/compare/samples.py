@@ -55,9 +55,13 @@ class SideTrials:
 
     def take(self, places: Sequence[int]) -> SideTrials:
         """Some of its trials."""
-        return replace(self, values=self.values[list(places)], cells=tuple(self.cells[i] for i in places),
-                       trials=tuple(self.trials[i] for i in places),
-                       bring_ups=tuple(self.bring_ups[i] for i in places) if self.bring_ups else ())  # fmt: skip
+        return replace(
+            self,
+            values=self.values[list(places)],
+            cells=tuple(self.cells[i] for i in places),
+            trials=tuple(self.trials[i] for i in places),
+            bring_ups=tuple(self.bring_ups[i] for i in places) if self.bring_ups else (),
+        )
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,17 @@ def sample(
     """The trials of these rows that have a value. ``bring_ups``: of each row, see ``SideTrials``."""
     values = rows.numbers(column)
     there = np.flatnonzero(~np.isnan(values))
-    kept = rows.take(there)
-    cells: list[Key] = [()] * len(kept)
-    for key, at in kept.groups(adjust) if adjust else ():
+    present = rows.take(there)
+    cells: list[Key] = [()] * len(present)
+    for key, at in present.groups(adjust) if adjust else ():
         for place in at:
             cells[place] = key
-    named = next((kept.columns[one] for one in (ROW, "run") if one in kept.columns), None)
-    trials = () if named is None else tuple(named.values.tolist())
-    held = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
-    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=held)
+    trial_column = next(
+        (present.columns[candidate] for candidate in (ROW, "run") if candidate in present.columns), None
+    )
+    trials = () if trial_column is None else tuple(trial_column.values.tolist())
+    row_bring_ups = tuple(bring_ups[int(row)] for row in there) if bring_ups else ()
+    return SideTrials(name, values[there], tuple(cells), trials, bring_ups=row_bring_ups)
 
 
 def sample_of(published: Group) -> SideTrials:
@@ -102,19 +108,29 @@ def sample_of(published: Group) -> SideTrials:
 def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     """The levels of the group that are meant: those given, in their order, else all, as the experiment declares."""
     column = source.table.column(group)
-    name, known = column.name, [level for level in column.codes()[1] if level is not None]
-    declared = [str(level) for one in source.experiments for factor in one.factors
-                if factor.name == plain(name) for level in factor.levels]  # fmt: skip
-    known.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
-    by_text = {show(level): level for level in known} | {str(level): level for level in known}
-    by_text |= {f"{level:g}": level for level in known if not isinstance(level, str)}
+    name, available = column.name, [level for level in column.codes()[1] if level is not None]
+    declared = [
+        str(level)
+        for experiment in source.experiments
+        for factor in experiment.factors
+        if factor.name == plain(name)
+        for level in factor.levels
+    ]
+    available.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
+    by_text = {show(level): level for level in available} | {str(level): level for level in available}
+    by_text |= {f"{level:g}": level for level in available if not isinstance(level, str)}
     unit = column.level_unit
-    by_text |= {text: level for level in known if unit == "bytes"
-                for said in [level_shown(level, unit)] for text in (said, said.replace(" ", ""))}  # fmt: skip
+    by_text |= {
+        text: level
+        for level in available
+        if unit == "bytes"
+        for label in [level_shown(level, unit)]
+        for text in (label, label.replace(" ", ""))
+    }
     if unit == "bytes":  # as people type a size: 64k, 1m
-        by_text |= {text: level for text in sides.levels for level in known if size_of(text) == level}
+        by_text |= {text: level for text in sides.levels for level in available if size_of(text) == level}
     unknown = next((text for text in sides.levels if text not in by_text), None)
-    shown = ", ".join(level_shown(level, unit) for level in known[:20])
+    levels_text = ", ".join(level_shown(level, unit) for level in available[:20])
     if unknown is not None:
         raise InputError(
             "unknown-level",
@@ -122,16 +138,16 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
             "its values: {levels}",
             name=name,
             level=unknown,
-            levels=shown,
+            levels=levels_text,
         )
-    chosen = tuple(by_text[text] for text in sides.levels) or tuple(known)
+    chosen = tuple(by_text[text] for text in sides.levels) or tuple(available)
     if len(chosen) + len(sides.published) < 2:
         raise InputError(
             "too-few-levels",
             "one value of '{name}' cannot be compared with anything",
             "its values: {levels}",
             name=name,
-            levels=shown,
+            levels=levels_text,
         )
     return ChosenLevels(chosen, _why(sides, column.numeric, str(chosen[0]) in declared))
 
@@ -150,7 +166,7 @@ def _why(sides: Sides, numeric: bool, declared: bool) -> str:
 
 def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
     """The pairs of one cell; a level without a value is left out where there are several cells."""
-    published = [sample_of(one) for one in sides.published]
+    published = [sample_of(group) for group in sides.published]
     if sides.group is None:
         measured = [sample(part.rows, part.column, part.column)]
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
@@ -171,11 +187,15 @@ def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterat
         )
     by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
     keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
-    held = {str(level): [keys[row] for row in rows] for level, rows in zip(wanted, chosen, strict=True)} if keys else {}
-    measured = [sample(rows, part.column, level, part.adjust, held.get(level, ())) for level, rows in by_name.items()]
+    bring_ups = (
+        {str(level): [keys[row] for row in rows] for level, rows in zip(wanted, chosen, strict=True)} if keys else {}
+    )
+    measured = [
+        sample(rows, part.column, level, part.adjust, bring_ups.get(level, ())) for level, rows in by_name.items()
+    ]
     for a, b in sides.pairs(measured, published):
         yield (
-            SidePair(part, *_matched(by_name, (a, b), name, part.column, sides.pair, held))
+            SidePair(part, *_match_trials(by_name, (a, b), name, part.column, sides.pair, bring_ups))
             if sides.pair
             else SidePair(part, a, b)
         )
@@ -188,40 +208,47 @@ def _rows_of(part: ComparedPart, name: str, level: Cell) -> Any:
     return (codes == place) & ~np.isnan(part.rows.numbers(part.column))
 
 
-def _matched(
+def _match_trials(
     by_name: dict[str, Table],
     both: tuple[SideTrials, SideTrials],
     name: str,
     column: str,
     pair: Sequence[str],
-    held: dict[str, list[Key]],
+    bring_ups: dict[str, list[Key]],
 ) -> tuple[SideTrials, SideTrials]:
     """The trials of A and B that have a partner, in the same order; pairs of the same two bring-ups averaged. Raises
     DataError where a key is not unique."""
     keyed: list[dict[Key, float]] = []
-    for one in both:
-        if one.published is not None:
+    for side_trials in both:
+        if side_trials.published is not None:
             raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
-        rows = by_name[one.name]
+        rows = by_name[side_trials.name]
         groups = rows.groups(pair)
         twice = next(((key, at) for key, at in groups if at.size > 1), None)
         if twice is not None:
-            shown = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
+            key_text = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
             raise DataError(
                 "ambiguous-pair",
                 "{column}={level} has {n_trials} trials with {key}: which one is the partner?",
                 "add a column to {spell.pair}",
                 column=name,
-                level=one.name,
+                level=side_trials.name,
                 n_trials=twice[1].size,
-                key=shown,
+                key=key_text,
             )
         keyed.append(_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]
-    if held:
-        return _averaged(both, keyed, common, held, {one.name: by_name[one.name].groups(pair) for one in both})
+    if bring_ups:
+        return _average_pairs(
+            both,
+            keyed,
+            common,
+            bring_ups,
+            {side_trials.name: by_name[side_trials.name].groups(pair) for side_trials in both},
+        )
     a, b = (
-        SideTrials(one.name, np.array([side[key] for key in common])) for one, side in zip(both, keyed, strict=True)
+        SideTrials(side_trials.name, np.array([side[key] for key in common]))
+        for side_trials, side in zip(both, keyed, strict=True)
     )
     return a, b
 
@@ -239,15 +266,20 @@ def _first_values(rows: Table, column: str, pair: Sequence[str]) -> dict[Key, fl
     return {key: float(values[at[0]]) for key, at in rows.groups(pair)}
 
 
-def _averaged(
-    both: tuple[SideTrials, SideTrials], keyed: Sequence[dict[Key, float]], common: Sequence[Key],
-    held: dict[str, list[Key]], groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
-) -> tuple[SideTrials, SideTrials]:  # fmt: skip
+def _average_pairs(
+    both: tuple[SideTrials, SideTrials],
+    keyed: Sequence[dict[Key, float]],
+    common: Sequence[Key],
+    bring_ups: dict[str, list[Key]],
+    groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
+) -> tuple[SideTrials, SideTrials]:
     """One pair for each two bring-ups: what differs between these is the same in all of their pairs."""
-    units = [{key: held[one.name][int(at[0])] for key, at in groups[one.name]} for one in both]
+    units = [
+        {key: bring_ups[side_trials.name][int(at[0])] for key, at in groups[side_trials.name]} for side_trials in both
+    ]
     of = numbered([(*units[0][key], *units[1][key]) for key in common])
     a, b = (
-        SideTrials(one.name, means_of(np.array([side[key] for key in common]), of))
-        for one, side in zip(both, keyed, strict=True)
+        SideTrials(side_trials.name, means_of(np.array([side[key] for key in common]), of))
+        for side_trials, side in zip(both, keyed, strict=True)
     )
     return a, b

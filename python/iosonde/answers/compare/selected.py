@@ -29,35 +29,35 @@ def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: 
     if comparison.ratio is not None:  # all pairs are above 0; what is not, and has no partner, has no logarithm
         values = [{key: float(np.log(value)) for key, value in side.items() if value > 0} for side in values]
     for own, other in ((0, 1), (1, 0)):
-        paired, partners, unpaired = _split(values[own], values[other])
+        paired, partners, unpaired = _split_by_partner(values[own], values[other])
         selection = detect_selection(paired, partners, unpaired)
-        if selection is not None and abs(selection.regression) >= _margin(comparison):
+        if selection is not None and abs(selection.regression) >= _get_margin(comparison):
             side = names[own] if group == DATA else called(names[own], group, part.units.get(group, ""))
-            yield _caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
+            yield _build_caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
 
 
-def _split(own: dict[Key, float], other: dict[Key, float]) -> tuple[Array, Array, Array]:
+def _split_by_partner(own: dict[Key, float], other: dict[Key, float]) -> tuple[Array, Array, Array]:
     """The values of a side that have a partner, their partners, and those that have none."""
     common = [key for key in own if key in other]
     rest = [value for key, value in own.items() if key not in other]
     return np.array([own[key] for key in common]), np.array([other[key] for key in common]), np.array(rest)
 
 
-def _margin(comparison: Comparison) -> float:
+def _get_margin(comparison: Comparison) -> float:
     """What counts as equal, of the differences of the pairs."""
     return comparison.difference_margin if comparison.ratio is None else float(np.log1p(comparison.margin))
 
 
-def _caveat(
+def _build_caveat(
     selection: Selection, comparison: Comparison, side: str, values: tuple[Array, Array], is_of_b: bool
 ) -> Caveat:
     paired, unpaired = values
-    low, high = _interval(comparison)
+    low, high = _get_interval(comparison)
     if is_of_b:  # the second value of a unit is then that of A
         low, high = -high, -low
     explained = comparison.verdict != CANNOT_TELL and selection.explains(low, high)
     means = [x.mean() if comparison.ratio is None else np.exp(x.mean()) for x in (paired, unpaired)]
-    seen = f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}"
+    evidence = f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}"
     which = "lower" if selection.is_low else "higher"
     text = Message(
         "selected-pairs",
@@ -67,7 +67,7 @@ def _caveat(
         side=side,
         direction=which,
         n_unpaired=unpaired.size,
-        difference=seen,
+        difference=evidence,
     )
     effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
     template = "the pairs are the {direction} values of {side}, so that regression to the mean " + effect
@@ -75,7 +75,7 @@ def _caveat(
     return Caveat(text, "selected", VerdictState.INCONCLUSIVE if explained else None, why)
 
 
-def _interval(comparison: Comparison) -> tuple[float, float]:
+def _get_interval(comparison: Comparison) -> tuple[float, float]:
     """The interval that decides, of the pairs' differences; of logarithms where a ratio decides."""
     low, high = comparison.decided.low, comparison.decided.high
     if low is None or high is None:

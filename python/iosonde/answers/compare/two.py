@@ -50,20 +50,27 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
             "leave {spell.group}, its levels and published sides out",
         )
     names = names_of(a, b)
-    if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
+    if several := next(
+        (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.known.names), None
+    ):
         raise InputError(
             "ambiguous-experiment",
             "{name} holds several experiments, and none is one of the other's",
             "{spell.experiment} last",
             name=several,
         )
-    known, other = _known(a, b, names, asked)
-    known = [name for name in known if name not in sides.pair]
-    of_a, of_b = (_responses(source, asked) for source in (a, b))
-    left_out: list[str] = [one_sided(name, some(gone))
-                for name, gone in ((names[0], [t for t in of_a if t not in of_b]),
-                                   (names[1], [t for t in of_b if t not in of_a])) if gone]  # fmt: skip
-    common = [title for title in of_a if title in of_b]
+    settings, other = _known(a, b, names, asked)
+    settings = [name for name in settings if name not in sides.pair]
+    responses_a, responses_b = (_collect_responses(source, asked) for source in (a, b))
+    excluded: list[str] = [
+        one_sided(name, some(gone))
+        for name, gone in (
+            (names[0], [t for t in responses_a if t not in responses_b]),
+            (names[1], [t for t in responses_b if t not in responses_a]),
+        )
+        if gone
+    ]
+    common = [title for title in responses_a if title in responses_b]
     if not common:
         raise DataError(
             "no-common-response",
@@ -71,13 +78,15 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
             "{excluded}",
             name_a=names[0],
             name_b=names[1],
-            excluded="; ".join(left_out),
+            excluded="; ".join(excluded),
         )
     parts: list[ComparedPart] = []
     for title in common:
-        made, alone = _of_response((of_a[title], of_b[title]), names, known, sides, len(common) > 1)
-        parts += made
-        left_out += [one for one in alone if one not in left_out]
+        response_parts, alone = _match_response(
+            (responses_a[title], responses_b[title]), names, settings, sides, len(common) > 1
+        )
+        parts += response_parts
+        excluded += [text for text in alone if text not in excluded]
     if not parts:
         raise DataError(
             "no-common-setting",
@@ -85,38 +94,48 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
             "{excluded}",
             name_a=names[0],
             name_b=names[1],
-            excluded="; ".join(left_out),
+            excluded="; ".join(excluded),
         )
-    guessed = [] if sides.by or not known or a.store or b.store else [
-        Caveat(Message("assumed-settings", "matched on {columns}, which look set: {spell.by} chooses",
-                       columns=", ".join(known)))]  # fmt: skip
+    guessed = (
+        []
+        if sides.by or not settings or a.store or b.store
+        else [
+            Caveat(
+                Message(
+                    "assumed-settings",
+                    "matched on {columns}, which look set: {spell.by} chooses",
+                    columns=", ".join(settings),
+                )
+            )
+        ]
+    )
     return Two(
         tuple(parts),
         names,
-        tuple(left_out),
-        (*_apart(a, b, names), *other, *guessed),
+        tuple(excluded),
+        (*_describe_separation(a, b, names), *other, *guessed),
     )
 
 
-def _responses(source: Source, asked: Asked) -> dict[str, Response]:
+def _collect_responses(source: Source, query: Asked) -> dict[str, Response]:
     """By title; each row of somebody's table is a trial."""
-    found = {one.title: one for one in responses(source, asked)}
+    by_title = {response.title: response for response in responses(source, query)}
     if source.store is not None:
-        return found
-    return {title: replace(one, rows=numbered(one.rows), warnings=()) for title, one in found.items()}
+        return by_title
+    return {title: replace(response, rows=numbered(response.rows), warnings=()) for title, response in by_title.items()}
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:
     """Two names that differ: the last part of the paths, else the paths, else A and B."""
-    for of in (lambda one: Path(one.name).name, lambda one: one.name):
+    for of in (lambda source: Path(source.name).name, lambda source: source.name):
         names = of(a), of(b)
         if names[0] != names[1]:
             return names
     return f"{a.name} (A)", f"{b.name} (B)"
 
 
-def _of_response(
-    both: tuple[Response, Response], names: tuple[str, str], known: Sequence[str], sides: Sides, several: bool
+def _match_response(
+    both: tuple[Response, Response], names: tuple[str, str], columns: Sequence[str], sides: Sides, several: bool
 ) -> tuple[list[ComparedPart], list[str]]:
     """The cells of one response that both have, and in words those of one alone."""
     first = both[0]
@@ -131,13 +150,18 @@ def _of_response(
             unit_b=both[1].unit or "no unit",
             name_b=names[1],
         )
-    table = stacked([one.rows for one in both], names)
-    present = [name for name in known if name in table.columns and name != first.title]
+    table = stacked([response.rows for response in both], names)
+    present = [name for name in columns if name in table.columns and name != first.title]
     settings = [table.column(name).name for name in sides.by] or present
-    adjust = sides.adjust if sides.adjust is not None else () if sides.pair else (
-        tuple(name for name in present if name not in settings))  # fmt: skip
-    within = all(one.within_run for one in both)
-    notes = tuple(dict.fromkeys(note for one in both for note in trial_caveats(one)))
+    adjust = (
+        sides.adjust
+        if sides.adjust is not None
+        else ()
+        if sides.pair
+        else (tuple(name for name in present if name not in settings))
+    )
+    within = all(response.within_run for response in both)
+    notes = tuple(dict.fromkeys(note for response in both for note in trial_caveats(response)))
     parts: list[ComparedPart] = []
     alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
     for key, rows in table.groups(settings):
@@ -147,8 +171,8 @@ def _of_response(
             alone[there.pop()].append(key)
             continue
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
-        made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
-        parts.append(of_runs(made, [DATA]))
+        compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
+        parts.append(of_runs(compared_part, [DATA]))
     return parts, [one_sided(name, _cells(settings, keys, table)) for name, keys in alone.items() if keys]
 
 
@@ -162,12 +186,12 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
     columns: dict[str, Column] = {}
     for name in dict.fromkeys(name for table in tables for name in table.columns):
         parts = [table.columns.get(name) for table in tables]
-        first = next(one for one in parts if one is not None)
-        if all(one is not None and one.numeric for one in parts):
-            values: Any = np.concatenate([one.values for one in parts if one is not None])
+        first = next(part for part in parts if part is not None)
+        if all(part is not None and part.numeric for part in parts):
+            values: Any = np.concatenate([part.values for part in parts if part is not None])
             columns[name] = replace(first, values=values)
             continue
-        cells = [cell for one, table in zip(parts, tables, strict=True) for cell in _values(one, len(table))]
+        cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
         columns[name] = column_of(name, cells, first.label, first.unit)
     if ROW in columns and "run" in columns:  # a store and a table: which trial is which is not known of both
         del columns[ROW]
@@ -175,7 +199,7 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
     return Table({**columns, DATA: column_of(DATA, whose)}, " and ".join(names))
 
 
-def _values(column: Column | None, n: int) -> list[Any]:
+def _list_values(column: Column | None, n: int) -> list[Any]:
     if column is None:
         return [None] * n
     return [None if value != value else value for value in column.values.tolist()]
@@ -184,16 +208,16 @@ def _values(column: Column | None, n: int) -> list[Any]:
 def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[list[str], tuple[Caveat, ...]]:
     """The columns that make cells: factors that vary in one of the two; and in words those that differ between them,
     each the same in all trials of its side."""
-    table = stacked([_whole(one) for one in (a, b)], names)
+    table = stacked([_whole(source) for source in (a, b)], names)
     if a.store is not None and b.store is not None:
-        found = factors.of_runs(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
-        candidates = [*found.names, *found.confounded]
-        twins = set(found.confounded)
+        run_factors = factors.of_runs(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
+        candidates = [*run_factors.names, *run_factors.confounded]
+        twins = set(run_factors.confounded)
     else:
-        candidates, twins = list(dict.fromkeys(name for one in (a, b) for name in _settings(one, asked))), set()
+        candidates, twins = list(dict.fromkeys(name for source in (a, b) for name in _settings(source, asked))), set()
     candidates = [name for name in candidates if name in table.columns]
-    between = [name for name in candidates if _constant(table, name)]
-    said = tuple(
+    between = [name for name in candidates if _is_constant(table, name)]
+    caveats = tuple(
         Caveat(
             Message(
                 "factor-differs", "{factor} differs, too: {levels}", factor=name, levels=_levels(table, name, names)
@@ -203,7 +227,7 @@ def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[
         for name in between
         if len(table.column(name).codes()[1]) > 1
     )
-    return [name for name in candidates if name not in between and name not in twins], said
+    return [name for name in candidates if name not in between and name not in twins], caveats
 
 
 def _whole(source: Source) -> Table:
@@ -214,32 +238,32 @@ def _settings(source: Source, asked: Asked) -> list[str]:
     """What is known of a store, or looks set in a table."""
     if source.store is not None:
         return source.known.names
-    measured = [one.measured or one.title for one in responses(source, asked)]
+    measured = [response.measured or response.title for response in responses(source, asked)]
     return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
 
 
-def _constant(table: Table, name: str) -> bool:
+def _is_constant(table: Table, name: str) -> bool:
     """Whether each side has one level."""
     return len(table.groups([DATA, name])) == len(table.groups([DATA]))
 
 
 def _levels(table: Table, name: str, names: Sequence[str]) -> str:
     unit = table.column(name).level_unit
-    found = {key[0]: level_shown(key[1], unit) for key, _ in table.groups([DATA, name])}
-    return ", ".join(f"{found.get(one)} in {one}" for one in names)
+    level_by_name = {key[0]: level_shown(key[1], unit) for key, _ in table.groups([DATA, name])}
+    return ", ".join(f"{level_by_name.get(side)} in {side}" for side in names)
 
 
-def _apart(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
+def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
     """That they were measured apart, and when; and what they have in common that they should not."""
-    spans = [_span(one) for one in (a, b)]
-    said = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
+    spans = [_span(source) for source in (a, b)]
+    labels = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
     template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
-    found = [Caveat(Message("measured-apart", template, data_a=said[0], data_b=said[1]), "order")]
+    caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), "order")]
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
         template = "both hold the same {runs}: of these there is no difference"
-        found.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
-    return tuple(found)
+        caveats.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
+    return tuple(caveats)
 
 
 def _span(source: Source) -> str:

@@ -70,25 +70,38 @@ class DiagnosedOperations:
     @property
     def slow(self) -> list[OperationClass]:
         """The classes that are slower than the fast one, that which costs most first."""
-        return sorted(self.classes[self.density.fast + 1 :], key=lambda one: -(one.shares.cost_s.value or 0.0))
+        return sorted(
+            self.classes[self.density.fast + 1 :],
+            key=lambda operation_class: -(operation_class.shares.cost_s.value or 0.0),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stable form, without the classes."""
-        found, test = self.density.hills, self.density.test
+        hills, test = self.density.hills, self.density.test
         return {
-            **self.group.to_json(), "trials": self.trials, "n": self.n, "failed": self.failed,
-            "bandwidth": found.bandwidth, "stability": found.stability,
-            "stable_from": found.stable_from, "stable_to": found.stable_to,
-            "hills": [list(one) for one in found.counts_at],
+            **self.group.to_json(),
+            "trials": self.trials,
+            "n": self.n,
+            "failed": self.failed,
+            "bandwidth": hills.bandwidth,
+            "stability": hills.stability,
+            "stable_from": hills.stable_from,
+            "stable_to": hills.stable_to,
+            "hills": [list(point) for point in hills.counts_at],
             "one_hill_p": None if test is None else test.p,
             "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
-            "cost_s": self.cost.cost_s.to_json(), "elapsed_s": self.cost.elapsed_s.to_json(), "unit": self.cost.unit,
-            "rate": self.cost.rate.to_json(), "rate_if_fast": self.cost.rate_if_fast.to_json(),
-            "tail_time_share": self.tail.to_json(), "drift": self.drift.change.to_json() if self.drift else None,
+            "cost_s": self.cost.cost_s.to_json(),
+            "elapsed_s": self.cost.elapsed_s.to_json(),
+            "unit": self.cost.unit,
+            "rate": self.cost.rate.to_json(),
+            "rate_if_fast": self.cost.rate_if_fast.to_json(),
+            "tail_time_share": self.tail.to_json(),
+            "drift": self.drift.change.to_json() if self.drift else None,
             "mechanism": self.reading.mechanism if self.reading else None,
             "reading": self.reading.words if self.reading else None,
-            "step_s": self.step_s, "notes": list(self.notes),
-        }  # fmt: skip
+            "step_s": self.step_s,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True)
@@ -109,17 +122,22 @@ class OperationCauses(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """One of all operations of a group where they read like something, one of each class that costs time."""
-        return tuple(verdict for group in self.groups for verdict in _verdicts(group))
+        return tuple(verdict for group in self.groups for verdict in _build_verdicts(group))
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde diagnose --json``."""
         return {
             "level": self.level,
-            "classes": [{**group.group.to_json(), **one.to_json()} for group in self.groups for one in group.classes],
+            "classes": [
+                {**group.group.to_json(), **operation_class.to_json()}
+                for group in self.groups
+                for operation_class in group.classes
+            ],
             "groups": [group.to_json() for group in self.groups],
-            "studies": self.study.content()["studies"] if self.study else [], "limits": list(self.limits),
+            "studies": self.study.content()["studies"] if self.study else [],
+            "limits": list(self.limits),
             "notes": list(self.notes),
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a class."""
@@ -127,16 +145,23 @@ class OperationCauses(Answer):
 
     def _records(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
-            for one in group.classes:
-                first = one.reasons[0].suspect if one.reasons else None
+            for operation_class in group.classes:
+                first = operation_class.reasons[0].suspect if operation_class.reasons else None
                 yield {
-                    **group.group.flat(), "class": one.called, "low_s": one.low_s, "high_s": one.high_s,
-                    "typical_s": one.typical_s, "n": one.n, **one.shares.share.flat("share"),
-                    **one.shares.time_share.flat("time_share"), **one.shares.cost_s.flat("cost_s"),
-                    "cause": one.cause, "mechanism": one.reading.mechanism if one.reading else None,
+                    **group.group.flat(),
+                    "class": operation_class.called,
+                    "low_s": operation_class.low_s,
+                    "high_s": operation_class.high_s,
+                    "typical_s": operation_class.typical_s,
+                    "n": operation_class.n,
+                    **operation_class.shares.share.flat("share"),
+                    **operation_class.shares.time_share.flat("time_share"),
+                    **operation_class.shares.cost_s.flat("cost_s"),
+                    "cause": operation_class.cause,
+                    "mechanism": operation_class.reading.mechanism if operation_class.reading else None,
                     "code": first.code if first else None,
                     "kappa": first.agreement.kappa if first else None,
-                }  # fmt: skip
+                }
 
 
 def bandwidth_of(text: str | float) -> str | float:
@@ -144,10 +169,10 @@ def bandwidth_of(text: str | float) -> str | float:
     if text in kernel.RULES:
         return text
     try:
-        found = float(text)
+        bandwidth = float(text)
     except ValueError:
-        found = -1.0
-    if not 0.001 <= found <= 2:
+        bandwidth = -1.0
+    if not 0.001 <= bandwidth <= 2:
         raise InputError(
             "invalid-option-value",
             "'{bandwidth}' is no bandwidth",
@@ -155,7 +180,7 @@ def bandwidth_of(text: str | float) -> str | float:
             bandwidth=text,
             rules=", ".join(kernel.RULES),
         )
-    return found
+    return bandwidth
 
 
 def check_clock(clock: str) -> None:
@@ -167,13 +192,16 @@ def check_clock(clock: str) -> None:
 
 
 def diagnose(
-    source: Source, level: float, names: Sequence[str] = (), response: Sequence[str] = (),
+    source: Source,
+    level: float,
+    names: Sequence[str] = (),
+    response: Sequence[str] = (),
     bandwidth: str | float = kernel.STABLE,
-) -> OperationCauses:  # fmt: skip
+) -> OperationCauses:
     """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
     column of durations of a table. Raises InputError, DataError."""
-    found: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
-    groups, notes = _groups(found, level, bandwidth, _MOST)
+    trials: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    groups, notes = _groups(trials, level, bandwidth, _MOST)
     return OperationCauses(groups, path_study.of_some(source, level, names), level, notes)
 
 
@@ -188,97 +216,148 @@ def _groups(
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
     """(those that took most time, that with the highest cost first; what was left out)."""
     counted: dict[OperationGroup, list[LogHistogram]] = {}
-    for group, made in found.histograms():
-        counted.setdefault(group, []).append(made)
+    for group, histogram in found.histograms():
+        counted.setdefault(group, []).append(histogram)
     found.check(counted)
-    longest = sorted(counted, key=lambda one: -sum(part.total() for part in counted[one]))
-    kept = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
-    seen: dict[OperationGroup, list[TrialLook]] = {group: [] for group in kept}
-    for group, look in found.looks(kept):
-        seen[group].append(look)
-    done = [_group(group, kept[group], seen[group], counted[group], level) for group in kept]
+    longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
+    density_by_group = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
+    looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
+    for group, look in found.looks(density_by_group):
+        looks_by_group[group].append(look)
+    done = [
+        _diagnose_group(group, density_by_group[group], looks_by_group[group], counted[group], level)
+        for group in density_by_group
+    ]
     notes = list(found.notes)
     if len(longest) > most:
         template = (
             "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} names others"
         )
         notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
-    done.sort(key=lambda one: -(one.cost.cost_s.value or 0.0))
+    done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
     return tuple(done), tuple(notes)
 
 
 def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """One trial alone; None where no operation took any time."""
-    counted = [made for _, made in in_memory.histograms([(group, trial)])]
+    counted = [histogram for _, histogram in in_memory.histograms([(group, trial)])]
     if not counted:
         return None
     classes = density_classes(counted[0])
     [(_, look)] = in_memory.looks([(group, trial)], {group: classes})
-    return _group(group, classes, [look], counted, level)
+    return _diagnose_group(group, classes, [look], counted, level)
 
 
-def _group(
+def _diagnose_group(
     group: OperationGroup,
     density: DensityClasses,
-    seen: Sequence[TrialLook],
+    looks: Sequence[TrialLook],
     histograms: Sequence[LogHistogram],
     level: float,
 ) -> DiagnosedOperations:
-    accounts = [one.account for one in seen]
+    accounts = [look.account for look in looks]
     shares = shares_of(accounts, density, level)
-    where = together([one.places for one in seen])
+    where = together([look.places for look in looks])
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
-    counts = np.sum([one.counts.sum(axis=0) for one in accounts], axis=0)
-    found = [tuple(reasons([one.suspects.get(place, []) for one in seen], _between(seen, density, place)))
-             for place in range(density.count)]  # fmt: skip
-    classes = tuple(
-        OperationClass(label_of(density, place), bounds[place] / 1e9, bounds[place + 1] / 1e9,
-                       density.typical_ns[place] / 1e9, int(counts[place]), shares[place], of_class(where, place),
-                       found[place], *_read(found[place], _times(group, density, place, seen)))
+    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
+    class_reasons = [
+        tuple(reasons([look.suspects.get(place, []) for look in looks], _between(looks, density, place)))
         for place in range(density.count)
-    )  # fmt: skip
-    notes = dict.fromkeys(note for one in seen for note in one.notes)
+    ]
+    classes = tuple(
+        OperationClass(
+            label_of(density, place),
+            bounds[place] / 1e9,
+            bounds[place + 1] / 1e9,
+            density.typical_ns[place] / 1e9,
+            int(counts[place]),
+            shares[place],
+            of_class(where, place),
+            class_reasons[place],
+            *_read(class_reasons[place], _times(group, density, place, looks)),
+        )
+        for place in range(density.count)
+    )
+    notes = dict.fromkeys(note for look in looks for note in look.notes)
     return DiagnosedOperations(
-        group, len(seen), int(counts.sum()), sum(one.failed for one in seen), classes, density,
-        cost_of(accounts, density, level), drift(accounts, density.fast, level),
-        mean([one.slowest(TAIL) for one in histograms], level).within(0.0, 1.0),
-        seen[-1].drawn, max(one.step_s for one in seen), tuple(notes), _of_all(seen),
-    )  # fmt: skip
+        group,
+        len(looks),
+        int(counts.sum()),
+        sum(look.failed for look in looks),
+        classes,
+        density,
+        cost_of(accounts, density, level),
+        drift(accounts, density.fast, level),
+        mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
+        looks[-1].drawn,
+        max(look.step_s for look in looks),
+        tuple(notes),
+        _read_all_operations(looks),
+    )
 
 
 def _read(found: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
-    suspects = [one.suspect for one in found]
+    suspects = [reason.suspect for reason in found]
     return reading(suspects, times), explanations(suspects, times)
 
 
 def _times(group: OperationGroup, density: DensityClasses, place: int, seen: Sequence[TrialLook]) -> Times:
     first = seen[0]
-    return Times(group.kind, group.size, density.typical_ns[density.fast] / 1e9, density.typical_ns[place] / 1e9,
-                  first.path, first.servers, first.whole.sent if first.whole else None, len(seen),
-                  first.local)  # fmt: skip
+    return Times(
+        group.kind,
+        group.size,
+        density.typical_ns[density.fast] / 1e9,
+        density.typical_ns[place] / 1e9,
+        first.path,
+        first.servers,
+        first.whole.sent if first.whole else None,
+        len(seen),
+        first.local,
+    )
 
 
-def _of_all(seen: Sequence[TrialLook]) -> Reading | None:
+def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """What all operations read like, where those of each trial do."""
-    found = [readings.of_all(one.whole) if one.whole else None for one in seen]
-    return found[0] if len({one.mechanism if one else None for one in found}) == 1 else None
+    trial_readings = [readings.of_all(look.whole) if look.whole else None for look in looks]
+    return (
+        trial_readings[0]
+        if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1
+        else None
+    )
 
 
-def _verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
+def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     response = f"{group.group.name}{setting}"
     if group.reading:
-        yield Verdict("cause", response, ("all",), VerdictState.DIFFERENT, claim=group.reading.mechanism,
-                      estimate=group.cost.cost_s)  # fmt: skip
-    for one in group.slow:
-        if one.shares.cost_s.value:
-            first = one.reasons[0].suspect.agreement if one.reasons else None
-            yield Verdict("cause", response, (one.called,), one.state, claim=" or ".join(one.explanations),
-                          estimate=one.shares.cost_s, p=first.p if first else None)  # fmt: skip
+        yield Verdict(
+            "cause",
+            response,
+            ("all",),
+            VerdictState.DIFFERENT,
+            claim=group.reading.mechanism,
+            estimate=group.cost.cost_s,
+        )
+    for operation_class in group.slow:
+        if operation_class.shares.cost_s.value:
+            first = operation_class.reasons[0].suspect.agreement if operation_class.reasons else None
+            yield Verdict(
+                "cause",
+                response,
+                (operation_class.called,),
+                operation_class.state,
+                claim=" or ".join(operation_class.explanations),
+                estimate=operation_class.shares.cost_s,
+                p=first.p if first else None,
+            )
 
 
 def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
-    return s410_trials.between(place, [one.trial for one in seen], [one.account.counts[:, place].sum() for one in seen],
-                               [one.account.counts.sum() for one in seen])  # fmt: skip
+    return s410_trials.between(
+        place,
+        [look.trial for look in seen],
+        [look.account.counts[:, place].sum() for look in seen],
+        [look.account.counts.sum() for look in seen],
+    )

@@ -35,26 +35,38 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
     group, suspect = _first(source, made)
     setting = dict(group.group.setting)
     names = {plain(name): name for name in source.known.names}
-    runs = [run for run in source.runs
-            if all(run.level(names[name]) == level for name, level in setting.items() if name in names)]  # fmt: skip
+    runs = [
+        run
+        for run in source.runs
+        if all(run.level(names[name]) == level for name, level in setting.items() if name in names)
+    ]
     experiment = source.store.experiment(runs[-1].experiment)
-    asked = group.group
-    told = confirmation(experiment.settings, setting, asked.operation, asked.kind, asked.size, suspect)
-    head = [f"{suspect.code} of {source.name}: {suspect.cause}", "What it shows if that is right:",
-            *(f"  {line}" for line in told.expected),
-            "iosonde run FILE --store confirm; iosonde diagnose confirm"]  # fmt: skip
-    return yaml_text.written(told.document, head)
+    operation_group = group.group
+    follow_up = confirmation(
+        experiment.settings, setting, operation_group.operation, operation_group.kind, operation_group.size, suspect
+    )
+    head = [
+        f"{suspect.code} of {source.name}: {suspect.cause}",
+        "What it shows if that is right:",
+        *(f"  {line}" for line in follow_up.expected),
+        "iosonde run FILE --store confirm; iosonde diagnose confirm",
+    ]
+    return yaml_text.written(follow_up.document, head)
 
 
 def _first(source: Source, made: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
-    found = [(one.shares.cost_s.value or 0.0, place, group, one.reasons[0].suspect)
-             for place, group in enumerate(made.groups) for one in group.slow if one.reasons]  # fmt: skip
-    if not found:
+    candidates = [
+        (operation_class.shares.cost_s.value or 0.0, place, group, operation_class.reasons[0].suspect)
+        for place, group in enumerate(made.groups)
+        for operation_class in group.slow
+        if operation_class.reasons
+    ]
+    if not candidates:
         raise DataError(
             "nothing-to-confirm",
             "{name}: nothing was found that could be confirmed",
             "see what diagnose says of it",
             name=source.name,
         )
-    _, _, group, suspect = max(found, key=lambda one: one[:2])
+    _, _, group, suspect = max(candidates, key=lambda candidate: candidate[:2])
     return group, suspect

@@ -76,16 +76,16 @@ class LargeRun:
 
     def _census(self) -> dict[Key, Span]:
         """What there is that is not rare."""
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for columns in self._store.operation_column_groups(self._run.id, _KEYS):
             codes = _codes(columns)
             if codes.size and (codes == codes[0]).all():
-                found[int(codes[0])] += codes.size
+                counts[int(codes[0])] += codes.size
                 continue
-            found.update(dict(zip(*(one.tolist() for one in np.unique(codes, return_counts=True)), strict=True)))
-            if len(found) > _MOST_KEYS:
-                found = Counter(dict(found.most_common(_MOST_KEYS // 2)))
-        return dict(self._spans_of(found))
+            counts.update(dict(zip(*(array.tolist() for array in np.unique(codes, return_counts=True)), strict=True)))
+            if len(counts) > _MOST_KEYS:
+                counts = Counter(dict(counts.most_common(_MOST_KEYS // 2)))
+        return dict(self._spans_of(counts))
 
     def _spans_of(self, found: Counter[int]) -> Iterator[tuple[Key, Span]]:
         by_kind: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -106,17 +106,17 @@ class LargeRun:
 
     def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
         """The rows of each group, a row group at a time."""
-        wanted = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
+        key_by_code = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
         for columns in self._store.operation_column_groups(self._run.id, names):
             codes = _codes(columns)
             if not codes.size:
                 continue
             if (codes == codes[0]).all():
-                if int(codes[0]) in wanted:
-                    yield wanted[int(codes[0])], columns
+                if int(codes[0]) in key_by_code:
+                    yield key_by_code[int(codes[0])], columns
                 continue
             there = set(np.unique(columns["phase"]).tolist())
-            for code, key in wanted.items():
+            for code, key in key_by_code.items():
                 rows = np.flatnonzero(codes == code) if key[0] in there else ()
                 if len(rows):
                     yield key, {name: values[rows] for name, values in columns.items()}
@@ -124,8 +124,8 @@ class LargeRun:
 
 def _codes(columns: Columns) -> npt.NDArray[np.int64]:
     """Phase, kind, status and size of each row as one number."""
-    found = columns["size"].astype(np.int64)
+    codes = columns["size"].astype(np.int64)
     for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
         if columns[name].any():
-            found |= columns[name].astype(np.int64) << at
-    return found
+            codes |= columns[name].astype(np.int64) << at
+    return codes

@@ -15,12 +15,21 @@ def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
     """With these ``names``: of a class by its label, as ``slow``, or by its place from the fastest on, as ``class 2``.
     Raises InputError for a class that there is not."""
     groups = tuple(
-        replace(group, classes=tuple(replace(one, name=names.get(f"class {at}", names.get(one.label)))
-                                     for at, one in enumerate(group.classes, 1)))
+        replace(
+            group,
+            classes=tuple(
+                replace(operation_class, name=names.get(f"class {at}", names.get(operation_class.label)))
+                for at, operation_class in enumerate(group.classes, 1)
+            ),
+        )
         for group in made.groups
-    )  # fmt: skip
-    there = dict.fromkeys(key for group in made.groups for at, one in enumerate(group.classes, 1)
-                          for key in (f"class {at}", one.label))  # fmt: skip
+    )
+    there = dict.fromkeys(
+        key
+        for group in made.groups
+        for at, operation_class in enumerate(group.classes, 1)
+        for key in (f"class {at}", operation_class.label)
+    )
     if unknown := [key for key in names if key not in there]:
         raise InputError(
             "unknown-class",

@@ -64,7 +64,7 @@ class OperationClass:
             "where": {"run": list(self.where.run), "offset": list(self.where.offset),
                       "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
                       "words": self.where.words},
-            "findings": [one.to_json() for one in self.reasons],
+            "findings": [reason.to_json() for reason in self.reasons],
         }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def path_of(run: StoredRun) -> KnownPath | None:
     """Of the lab of a run, the shortest round trip that was measured there; None where it was measured in none."""
     network = lab_truth.truth_of(run).get("network")
     emulated = ((run.facts.get("machine") or {}).get("lab") or {}).get("emulated") or {}
-    trips = [float(one["rtt_s"]) for one in emulated.get("links") or () if one.get("rtt_s")]
+    trips = [float(link["rtt_s"]) for link in emulated.get("links") or () if link.get("rtt_s")]
     if not trips or not network:
         return None
     from iosonde.lab.links import burst_bytes
@@ -38,17 +38,17 @@ def is_local(run: StoredRun) -> bool:
 
 def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
     """Kind of operation → what the servers' own counts in this run say of it; empty where they did not count."""
-    kept = store.raw_file(run.id, _COUNTS)
-    if kept is None:
+    raw_counts = store.raw_file(run.id, _COUNTS)
+    if raw_counts is None:
         return {}
-    servers = json.loads(kept).get("servers") or ()
-    told: dict[str, dict[str, Any]] = {}
-    for one in servers:
-        for each in one["operations"]:
-            told.setdefault(each["operation"], {})[one["server"]] = each
+    servers = json.loads(raw_counts).get("servers") or ()
+    counts_by_kind: dict[str, dict[str, Any]] = {}
+    for server in servers:
+        for each in server["operations"]:
+            counts_by_kind.setdefault(each["operation"], {})[server["server"]] = each
     return {
         kind: ServerTimes({name: (int(each["count"]), float(each["mean_s"])) for name, each in by_server.items()},
                           max(float(each["max_s"] or 0.0) for each in by_server.values()),
                           min(float(each["min_s"] or 0.0) for each in by_server.values()))
-        for kind, by_server in told.items()
+        for kind, by_server in counts_by_kind.items()
     }  # fmt: skip

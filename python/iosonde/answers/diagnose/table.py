@@ -41,9 +41,9 @@ class TableTrials:
             raise InputError(
                 "ambiguous-response", "{spell.response} names several columns", "name the one with the durations"
             )
-        self._took = table.column(response[0]) if response else _durations(table)
-        self._roles = {role: found for role, words in _ROLES.items()
-                       if (found := _called(table, words, self._took)) is not None}  # fmt: skip
+        self._took = table.column(response[0]) if response else _find_durations(table)
+        self._roles = {role: column for role, words in _ROLES.items()
+                       if (column := _find_column(table, words, self._took)) is not None}  # fmt: skip
         self._only = set(names)
         self._ns = _nanoseconds(table, self._took)
         self.notes: list[str] = [self._read_as()]
@@ -62,11 +62,11 @@ class TableTrials:
         return in_memory.looks(self._each(), classes)
 
     def _each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        for trial, of_trial in self._parts("trial", np.arange(len(self._table))):
-            for kind, of_kind in self._parts("kind", of_trial):
+        for trial, trial_rows in self._parts("trial", np.arange(len(self._table))):
+            for kind, kind_rows in self._parts("kind", trial_rows):
                 if self._only and str(kind) not in self._only:
                     continue
-                for size, rows in self._parts("size", of_kind):
+                for size, rows in self._parts("size", kind_rows):
                     if rows.size >= LEAST:
                         name = str(kind) if kind is not None else self._took.label or self._took.name
                         group = OperationGroup(name, name, self._bytes(size))
@@ -102,7 +102,7 @@ class TableTrials:
         start = _nanoseconds(self._table, self._roles["start"])[rows] if "start" in self._roles else None
         order = np.lexsort((np.arange(rows.size) if start is None else start, rank))
         rank, took = rank[order], took[order]
-        begun = _one_after_another(rank, took) if start is None else (start - start.min())[order].astype(np.int64)
+        begun = _infer_starts(rank, took) if start is None else (start - start.min())[order].astype(np.int64)
         offset = self._numbers("offset", rows)[order]
         return Operations(rank, self._codes("file", rows)[order], offset, begun, took, size,
                           placed="offset" in self._roles)  # fmt: skip
@@ -118,12 +118,12 @@ class TableTrials:
     def _numbers(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
         column = self._roles.get(role)
         return np.zeros(rows.size, np.int64) if column is None else \
-            (self._table.numbers(column.name)[rows] * _of_bytes(column)).astype(np.int64)  # fmt: skip
+            (self._table.numbers(column.name)[rows] * _compute_unit_bytes(column)).astype(np.int64)  # fmt: skip
 
     def _bytes(self, size: Any) -> int:
         if size is None:
             return 0
-        return parse_size(size) if isinstance(size, str) else int(size * _of_bytes(self._roles["size"]))
+        return parse_size(size) if isinstance(size, str) else int(size * _compute_unit_bytes(self._roles["size"]))
 
     def _read_as(self) -> str:
         others = [f"{role} {column.name}" for role, column in self._roles.items()]
@@ -131,23 +131,23 @@ class TableTrials:
         return Message("column-roles", "read as: {roles}", roles=roles, duration=self._took.name)
 
 
-def _durations(table: Table) -> Column:
+def _find_durations(table: Table) -> Column:
     """The column of durations, by its name, or the only one in a unit of time. Raises InputError."""
-    found = _called(table, _DURATION, None)
+    durations = _find_column(table, _DURATION, None)
     timed = [column for column in table.columns.values() if column.numeric and column.unit in _NS and column.unit]
-    if found is None and len(timed) == 1:
-        found = timed[0]
-    if found is None or not found.numeric:
+    if durations is None and len(timed) == 1:
+        durations = timed[0]
+    if durations is None or not durations.numeric:
         raise InputError(
             "no-time-column",
             "no column is seen to say how long operations took",
             "name it by {spell.response}; columns: {names}",
             names=", ".join(table.names),
         )
-    return found
+    return durations
 
 
-def _called(table: Table, words: Sequence[str], but: Column | None) -> Column | None:
+def _find_column(table: Table, words: Sequence[str], but: Column | None) -> Column | None:
     by_label = {
         (column.label or column.name).casefold(): column for column in table.columns.values() if column is not but
     }
@@ -177,12 +177,12 @@ def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
     return values
 
 
-def _of_bytes(column: Column) -> float:
+def _compute_unit_bytes(column: Column) -> float:
     return float(parse_size(f"1{column.unit}")) if column.unit and column.unit.lower() not in ("bytes", "byte") else 1.0
 
 
-def _one_after_another(rank: Array, took: Array) -> npt.NDArray[np.int64]:
+def _infer_starts(rank: Array, took: Array) -> npt.NDArray[np.int64]:
     after = np.cumsum(took) - took
     begins = np.flatnonzero(np.diff(rank, prepend=rank[0] - 1))
-    found: npt.NDArray[np.int64] = (after - np.repeat(after[begins], np.diff([*begins, rank.size]))).astype(np.int64)
-    return found
+    starts: npt.NDArray[np.int64] = (after - np.repeat(after[begins], np.diff([*begins, rank.size]))).astype(np.int64)
+    return starts

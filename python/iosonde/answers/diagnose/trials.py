@@ -53,15 +53,20 @@ class StoredTrials:
                 ".csv with a row for each",
                 name=source.name,
             )
-        if left := len(recorded) - len(self._runs):
-            self.notes.append(Message("incomplete-excluded", "{runs} left out", runs=counted(left, "incomplete run")))
+        if n_incomplete := len(recorded) - len(self._runs):
+            self.notes.append(
+                Message("incomplete-excluded", "{runs} left out", runs=counted(n_incomplete, "incomplete run"))
+            )
         elif not recorded[0].counts:
             self.notes.append(Message("only-incomplete", "no run is complete: these are what there is"))
         if taken := incomplete_among(self._runs):
             self.notes.append(taken)
-        told = dict.fromkeys((str(run.factors.get("tool", "")), one) for run in self._runs for one in run.cannot_tell)
+        limits = dict.fromkeys(
+            (str(run.factors.get("tool", "")), limit) for run in self._runs for limit in run.cannot_tell
+        )
         self.notes += [
-            Message("tool-limit", "{tool}: {limit}" if tool else "{limit}", tool=tool, limit=one) for tool, one in told
+            Message("tool-limit", "{tool}: {limit}" if tool else "{limit}", tool=tool, limit=limit)
+            for tool, limit in limits
         ]
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
@@ -84,14 +89,14 @@ class StoredTrials:
         """Raises DataError where nothing was found."""
         if not found:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
-            wanted = f" of {listed(sorted(self._only))}" if self._only else ""
+            selection = f" of {listed(sorted(self._only))}" if self._only else ""
             raise DataError(
                 "too-few-operations",
                 "{name} holds no {minimum} recorded operations of one kind and size{selection}",
                 "there are: {operations}",
                 name=self._name,
                 minimum=LEAST,
-                selection=wanted,
+                selection=selection,
                 operations=", ".join(there),
             )
 
@@ -109,8 +114,11 @@ class StoredTrials:
 
     def _phases(self, run: StoredRun) -> list[StoredPhase]:
         """Those that are asked for."""
-        return [phase for phase in run.phases
-                if phase.is_step and (not self._only or {phase.operation, phase.name} & self._only)]  # fmt: skip
+        return [
+            phase
+            for phase in run.phases
+            if phase.is_step and (not self._only or {phase.operation, phase.name} & self._only)
+        ]
 
     def _group_of(self, run: StoredRun) -> GroupOf:
         """(phase, kind, size) → what is diagnosed together."""
@@ -126,10 +134,14 @@ class StoredTrials:
         for phase in self._phases(run):
             waits = bool(phase.open_flags & _WAITING)
             for kind, operations, failed in split(columns, phase, _native.KINDS, units=units, local=local):
-                exact = None if phase.recorded_all else _exact(phase, _native.KINDS[kind], operations.size)
+                exact = (
+                    None if phase.recorded_all else _build_exact_histogram(phase, _native.KINDS[kind], operations.size)
+                )
                 group, notes = group_of(phase, kind, operations.size), tuple(_notes(operations, exact))
-                yield group, TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind),
-                                             waits)  # fmt: skip
+                yield (
+                    group,
+                    TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind), waits),
+                )
 
 
 def is_large(run: StoredRun) -> bool:
@@ -137,14 +149,14 @@ def is_large(run: StoredRun) -> bool:
     return (run.n_operations or 0) > IN_MEMORY
 
 
-def _exact(phase: StoredPhase, kind: str, size: int) -> LogHistogram | None:
+def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHistogram | None:
     """The durations of all operations of a kind, from the histogram that was kept beside a sample; None where there is
     none, or where they are not all of this size, or some of them failed."""
-    made = phase.totals.get(kind) or {}
-    if made.get("errors") or made.get("bytes", 0) != size * made.get("count", 0):
+    totals = phase.totals.get(kind) or {}
+    if totals.get("errors") or totals.get("bytes", 0) != size * totals.get("count", 0):
         return None
-    found = of_buckets(_native.bucket_edges_ns(), phase.histograms.get(kind) or ())
-    return found if found is not None and found.n == made.get("count") else None
+    histogram = of_buckets(_native.bucket_edges_ns(), phase.histograms.get(kind) or ())
+    return histogram if histogram is not None and histogram.n == totals.get("count") else None
 
 
 def _notes(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:

@@ -43,9 +43,9 @@ def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, a
     trials = source.trials(asked.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     varying = [factor.name for factor in source.known.factors if factor.role is Role.SET]
-    named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
+    metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
     tables = []
-    for operation, metric, unit in named:
+    for operation, metric, unit in metrics:
         title = metric_title(operation, metric)
         table = of_metric(trials, rows[operation, metric], title, unit)
         tables.append((title, metric_of(metric, unit), table))
@@ -56,10 +56,10 @@ def advice_of_table(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Choosing, level: float
 ) -> Section[ResponseAdvice]:
     """One part for each response of a table."""
-    seen = guess(table, responses, by)
-    columns = [table.column(name) for name in seen.responses]
+    roles = guess(table, responses, by)
+    columns = [table.column(name) for name in roles.responses]
     tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
-    return _section(tables, asked, seen.settings, level)
+    return _section(tables, asked, roles.settings, level)
 
 
 def _section(
@@ -70,9 +70,9 @@ def _section(
     first: IosondeError | None = None
     for title, metric, table in tables[:MOST_RESPONSES]:
         chosen = [table.column(name).name for name in asked.choose]
-        given = [name for name in varying if name not in chosen] if asked.given is None else asked.given
+        instance_factors = [name for name in varying if name not in chosen] if asked.given is None else asked.given
         try:
-            items.append(_advice(title, metric, table, asked, given, level))
+            items.append(_advise_response(title, metric, table, asked, instance_factors, level))
         except IosondeError as error:
             first = first or error
             missing.append(missing_part(title, error))
@@ -85,66 +85,78 @@ def _section(
     return Section(tuple(items), tuple(missing))
 
 
-def _advice(
-    title: str, metric: Metric, table: Table, asked: Choosing, given: Sequence[str], level: float
+def _advise_response(
+    title: str, metric: Metric, table: Table, choosing: Choosing, instance_factors: Sequence[str], level: float
 ) -> ResponseAdvice:
     lower = metric.better is Better.LOWER
-    made = advise(table, title, asked.choose, given, level, Wish(metric.unit, lower, current=asked.current))
-    gain = made.gain
+    advice = advise(
+        table, title, choosing.choose, instance_factors, level, Wish(metric.unit, lower, current=choosing.current)
+    )
+    gain = advice.gain
     return ResponseAdvice(
         title=title,
         unit=metric.unit,
-        head=_head(made, lower),
-        sentence=sentence_of(made),
-        choose=tuple(made.instances.choose),
-        over=made.instances.shown(gain.over) if gain else "",
-        over_set=made.instances.levels_of(gain.over) if gain else None,
-        ratio=gain.ratio if gain and made.kind != "nothing" else None,
-        compared=_compared(made),
-        defaults=_defaults(made),
-        rules=tuple(map(_rule, made.rules)),
-        warnings=tuple(made.warnings),
+        head=_head(advice, lower),
+        sentence=sentence_of(advice),
+        choose=tuple(advice.instances.choose),
+        over=advice.instances.shown(gain.over) if gain else "",
+        over_set=advice.instances.levels_of(gain.over) if gain else None,
+        ratio=gain.ratio if gain and advice.kind != "nothing" else None,
+        compared=_compared(advice),
+        defaults=_list_defaults(advice),
+        rules=tuple(map(_rule, advice.rules)),
+        warnings=tuple(advice.warnings),
     )
 
 
 def _head(advice: Advice, lower: bool) -> str:
-    made = advice.instances
-    given = ", ".join(feature.name for feature in made.features)
-    of = f"{counted(len(made), 'instance')} ({given})" if given else "one instance"
-    settings = f"{counted(len(made.settings), 'setting')} ({'/'.join(made.choose)})"
+    instances = advice.instances
+    feature_names = ", ".join(feature.name for feature in instances.features)
+    of = f"{counted(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
+    settings = f"{counted(len(instances.settings), 'setting')} ({'/'.join(instances.choose)})"
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
 def _rule(made: Rule) -> AdviceRule:
-    asked = tuple(one.in_base() for one in made.conditions)
-    return AdviceRule(made.when, made.then, asked, made.levels, made.instances, made.share, made.lowest)
+    conditions = tuple(condition.in_base() for condition in made.conditions)
+    return AdviceRule(made.when, made.then, conditions, made.levels, made.instances, made.share, made.lowest)
 
 
 def _compared(made: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
-    gain, shown, levels_of = made.gain, made.instances.shown, made.instances.levels_of
+    gain, setting_text, levels_of = made.gain, made.instances.shown, made.instances.levels_of
     if gain is None:
         return ()
-    named = {"rules": "rules", "default": shown(made.best_default)}
-    what = named.get(made.kind, "rules, not advised")
-    over = f"{shown(gain.over)} ({'in use' if gain.over == made.current else 'best default'})"
-    found = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
-    if what != shown(gain.over):
+    labels = {"rules": "rules", "default": setting_text(made.best_default)}
+    what = labels.get(made.kind, "rules, not advised")
+    over = f"{setting_text(gain.over)} ({'in use' if gain.over == made.current else 'best default'})"
+    rows = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
+    if what != setting_text(gain.over):
         levels = levels_of(made.best_default) if made.kind == "default" else None
-        found.insert(0, Compared(what, levels, gain.advised, gain.lowest))
+        rows.insert(0, Compared(what, levels, gain.advised, gain.lowest))
     if gain.possible is not None:
-        found.append(Compared("the best of each instance", None, gain.possible, None))
-    return tuple(found)
+        rows.append(Compared("the best of each instance", None, gain.possible, None))
+    return tuple(rows)
 
 
-def _defaults(made: Advice) -> tuple[AdviceDefault, ...]:
+def _list_defaults(advice: Advice) -> tuple[AdviceDefault, ...]:
     """The best ones first, and the one in use wherever it stands."""
-    ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
-    kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]
-    shown, levels_of = made.instances.shown, made.instances.levels_of
-    notes = {made.best_default: "best default"} | ({made.current: "in use"} if made.current else {})
+    ordered = sorted(advice.defaults, key=lambda d: -d.rel_arith)
+    selected = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == advice.current]
+    setting_text, levels_of = advice.instances.shown, advice.instances.levels_of
+    notes = {advice.best_default: "best default"} | ({advice.current: "in use"} if advice.current else {})
     return tuple(
-        AdviceDefault(shown(d.setting), levels_of(d.setting), notes.get(d.setting, ""), d.best, d.tied, d.worst,
-                      d.rel_arith, d.rel_harm, d.lowest, d.abs)
-        for d in kept
-    )  # fmt: skip
+        AdviceDefault(
+            setting_text(d.setting),
+            levels_of(d.setting),
+            notes.get(d.setting, ""),
+            d.best,
+            d.tied,
+            d.worst,
+            d.rel_arith,
+            d.rel_harm,
+            d.lowest,
+            d.abs,
+        )
+        for d in selected
+    )

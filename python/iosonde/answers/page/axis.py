@@ -55,9 +55,9 @@ def title(operation: str) -> str:
     """An operation as a heading; one that is not of the envelope keeps its name."""
     if operation in TITLES:
         return TITLES[operation]
-    whole = operation.removesuffix("_writer_node").replace("write_buffered", "write", 1)
-    said = "".join(text for part, text in _PARTS.items() if part in operation)
-    return TITLES[whole] + said if whole in TITLES and said else operation
+    base = operation.removesuffix("_writer_node").replace("write_buffered", "write", 1)
+    suffix = "".join(text for part, text in _PARTS.items() if part in operation)
+    return TITLES[base] + suffix if base in TITLES and suffix else operation
 
 
 def metric_title(operation: str, metric: str) -> str:

@@ -43,12 +43,12 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
         name = titles[operation, metric] + said_of(rest, overview.units)
         inside = includes.get((operation, metric), "")
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
-    return tuple(sorted(bars, key=lambda one: place(one.operation)))
+    return tuple(sorted(bars, key=lambda chart: place(chart.operation)))
 
 
 def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> DataTable | None:
     """The metrics that are no bar: the other clocks, the parts of operations."""
-    known = {(bars.operation, bars.metric) for bars in shown}
+    drawn_keys = {(bars.operation, bars.metric) for bars in shown}
     rows = tuple(
         (
             title(row.operation),
@@ -61,7 +61,7 @@ def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> DataTable |
             row.n,
         )
         for row in sorted(every.rows, key=lambda row: (place(row.operation), row.metric, axis.size(row.by)))
-        if (row.operation, row.metric) not in known
+        if (row.operation, row.metric) not in drawn_keys
     )
     columns = ("operation", "metric", axis.factor, "mean", "low", "high", "unit", "trials")
     return DataTable("Other clocks and parts", columns, rows) if rows else None
@@ -92,7 +92,7 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
         why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
         template = "None of the {n_trials} trials is complete.{reason}"
         return Section(missing=(Message("only-incomplete", template, n_trials=len(runs), reason=why),))
-    if len({(cell.nodes, one.title) for one in bars for cell in one.cells}) == len({one.operation for one in bars}):
+    if len({(cell.nodes, bar.title) for bar in bars for cell in bar.cells}) == len({bar.operation for bar in bars}):
         template = "Only one setting was measured: scaling cannot be told. Try {spell.nodes:1,2,4}."
         return Section(tuple(bars), (Message("nothing-varies", template),))
     return Section(tuple(bars))

@@ -50,44 +50,44 @@ class Started:
 
     def section(self) -> Section[Bound]:
         """At most one item, when the operations have been shown to ``losses``."""
-        return Section((_bound(self),)) if self.shares else Section(missing=self.missing)
+        return Section((_build_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
 def start(source: Source, asked: str | None, wanted: Asked) -> Started:
     """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
-    of_store, level = source.store is not None, wanted.level
+    is_store, level = source.store is not None, wanted.level
     probe, labs = own_probe(source.store), LabTruths.of(source)
     if asked is None and probe is None and not labs.by_run:
-        return Started(of_store, level)
-    given = parse(asked) if asked is not None else GivenSystem({}, {}, {})
-    amount = given.others.get("data")
-    size_asked = None if amount is None else float(parse_size(amount))
-    how = How(given.others.get("unit"), given.words.get("operation"), size_asked)
+        return Started(is_store, level)
+    system = parse(asked) if asked is not None else GivenSystem({}, {}, {})
+    amount = system.others.get("data")
+    data_size = None if amount is None else float(parse_size(amount))
+    how = How(system.others.get("unit"), system.words.get("operation"), data_size)
     try:
-        found, inputs, notes = _found(source, given, (probe, labs.names), wanted, how)
+        measured_shares, inputs, notes = _found(source, system, (probe, labs.names), wanted, how)
     except IosondeError as error:
         if asked is not None:
             raise
-        known = "a lab" if labs.by_run else "a probe"
+        origin = "a lab" if labs.by_run else "a probe"
         template = "The store knows {source}, but no bound: {reason}."
-        return Started(of_store, level, missing=(Message(error.code, template, source=known, reason=error.message),))
-    return Started(of_store, level, tuple(found), inputs, tuple(notes), losses=Losses(found))
+        return Started(is_store, level, missing=(Message(error.code, template, source=origin, reason=error.message),))
+    return Started(is_store, level, tuple(measured_shares), inputs, tuple(notes), losses=Losses(measured_shares))
 
 
-def _bound(started: Started) -> Bound:
-    found, inputs = started.shares, started.inputs
-    made = Bounds(started.level, shares=found)
+def _build_bound(started: Started) -> Bound:
+    measured_shares, inputs = started.shares, started.inputs
+    bounds = Bounds(started.level, shares=measured_shares)
     losses, why = _losses(started)
-    names = tuple(dict.fromkeys(name for one in found for name in one.by))
-    lines = rooflines(found, _against(inputs), _title)
+    names = tuple(dict.fromkeys(name for share in measured_shares for name in share.by))
+    lines = rooflines(measured_shares, _choose_axis(inputs), _format_title)
     return Bound(
-        sentence=made.sentence,
-        inputs=_inputs(inputs, started.of_store, _of_labs(found)),
-        assumptions=tuple(made.assumptions),
-        notes=(*started.notes, *made.unknown, *why),
+        sentence=bounds.sentence,
+        inputs=_list_inputs(inputs, started.of_store, _describe_lab_inputs(measured_shares)),
+        assumptions=tuple(bounds.assumptions),
+        notes=(*started.notes, *bounds.unknown, *why),
         by=names,
-        shares=tuple(_share(one, names) for one in found),
-        rooflines=tuple(Roofline(**vars(one)) for one in lines[:_MOST_FIGURES]),
+        shares=tuple(_share(share, names) for share in measured_shares),
+        rooflines=tuple(Roofline(**vars(line)) for line in lines[:_MOST_FIGURES]),
         losses=losses,
     )
 
@@ -96,74 +96,76 @@ def _found(
     source: Source, given: GivenSystem, known: tuple[str | None, Collection[str]], asked: Asked, how: How
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
-    found: list[MeasuredShare] = []
+    measured_shares: list[MeasuredShare] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
         # A probe knows the CPU time of reading and of writing: each has inputs of its own.
         read = _read(source, given, operation, known, asked.level)
-        every, said = shares(source, read, asked, how)
-        mine = [one for one in every if one.ceiling.system.operation == operation]
+        every, doubts = shares(source, read, asked, how)
+        mine = [share for share in every if share.ceiling.system.operation == operation]
         if mine:
-            found += mine
+            measured_shares += mine
             inputs[operation] = read
-            notes |= dict.fromkeys((*read.notes, *said))
+            notes |= dict.fromkeys((*read.notes, *doubts))
     if source.store is not None:
-        found = [one for one in found if not is_part(one.operation)]
-    if not found:
+        measured_shares = [share for share in measured_shares if not is_part(share.operation)]
+    if not measured_shares:
         raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")
-    return sorted(found, key=lambda one: place(one.operation)), inputs, list(notes)
+    return sorted(measured_shares, key=lambda share: place(share.operation)), inputs, list(notes)
 
 
 def _read(
     source: Source, given: GivenSystem, operation: str, known: tuple[str | None, Collection[str]], level: float
 ) -> Inputs:
     """``known`` to the store: its own probe, and the fields that its labs tell, which come before that."""
-    words, (probe, of_labs) = {"operation": operation, **given.words}, known
+    words, (probe, lab_fields) = {"operation": operation, **given.words}, known
     if "probe" in given.others:
-        probe, of_labs = given.others["probe"], ()
+        probe, lab_fields = given.others["probe"], ()
     probes = () if probe is None else (probe,)
-    return inputs_of(Said(given.fields, words, probes, given.others.get("cluster"), of_labs), source.table, level)
+    return inputs_of(Said(given.fields, words, probes, given.others.get("cluster"), lab_fields), source.table, level)
 
 
-def _against(inputs: Mapping[str, Inputs]) -> str:
+def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
     """The axis of the rooflines: what is a column, else the clients."""
     columns = next(iter(inputs.values())).columns
     return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
 
 
-def _title(one: MeasuredShare) -> str:
-    return metric_title(one.operation, one.metric) if one.operation else one.metric
+def _format_title(share: MeasuredShare) -> str:
+    return metric_title(share.operation, share.metric) if share.operation else share.metric
 
 
-def _share(one: MeasuredShare, names: Sequence[str]) -> BoundShare:
-    levels = tuple(levels_shown(names, one.by, one.units))
-    limit = tuple(word(term) for term in one.ceiling.limit)
-    return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)
+def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
+    levels = tuple(levels_shown(names, share.by, share.units))
+    limit = tuple(word(term) for term in share.ceiling.limit)
+    return BoundShare(_format_title(share), levels, share.measured, share.ceiling.s, limit, share.share, share.verdict)
 
 
-def _of_labs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
+def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
     """Name of an option → what the lab says of it, in all cells."""
-    told = sources(shares).get(THE_LAB, [])
-    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in told}
+    lab_values = sources(shares).get(THE_LAB, [])
+    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in lab_values}
 
 
-def _inputs(inputs: Mapping[str, Inputs], of_store: bool, of_labs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _list_inputs(
+    inputs: Mapping[str, Inputs], is_store: bool, lab_texts: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
     """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
-    found: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in of_labs.items()}
-    for operation, one in inputs.items():
+    option_texts: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in lab_texts.items()}
+    for operation, operation_inputs in inputs.items():
         for flag, (name, *_) in OPTIONS.items():
-            text = _shown(one, name)
+            text = _shown(operation_inputs, name)
             if text:
-                found.setdefault(flag.removeprefix("--"), {})[operation] = text
+                option_texts.setdefault(flag.removeprefix("--"), {})[operation] = text
     for name in ("clients", "servers"):
-        if name not in found:
-            found[name] = dict.fromkeys(
-                inputs, "the nodes of each cell" if of_store and name == "clients" else "1, not given"
+        if name not in option_texts:
+            option_texts[name] = dict.fromkeys(
+                inputs, "the nodes of each cell" if is_store and name == "clients" else "1, not given"
             )
     return tuple(
         (name if len({*texts.values()}) == 1 and len(texts) == len(inputs) else f"{name}, {operation}", text)
-        for name, texts in found.items()
+        for name, texts in option_texts.items()
         for operation, text in (texts.items() if len({*texts.values()}) > 1 else [*texts.items()][:1])
     )
 
@@ -172,7 +174,7 @@ def _shown(inputs: Inputs, name: str) -> str:
     """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
     if name in inputs.columns:
         return f"column {inputs.columns[name]}"
-    value, *ends = (getattr(one, name) for one in (inputs.system, inputs.worst, inputs.best))
+    value, *ends = (getattr(system, name) for system in (inputs.system, inputs.worst, inputs.best))
     if value == getattr(System(), name):
         return ""
     if ends[0] == ends[1]:
@@ -189,5 +191,7 @@ def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     if len(falls) > _MOST_FIGURES:
         template = "the losses of {most} of {n_cells} cells are drawn: choose with {spell.where}"
         why = [*why, Message("truncated", template, most=_MOST_FIGURES, n_cells=len(falls))]
-    items = tuple(WaterfallBars.of(one, title(one.operation), list(said_of_fall(one))) for one in falls[:_MOST_FIGURES])
+    items = tuple(
+        WaterfallBars.of(fall, title(fall.operation), list(said_of_fall(fall))) for fall in falls[:_MOST_FIGURES]
+    )
     return items, why

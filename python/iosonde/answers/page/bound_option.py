@@ -31,10 +31,10 @@ def parse(text: str) -> GivenSystem:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
         return GivenSystem({}, {}, {"probe": text})
-    found, known = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
-    for name in found:
-        if name not in known:
-            near = get_close_matches(name, known, 1)
+    pairs, keys = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
+    for name in pairs:
+        if name not in keys:
+            near = get_close_matches(name, keys, 1)
             raise InputError(
                 "unknown-key",
                 "{spell.bound}: there is no '{key}'",
@@ -42,6 +42,6 @@ def parse(text: str) -> GivenSystem:
                 key=name,
                 suggestion="".join(near),
             )
-    words = words_of(*(found.get(name) for name in _WORDS))
-    fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
-    return GivenSystem(fields, words, {name: found[name] for name in _OTHERS if name in found})
+    words = words_of(*(pairs.get(name) for name in _WORDS))
+    fields = {_FIELDS[name]: value for name, value in pairs.items() if name in _FIELDS}
+    return GivenSystem(fields, words, {name: pairs[name] for name in _OTHERS if name in pairs})

@@ -36,10 +36,14 @@ def open_chosen(
 def choose(store: Store, experiment: str | None) -> Chosen:
     """The experiment asked for, or the last. Raises InputError for an unknown id."""
     runs = [StoredRun(document) for document in store.runs()]
-    ids, saved = experiments.measured(runs), {one.id: one for one in store.experiments()}
+    ids, saved = experiments.measured(runs), {record.id: record for record in store.experiments()}
     several = len({run.experiment for run in runs}) > 1  # also a probe beside the one that is measured
-    shown = experiments.of_word(store, experiments.LAST if experiment is None and several else experiment)
-    note = f"Of {experiments.note(ids, shown)[3:]}." if experiment is None and shown and len(ids) > 1 else ""
-    experiment = shown
-    seeds = [saved[one].seed for one in (ids if experiment is None else [experiment]) if one in saved]
+    selected = experiments.of_word(store, experiments.LAST if experiment is None and several else experiment)
+    note = f"Of {experiments.note(ids, selected)[3:]}." if experiment is None and selected and len(ids) > 1 else ""
+    experiment = selected
+    seeds = [
+        saved[experiment_id].seed
+        for experiment_id in (ids if experiment is None else [experiment])
+        if experiment_id in saved
+    ]
     return Chosen(experiment, seeds[-1] if seeds else None, note)

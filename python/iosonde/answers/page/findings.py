@@ -22,13 +22,15 @@ def findings_of(
     overview: Overview,
     runs: Sequence[StoredRun],
     problems: Sequence[Finding],
-    of_models: Sequence[Finding] = (),
+    model_findings: Sequence[Finding] = (),
 ) -> tuple[Finding, ...]:
     """Of the checks, the runs themselves, the store and the regressions; each sentence once, the worst first."""
-    of_runs = [finding for run in runs for finding in run.findings]
-    every = {(one.code, one.sentence): one for one in (*overview.findings, *of_runs, *problems, *of_models)}
+    run_findings = [finding for run in runs for finding in run.findings]
+    every = {
+        (entry.code, entry.sentence): entry for entry in (*overview.findings, *run_findings, *problems, *model_findings)
+    }
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    return tuple(sorted([*every.values(), *said(overview.warnings)], key=lambda one: order.index(one.severity)))
+    return tuple(sorted([*every.values(), *said(overview.warnings)], key=lambda entry: order.index(entry.severity)))
 
 
 def said(warnings: Sequence[str]) -> list[Finding]:
@@ -42,27 +44,27 @@ def wrong(findings: Sequence[Finding], measured: bool) -> str:
         return "None of the checks found anything." if measured else ""
     counts = Counter(str(finding.severity) for finding in findings)
     nouns = {"error": "error", "warning": "warning", "info": "note"}
-    said = [counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
-    return f"{' and '.join([', '.join(said[:-1]), said[-1]] if len(said) > 1 else said)}."
+    phrases = [counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
+    return f"{' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}."
 
 
 def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
     """What speaks against the models, for the page's first screen: what is said of several once, its numbers aside,
     with those it is about."""
     several = len(models.items) > 1
-    found: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for model in models.items:
         for finding in model.findings:
             words = _NUMBER.sub("", finding.sentence)
-            found.setdefault((finding.code, words), []).append((model.title, finding))
-    said = []
-    for pairs in found.values():
+            groups.setdefault((finding.code, words), []).append((model.title, finding))
+    top_findings = []
+    for pairs in groups.values():
         title, first = pairs[0]
         others = [other for other, _ in pairs[1:]]
-        alike = len({one.sentence for _, one in pairs}) == 1
+        alike = len({member.sentence for _, member in pairs}) == 1
         who = f"{title} and {counted(len(others), 'other')}" if others and alike else title
         sentence = f"{who if several else 'regression'}: {first.sentence}"
         sentence += "" if alike else f"; with other numbers of {counted(len(others), 'other')}"
         evidence = {**first.evidence, **({"said of": ", ".join([title, *others])} if others else {})}
-        said.append(Finding(first.code, first.severity, sentence, evidence, first.action))
-    return said
+        top_findings.append(Finding(first.code, first.severity, sentence, evidence, first.action))
+    return top_findings

@@ -32,7 +32,7 @@ def first_screen(
     return FirstScreen(
         headline=headline(target, tools_of(runs), runs, overview, axis),
         what=tuple(what),
-        fast=" ".join(filter(None, (_fast(runs, clock), wire.words(runs)))) if overview.rows else "",
+        fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.words(runs)))) if overview.rows else "",
         sure=(interval_words(overview),) if overview.rows else (),
         wrong=wrong(findings, bool(runs)),
         sentence=overview.sentence,
@@ -42,16 +42,16 @@ def first_screen(
 def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
     """What the settings say of the metrics that the questions of an experiment name; of all where they name none of
     those whose settings differ."""
-    asked = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
-    if not asked:
+    selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
+    if not selected:
         return overview.sentence
-    return " ".join(filter(None, (*sentences(asked, overview.units), overview.closing)))
+    return " ".join(filter(None, (*sentences(selected, overview.units), overview.closing)))
 
 
-def clock_of(clock: str, told: Told) -> str:
+def clock_of(clock: str, tool_clocks: Told) -> str:
     """Until when the rates count, or whose they are, as a sentence without its full stop."""
-    said = "; ".join(clock_words(clock, told))
-    return said[:1].upper() + said[1:]
+    text = "; ".join(clock_words(clock, tool_clocks))
+    return text[:1].upper() + text[1:]
 
 
 def interval_words(overview: Overview) -> str:
@@ -63,16 +63,16 @@ def interval_words(overview: Overview) -> str:
     return f"{100 * overview.level:g} % intervals of the mean over {trials} a setting."
 
 
-def _fast(runs: Sequence[StoredRun], clock: str) -> str:
+def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
     sizes = runs[-1].facts.get("envelope") or {}
     if "large_file_size" not in sizes:
         return f"{clock}." if clock else ""
     return (
         f"{clock}; large files {format_size(sizes['large_file_size'])} in {format_size(sizes['transfer_size'])} "
-        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: {_cache(runs)}."
+        f"transfers, small files {format_size(sizes['small_file_size'])}; cache before reads: {_describe_cache(runs)}."
     )
 
 
-def _cache(runs: Sequence[StoredRun]) -> str:
+def _describe_cache(runs: Sequence[StoredRun]) -> str:
     states = sorted({str(run.factors.get("client_cache") or "unknown") for run in runs})
     return " or ".join(states)

@@ -19,7 +19,7 @@ _VERBS = {"write_large": "writes", "read_1to1_large": "reads"}
 # In an operation's name its kind of object; most readers came for files.
 _LATER = ("directory_", "tree_")
 _MOST = 3  # metrics
-_NAMED = 3  # factors
+_MAX_FACTORS = 3  # factors
 _LONG = 40  # characters of a command
 
 
@@ -35,13 +35,13 @@ def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overv
         over = f" {'from' if axis.factor == 'nodes' else 'with'} {counted(size, axis.noun)}"
     else:
         names = overview.by
-        over = f" over {' × '.join(names) if len(names) <= _NAMED else counted(len(names), 'factor')}"
+        over = f" over {' × '.join(names) if len(names) <= _MAX_FACTORS else counted(len(names), 'factor')}"
     verbs = [f"{verb} {_span(some)}" for name, verb in _VERBS.items() if (some := _of(rows, name))]
     if verbs:
         return f"{target} {' and '.join(verbs)}{over}"
     over = over.replace(" from ", " with ")
     of = f"{tools} " if tools else ""
-    return f"{target}: {of}{', '.join(_metrics(rows, tools, _commands(runs)))}{over}"
+    return f"{target}: {of}{', '.join(_metrics(rows, tools, _collect_commands(runs)))}{over}"
 
 
 def _of(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
@@ -50,16 +50,16 @@ def _of(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
     return [row for row in some if row.metric == some[0].metric]
 
 
-def _twice(operation: str, metric: str, known: Collection[tuple[str, str]]) -> bool:
+def _is_redundant_rate(operation: str, metric: str, metric_keys: Collection[tuple[str, str]]) -> bool:
     """Whether a rate of our engine is only its bandwidth by the size of an operation."""
-    return metric.startswith("rate_") and (operation, metric.replace("rate_", "bandwidth_", 1)) in known
+    return metric.startswith("rate_") and (operation, metric.replace("rate_", "bandwidth_", 1)) in metric_keys
 
 
 def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) -> Iterator[str]:
     """The first metrics: ``write 366 to 799 MiB/s``; that one of them is a rate its unit says."""
-    known = dict.fromkeys((row.operation, row.metric) for row in rows)
-    kept = [key for key in known if tools or not _twice(*key, known)]
-    keys = sorted(kept, key=lambda key: (key[0] in commands, *_order(*key)))
+    metric_keys = dict.fromkeys((row.operation, row.metric) for row in rows)
+    selected = [key for key in metric_keys if tools or not _is_redundant_rate(*key, metric_keys)]
+    keys = sorted(selected, key=lambda key: (key[0] in commands, *_build_sort_key(*key)))
     before = ""
     for operation, metric in keys[:_MOST]:
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
@@ -67,15 +67,15 @@ def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) 
         if operation in commands and metric == "seconds":
             yield f"'{commands[operation]}' takes {_span(some)}"
             continue
-        said = [] if operation == before else [operation]
-        said += [] if words in ("bandwidth", "rate") and operation else [words]
-        yield " ".join([*said, _span(some)])
+        phrases = [] if operation == before else [operation]
+        phrases += [] if words in ("bandwidth", "rate") and operation else [words]
+        yield " ".join([*phrases, _span(some)])
         before = operation
     if len(keys) > _MOST:
         yield f"and {len(keys) - _MOST} more"
 
 
-def _order(operation: str, metric: str) -> tuple[bool, int, bool]:
+def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
     """As the page orders operations; of those that it has no order of, bandwidths first."""
     return operation.startswith(_LATER), place(operation)[0], not metric.startswith("bandwidth")
 
@@ -101,10 +101,10 @@ def shortened(command: str) -> str:
     return command if len(command) <= _LONG else f"{command[: _LONG - 1]}…"
 
 
-def _commands(runs: Sequence[StoredRun]) -> dict[str, str]:
+def _collect_commands(runs: Sequence[StoredRun]) -> dict[str, str]:
     """The operation of a step that was given no name, only a command → the command."""
-    found = {}
+    commands = {}
     for phase in (phase for run in runs[-1:] for phase in run.phases if phase.is_command):
         if phase.name.startswith("step-") and phase.operation == phase.name:
-            found[phase.operation] = shortened(phase.command)
-    return found
+            commands[phase.operation] = shortened(phase.command)
+    return commands

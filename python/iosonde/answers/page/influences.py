@@ -40,7 +40,7 @@ MOST_ROWS = 2000
 MOST_RESPONSES = 4
 _FAMILIES = ("mean", "linear", "loglinear", "tree depth=3", "tree", "neighbours")
 _SEED = 0
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,17 @@ def influences_of_table(
 ) -> Section[content.Influence]:
     """One part for each response of a table."""
     columns = [table.column(name) for name in responses]
-    asked = [
-        _Asked(one.name, table, one.name, metric_of(one.label, one.unit).better, options.effects.get(("", one.name)))
-        for one in columns
+    requests = [
+        _Asked(
+            column.name,
+            table,
+            column.name,
+            metric_of(column.label, column.unit).better,
+            options.effects.get(("", column.name)),
+        )
+        for column in columns
     ]
-    return _section(asked, settings, options)
+    return _section(requests, settings, options)
 
 
 def influences_of_store(
@@ -82,59 +88,71 @@ def influences_of_store(
 ) -> Section[content.Influence]:
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
-    asked = [
-        _Asked(title, of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better,
-               options.effects.get(key))
+    requests = [
+        _Asked(
+            title,
+            of_metric(trials, rows[key], title, unit),
+            title,
+            metric_of(key[1], unit).better,
+            options.effects.get(key),
+        )
         for key, (title, unit) in titles.items()
         if key in rows
-    ]  # fmt: skip
-    return _section(asked, settings, options)
+    ]
+    return _section(requests, settings, options)
 
 
 def _section(asked: Sequence[_Asked], settings: Sequence[str], options: InfluenceOptions) -> Section[content.Influence]:
-    items, missing, varied = [], [], list(_varied(asked, settings))
-    for one, names in varied[:MOST_RESPONSES]:
-        if len(one.table) > MOST_ROWS:
+    items, missing, varied = [], [], list(_select_varied(asked, settings))
+    for request, names in varied[:MOST_RESPONSES]:
+        if len(request.table) > MOST_ROWS:
             template = "{response}: {n_rows:,} rows are more than a page analyses; iosonde rank and iosonde fit do."
-            missing.append(Message("too-many-rows", template, response=one.title, n_rows=len(one.table)))
+            missing.append(Message("too-many-rows", template, response=request.title, n_rows=len(request.table)))
             continue
         try:
-            items.append(_influence(one, names, options))
+            items.append(_influence(request, names, options))
         except IosondeError as error:
-            missing.append(missing_part(one.title, error))
+            missing.append(missing_part(request.title, error))
     if len(varied) > MOST_RESPONSES:
-        others = ", ".join(one.title for one, _ in varied[MOST_RESPONSES:])
+        others = ", ".join(request.title for request, _ in varied[MOST_RESPONSES:])
         template = "Not analysed here: {responses}; iosonde rank and iosonde fit do."
         missing.append(Message("too-many-responses", template, responses=others))
     return Section(tuple(items), tuple(missing))
 
 
-def _varied(asked: Sequence[_Asked], settings: Sequence[str]) -> Iterator[tuple[_Asked, list[str]]]:
+def _select_varied(requests: Sequence[_Asked], settings: Sequence[str]) -> Iterator[tuple[_Asked, list[str]]]:
     """Those whose settings vary, with the rows that have a value and the terms; the regressions name the others."""
-    for one in asked:
-        known = one.table.take(~one.table.column(one.response).missing)
-        if names := varying_terms(known, settings):
-            yield replace(one, table=known), list(names)
+    for request in requests:
+        valid_rows = request.table.take(~request.table.column(request.response).missing)
+        if names := varying_terms(valid_rows, settings):
+            yield replace(request, table=valid_rows), list(names)
 
 
-def _influence(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+def _influence(request: _Asked, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
     level = options.level
-    data = examples(one.table, one.response, names)
+    data = examples(request.table, request.response, names)
     missing: list[str] = []
-    kept, left = options.limits.over(data)
-    missing += map(as_sentence, left)
-    tested = one.effects if one.effects is not None and set(names) <= set(one.effects.factors) else None
-    ranking = _or_said(lambda: _ranking(data, tested, _besides(one, names, options)), "No ranking", missing)
-    made = _or_said(lambda: _chosen(data, level), "No model", missing)
-    if made is None:
-        return content.Influence(one.title, data.unit, ranking, None, None, None, tuple(missing))
+    violation, notes = options.limits.over(data)
+    missing += map(as_sentence, notes)
+    tested = request.effects if request.effects is not None and set(names) <= set(request.effects.factors) else None
+    ranking = _run_or_report(
+        lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
+    )
+    choice = _run_or_report(lambda: _choose_model(data, level), "No model", missing)
+    if choice is None:
+        return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
-        one.title, data.unit, ranking, _judged(data, made, level), _tree(data, made),
-        what_if.rows_of(data, made.model, one.better, level, kept), tuple(missing),
-    )  # fmt: skip
+        request.title,
+        data.unit,
+        ranking,
+        _judge_model(data, choice, level),
+        _build_tree(data, choice),
+        what_if.rows_of(data, choice.model, request.better, level, violation),
+        tuple(missing),
+    )
 
 
-def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made | None:
+def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -> _Result | None:
     try:
         return make()
     except IosondeError as error:
@@ -142,45 +160,55 @@ def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made 
         return None
 
 
-def _besides(one: _Asked, names: Sequence[str], options: InfluenceOptions) -> Besides:
+def _collect_covariates(request: _Asked, names: Sequence[str], options: InfluenceOptions) -> Besides:
     others = [name for name in options.besides if name not in names]
-    return besides_rows(one.table, one.response, by_levels(one.table, names), others, options.level)
+    return besides_rows(request.table, request.response, by_levels(request.table, names), others, options.level)
 
 
-def _ranking(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
-    made = with_besides(rank(data, besides.level, effects=effects), besides)
-    head = f"{made.n} trials of {made.n_cells} settings; {made.estimator}."
-    if made.noise is not None and made.noise.value is not None:
-        head += f" {100 * made.noise.value:.0f} % of the variance is noise between repeats."
+def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
+    ranking = with_besides(rank(data, besides.level, effects=effects), besides)
+    head = f"{ranking.n} trials of {ranking.n_cells} settings; {ranking.estimator}."
+    if ranking.noise is not None and ranking.noise.value is not None:
+        head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
     shares = tuple(
         content.FactorShare(
-            one.name, one.effects.tried if one.effects else "", one.over_all.s1, one.over_all.st, one.zero_line
+            factor.name,
+            factor.effects.tried if factor.effects else "",
+            factor.over_all.s1,
+            factor.over_all.st,
+            factor.zero_line,
         )
-        for one in made.factors
+        for factor in ranking.factors
     )
-    return content.ResponseRanking(head, made.sentence, made.warnings, shares)
+    return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
 
 
-def _chosen(data: Examples, level: float) -> Choice:
-    found = candidates(_FAMILIES, int(data.cells.max()) + 1)
-    return choose(data, found, groups(data), None, level, _SEED)
+def _choose_model(data: Examples, level: float) -> Choice:
+    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    return choose(data, models, groups(data), None, level, _SEED)
 
 
-def _judged(data: Examples, made: Choice, level: float) -> content.JudgedModel:
-    taken = made.tried[made.chosen]
+def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:
+    taken = choice.tried[choice.chosen]
     return content.JudgedModel(
-        made.model.name, _sentence(data, made), tuple(data.y[taken.rows].tolist()), tuple(taken.predicted.tolist()),
-        taken.mae, made.baseline.mae, made.noise.mae if made.noise else None, _curve(data, made, level),
-    )  # fmt: skip
+        choice.model.name,
+        _format_sentence(data, choice),
+        tuple(data.y[taken.rows].tolist()),
+        tuple(taken.predicted.tolist()),
+        taken.mae,
+        choice.baseline.mae,
+        choice.noise.mae if choice.noise else None,
+        _curve(data, choice, level),
+    )
 
 
-def _sentence(data: Examples, made: Choice) -> str:
+def _format_sentence(data: Examples, choice: Choice) -> str:
     """As ``iosonde fit`` says it, in the unit of the page, and how far repeats lie apart."""
-    scale = human_scale(abs(made.tried[made.chosen].mae.value or 1.0), data.unit)
-    if made.noise is None:
-        return verdict(made, scale)
-    noise = f"{significant(made.noise.mae / scale[0])} {scale[1]}".rstrip()
-    return f"{verdict(made, scale)} Repeats differ from their own mean by {noise}."
+    scale = human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
+    if choice.noise is None:
+        return verdict(choice, scale)
+    noise = f"{significant(choice.noise.mae / scale[0])} {scale[1]}".rstrip()
+    return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
 
 
 def _curve(data: Examples, made: Choice, level: float) -> tuple[content.LearningPoint, ...]:
@@ -192,19 +220,25 @@ def _curve(data: Examples, made: Choice, level: float) -> tuple[content.Learning
     return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
 
 
-def _tree(data: Examples, made: Choice) -> content.Tree | None:
+def _build_tree(data: Examples, choice: Choice) -> content.Tree | None:
     """The chosen model where it is a tree, else the small tree that was tried beside it; none where the mean is as
     good, for its branches would be noise."""
-    if made.model.family == "mean":
+    if choice.model.family == "mean":
         return None
-    trees = [one for one in made.tried if one.candidate.family == "tree" and not one.refused]
+    trees = [
+        tried_model
+        for tried_model in choice.tried
+        if tried_model.candidate.family == "tree" and not tried_model.refused
+    ]
     if not trees:
         return None
-    taken = made.tried[made.chosen]
-    shown = taken if taken in trees else trees[0]
-    form: dict[str, Any] = dict(train(data, "tree", checked("tree", shown.candidate.options), made.model.seed).form)
+    taken = choice.tried[choice.chosen]
+    selected = taken if taken in trees else trees[0]
+    form: dict[str, Any] = dict(
+        train(data, "tree", checked("tree", selected.candidate.options), choice.model.seed).form
+    )
     nodes = tuple(form["nodes"])
     if len(nodes) < 2:
         return None
-    told = tuple((" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in rules(nodes))
-    return content.Tree(nodes, told, shown.mae)
+    leaves = tuple((" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in rules(nodes))
+    return content.Tree(nodes, leaves, selected.mae)

@@ -38,9 +38,9 @@ class Shapes:
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from the engine's histograms."""
         setting = tuple(run.level(name) for name in self._by)
-        for operation, kind, made in _of_run(run, operations):
+        for operation, kind, distribution in _of_run(run, operations):
             key = (operation, kind, *setting)
-            self.found[key] = self.found[key] + made if key in self.found else made
+            self.found[key] = self.found[key] + distribution if key in self.found else distribution
 
 
 def _of_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, Shape]]:
@@ -68,19 +68,19 @@ def latencies_of(
         template = "No operation was recorded, so there is no distribution to show."
         return Section(missing=(Message("no-recorded-operations", template),)), None
     percentiles: dict[Key, dict[str, Estimate]] = {}
-    for one in overview.latency:
-        named = percentiles.setdefault((one.operation, one.kind, *one.by.values()), {})
-        named[_name(one.percentile)] = one.duration
-    drawn = _largest(shapes)
+    for entry in overview.latency:
+        by_percentile = percentiles.setdefault((entry.operation, entry.kind, *entry.by.values()), {})
+        by_percentile[_name(entry.percentile)] = entry.duration
+    drawn = _find_largest(shapes)
     figures: dict[tuple[Any, ...], list[Key]] = {}
     for key in sorted(shapes, key=lambda key: place(key[0])):
         if key[:2] in drawn:
             figures.setdefault((*key[:2], rest_of(_setting(key, overview.by), axis)), []).append(key)
-    items = [_figure(group, keys, shapes, percentiles, overview, axis) for group, keys in figures.items()]
+    items = [_build_figure(group, keys, shapes, percentiles, overview, axis) for group, keys in figures.items()]
     return Section(tuple(items)), _others(overview, axis, drawn)
 
 
-def _figure(
+def _build_figure(
     group: tuple[Any, ...],
     keys: Sequence[Key],
     shapes: Mapping[Key, Shape],
@@ -98,36 +98,42 @@ def _figure(
         )
     # The first reason for each percentile: further ones differ only in how few operations there were.
     unsure: dict[str, str] = {}
-    for name, warning in ((n, w) for one in series for n, e in one.percentiles.items() for w in e.warnings[:1]):
+    for name, warning in ((n, w) for entry in series for n, e in entry.percentiles.items() for w in e.warnings[:1]):
         unsure.setdefault(name, warning)
     return Latency(
         operation,
         f"{title(operation)}: {kind}{said_of(rest, overview.units)}",
-        tuple(sorted(series, key=lambda one: one.nodes)),
+        tuple(sorted(series, key=lambda entry: entry.nodes)),
         f"~ cannot be told: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )
 
 
-def _largest(shapes: Mapping[Key, Shape]) -> set[tuple[str, str]]:
+def _find_largest(shapes: Mapping[Key, Shape]) -> set[tuple[str, str]]:
     """For each operation the kind whose calls took most time together."""
     spent: dict[tuple[str, str], float] = {}
-    for key, one in shapes.items():
-        spent[key[0], key[1]] = spent.get((key[0], key[1]), 0.0) + one.total_ns
+    for key, distribution in shapes.items():
+        spent[key[0], key[1]] = spent.get((key[0], key[1]), 0.0) + distribution.total_ns
     operations = {operation for operation, _ in spent}
     return {max((pair for pair in spent if pair[0] == operation), key=spent.__getitem__) for operation in operations}
 
 
 def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> DataTable | None:
     rows = tuple(
-        (title(one.operation), one.kind, axis.size(one.by), _name(one.percentile), *_values(one.duration))
-        for one in overview.latency
-        if (one.operation, one.kind) not in drawn
+        (
+            title(entry.operation),
+            entry.kind,
+            axis.size(entry.by),
+            _name(entry.percentile),
+            *_unpack_estimate(entry.duration),
+        )
+        for entry in overview.latency
+        if (entry.operation, entry.kind) not in drawn
     )
     columns = ("phase", "operation", axis.factor, "percentile", "value (s)", "low (s)", "high (s)", "trials")
     return DataTable("The other operations inside these phases", columns, rows) if rows else None
 
 
-def _values(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
+def _unpack_estimate(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
     return estimate.value, estimate.low, estimate.high, estimate.n
 
 

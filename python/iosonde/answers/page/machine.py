@@ -39,7 +39,7 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
     groups = [
         FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
-        for name, value in sorted(machine.items(), key=lambda item: _order(item[0]))
+        for name, value in sorted(machine.items(), key=lambda item: _find_position(item[0]))
         if value
     ]
     differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
@@ -47,7 +47,7 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
 
 
-def _order(name: str) -> int:
+def _find_position(name: str) -> int:
     return list(_MACHINE_TITLES).index(name) if name in _MACHINE_TITLES else len(_MACHINE_TITLES)
 
 
@@ -59,13 +59,13 @@ def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for number, item in enumerate(value):
             label = str(item.get("name", number)) if isinstance(item, dict) else str(number)
-            rest = {key: one for key, one in item.items() if key != "name"} if isinstance(item, dict) else item
+            rest = {key: entry for key, entry in item.items() if key != "name"} if isinstance(item, dict) else item
             yield from flat(rest, f"{name} {label}".strip())
     elif value not in (None, "", []):
-        yield _fact(name, value)
+        yield _format_fact(name, value)
 
 
-def _fact(name: str, value: Any) -> tuple[str, str]:
+def _format_fact(name: str, value: Any) -> tuple[str, str]:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if number and name.endswith("_bytes") and not name.endswith("mtu_bytes"):
         name, value = name.removesuffix("_bytes"), format_size(value)

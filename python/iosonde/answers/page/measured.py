@@ -25,30 +25,38 @@ _SIZES = ("nodes", "ranks_per_node", "ranks")
 
 def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
     """The directory that was measured; of imported runs the store."""
-    named = dict.fromkeys(run.target for run in runs if run.target is not None)
-    return ", ".join(named) or otherwise
+    targets = dict.fromkeys(run.target for run in runs if run.target is not None)
+    return ", ".join(targets) or otherwise
 
 
 def asked_of(experiments: Sequence[Experiment]) -> str:
     """What the one experiment is called that a file described; '' where there are others, or no file."""
-    named = {one.name if "file" in one.settings else "" for one in experiments}
-    return named.pop() if len(named) == 1 else ""
+    names = {experiment.name if "file" in experiment.settings else "" for experiment in experiments}
+    return names.pop() if len(names) == 1 else ""
 
 
 def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
     """The tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` where it was
     of one."""
-    found: dict[str, dict[str, None]] = {}
+    versions_by_tool: dict[str, dict[str, None]] = {}
     for run in runs:
-        pairs = [run.source.partition(" ")[::2]] if run.imported else [
-            (tool, " ".join(phase.tool_versions) if len(phase.tools) == 1 else "")
-            for phase in run.phases for tool in phase.tools
-        ]  # fmt: skip
+        pairs = (
+            [run.source.partition(" ")[::2]]
+            if run.imported
+            else [
+                (tool, " ".join(phase.tool_versions) if len(phase.tools) == 1 else "")
+                for phase in run.phases
+                for tool in phase.tools
+            ]
+        )
         for tool, version in pairs:
-            found.setdefault(tool, {})[version] = None
-    said = [f"{tool} {next(iter(of))}".strip() if versions and len(of) == 1 else tool for tool, of in found.items()]
-    more = len(said) - _MOST_TOOLS
-    return listed([*said[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if said else ""
+            versions_by_tool.setdefault(tool, {})[version] = None
+    texts = [
+        f"{tool} {next(iter(of))}".strip() if versions and len(of) == 1 else tool
+        for tool, of in versions_by_tool.items()
+    ]
+    more = len(texts) - _MOST_TOOLS
+    return listed([*texts[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if texts else ""
 
 
 def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
@@ -58,15 +66,15 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
         return
     complete = sum(run.complete for run in runs)
     lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
-    swept = _swept(overview)
+    swept = _describe_factors(overview)
     if all(run.imported for run in runs):
         yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."
         return
     what = tools_of(runs, True) or _steps(runs) or ", ".join(sorted({run.source for run in runs}))
     mounts = [deep(run.facts, "machine", "mount") or {} for run in runs]
-    places = dict.fromkeys(_place(one) for one in mounts if one.get("type"))
+    places = dict.fromkeys(_place(mount) for mount in mounts if mount.get("type"))
     on = f" on {' and '.join(places)}" if places else ""
-    yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_size(runs, axis)])}."
+    yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_describe_size(runs, axis)])}."
     drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
     seconds = sum(run.seconds for run in runs)
     yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {format_seconds(seconds)} of measuring."
@@ -84,14 +92,16 @@ def _steps(runs: Sequence[StoredRun]) -> str:
     phases = [phase for phase in runs[-1].phases if phase.is_step]
     if not phases or not all(phase.is_command for phase in phases):
         return ""
-    said = [f"'{shortened(phase.command)}'" for phase in phases]
-    return listed([*said[:_MOST_TOOLS], *([f"{len(said) - _MOST_TOOLS} more"] if len(said) > _MOST_TOOLS else [])])
+    commands = [f"'{shortened(phase.command)}'" for phase in phases]
+    return listed(
+        [*commands[:_MOST_TOOLS], *([f"{len(commands) - _MOST_TOOLS} more"] if len(commands) > _MOST_TOOLS else [])]
+    )
 
 
-def _size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
+def _describe_size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
     sizes = sorted({axis.size(run.factors) for run in runs})
-    given = [run.factors.get("ranks_per_node") for run in runs]
-    each = sorted({count_of(level) for level in given if level is not None})
+    levels = [run.factors.get("ranks_per_node") for run in runs]
+    each = sorted({count_of(level) for level in levels if level is not None})
     series = f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}"
     on_each = "" if sizes == [1] else " on each"
     per_node = f", {counted(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
@@ -103,26 +113,26 @@ def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
     return several and runs[-1].facts.get("launcher") == "local" and axis.factor == "nodes"
 
 
-def _swept(overview: Overview) -> str:
+def _describe_factors(overview: Overview) -> str:
     """The factors with what they were set to: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
     names = [name for name in overview.by if name not in _SIZES]
-    said = [f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]]
+    texts = [f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]]
     more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
-    return "; ".join([*said, *more])
+    return "; ".join([*texts, *more])
 
 
 def _levels(name: str, overview: Overview) -> str:
     levels = list(dict.fromkeys(row.by.get(name) for row in overview.rows))
-    return said_levels([one for one in levels if one is not None], name, overview.units)
+    return said_levels([level for level in levels if level is not None], name, overview.units)
 
 
 def said_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
     """All of a few; of many numbers or sizes the least and the largest, of many names how many."""
-    shown = [level_shown(level, units.get(name, "")) for level in levels]
-    if len(shown) < _MOST_LEVELS:
-        return listed(shown) if shown else ""
+    texts = [level_shown(level, units.get(name, "")) for level in levels]
+    if len(texts) < _MOST_LEVELS:
+        return listed(texts) if texts else ""
     amounts = [level if isinstance(level, (int, float)) else size_of(str(level)) for level in levels]
     if all(amount is not None for amount in amounts):
-        ordered = [text for _, text in sorted(zip(amounts, shown, strict=True))]
-        return f"{ordered[0]} to {ordered[-1]} ({len(shown)} levels)"
-    return f"{', '.join(shown[: _MOST_LEVELS - 1])} and {len(shown) - _MOST_LEVELS + 1} more"
+        ordered = [text for _, text in sorted(zip(amounts, texts, strict=True))]
+        return f"{ordered[0]} to {ordered[-1]} ({len(texts)} levels)"
+    return f"{', '.join(texts[: _MOST_LEVELS - 1])} and {len(texts) - _MOST_LEVELS + 1} more"

@@ -49,9 +49,14 @@ from .trials import trials_of
 
 
 def page_of_store(
-    source: Source, chosen: Chosen, asked: Asked, command: Sequence[str] = (), on: Sequence[str] = (),
-    bound: str | None = None, constraints: tuple[str, ...] = (),
-) -> Page:  # fmt: skip
+    source: Source,
+    chosen: Chosen,
+    asked: Asked,
+    command: Sequence[str] = (),
+    on: Sequence[str] = (),
+    bound: str | None = None,
+    constraints: tuple[str, ...] = (),
+) -> Page:
     """Everything that the page shows but advice. ``asked.on`` make the cells, by default what varies; ``on`` are terms
     for the regressions instead of these; ``bound`` is what ``--bound`` says, ``constraints`` what settings
     have to fulfil beside those of the experiment. The operations of each run are read once.
@@ -65,19 +70,19 @@ def page_of_store(
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
     titles = titles_by_key(overview, runs)
-    told = told_by(source, asked)
+    tool_clocks = told_by(source, asked)
     trials = source.trials(asked.choice).rows
     models = models_of_store(overview, trials, on, level, titles)
     findings = findings_of(overview, runs, source.damage, at_the_top(models))
     target = target_of(runs, source.name)
     latencies, others = latencies_of(overview, shapes.found, axis)
     lines, chosen_trial = timelines_of(runs, axis)
-    clock = clock_of(own_clock(source, asked), told)
+    clock = clock_of(own_clock(source, asked), tool_clocks)
     first = first_screen(asked_of(source.experiments) or target, runs, overview, findings, axis, chosen, clock)
     return Page(
         title=f"iosonde report: {target}",
         target=target,
-        measured=_period(runs),
+        measured=_format_period(runs),
         level=level,
         answers=replace(first, sentence=sentence_about(overview, asked_metrics(source))),
         findings=findings,
@@ -87,24 +92,29 @@ def page_of_store(
         trials=trials_of(runs, overview, axis),
         facts=facts_of(runs),
         reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=None if told else clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
+        clocks=None if tool_clocks else clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
-        summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()},
-                             {} if told else {(one.operation, one.metric): one.includes for one in bars}),
+        summary=summaries_of(
+            overview,
+            {key: title for key, (title, _) in titles.items()},
+            {} if tool_clocks else {(bar.operation, bar.metric): bar.includes for bar in bars},
+        ),
         models=models,
         influences=influences_of_store(
-            trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), titles,
+            trials,
+            columns_of(on, trials) if on else _list_scattered(source, trials, overview.by),
+            titles,
             InfluenceOptions(level, KeptConstraints(constraints, source), overview.effects, overview.by if on else ()),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
         slow=slow_of(source, level),
-        more=_more(source, asked) if told else "",
+        more=_describe_other_metrics(source, asked) if tool_clocks else "",
         verdicts=overview.verdicts,
-    )  # fmt: skip
+    )
 
 
 def _last_hit(source: Source) -> OverTimePlot | None:
@@ -112,10 +122,12 @@ def _last_hit(source: Source) -> OverTimePlot | None:
     runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
         return None
-    made = of_run(source, runs[-1], len(runs), ())
-    hit = tuple(one for one in made.phases if one.marks)
+    plot = of_run(source, runs[-1], len(runs), ())
+    hit = tuple(phase for phase in plot.phases if phase.marks)
     return (
-        replace(made, phases=tuple(sorted(hit, key=lambda one: one.marks[0].what in (UNDONE, WELL)))) if hit else None
+        replace(plot, phases=tuple(sorted(hit, key=lambda phase: phase.marks[0].what in (UNDONE, WELL))))
+        if hit
+        else None
     )
 
 
@@ -123,19 +135,19 @@ def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[s
     """(operation, metric) → (heading, unit) of everything that has sections of its own, in the order of a page: what a
     tool says of itself before what its command took."""
     steps = {phase.operation for run in runs[-1:] for phase in run.phases if phase.is_command}
-    kept = [row for row in overview.rows if not is_part(row.operation)]
-    rows = sorted(kept, key=lambda row: (row.operation in steps, place(row.operation)[0]))
+    selected = [row for row in overview.rows if not is_part(row.operation)]
+    rows = sorted(selected, key=lambda row: (row.operation in steps, place(row.operation)[0]))
     units = {(row.operation, row.metric): row.unit for row in rows}
     return {key: (title, units[key]) for key, title in titles_of(rows).items()}
 
 
-def _more(source: Source, asked: Asked) -> str:
+def _describe_other_metrics(source: Source, query: Asked) -> str:
     """How many numbers the tools gave besides, and how to see them."""
-    every, shown = (
+    every, selected = (
         {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
-        for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(asked.choice).rows)
+        for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(query.choice).rows)
     )
-    rest = len(every - shown)
+    rest = len(every - selected)
     if not rest:
         return ""
     template = "{metrics} " + ("was" if rest == 1 else "were") + " measured; {spell.metric:all} shows them"
@@ -167,17 +179,17 @@ def figures_of_store(source: Source, asked: Asked, kinds: Sequence[str]) -> Show
     )
 
 
-def _scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
+def _list_scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
     """The settings, and numbers that change with one of them and are told apart all the same."""
     confounded = source.known.confounded if len(trials) else {}
     return [*by, *(name for name, other in confounded.items() if told_apart(trials, name, other))]
 
 
-def _period(runs: Sequence[StoredRun]) -> str:
-    known = [run.started_at[:16].replace("T", " ") for run in runs if run.started_at]
-    if not known:
+def _format_period(runs: Sequence[StoredRun]) -> str:
+    times = [run.started_at[:16].replace("T", " ") for run in runs if run.started_at]
+    if not times:
         return ""
-    first, last = known[0], known[-1]
+    first, last = times[0], times[-1]
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"

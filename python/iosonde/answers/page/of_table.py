@@ -37,7 +37,7 @@ from .regressions import PageTerms, models_of_table
 from .summaries import summaries_of
 
 # So many factors are named in a headline with the levels of its two ends.
-_NAMED = 2
+_MAX_FACTORS = 2
 
 
 @dataclass(frozen=True)
@@ -57,47 +57,47 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
     grouped = by if by is not None else columns_of(on, table) if on else None
-    seen = guess(table, responses, grouped)
-    _refuse_predictors(seen, columns_of(on, table))
-    trials = one_row_a_trial(table, seen.responses, grouped or ())
+    roles = guess(table, responses, grouped)
+    _refuse_predictors(roles, columns_of(on, table))
+    trials = one_row_a_trial(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
-    cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
-    made = overview.of_table(rows, seen.responses, cells, level, _headlines(table, seen.responses, cells))
-    besides = settings_besides(rows, seen.responses, cells) if grouped is not None else ()
-    inside = pooled(made, rows, besides)
-    made = with_pooled(made, inside)
-    explained = models_of_table(made, rows, seen.responses, seen.settings, PageTerms(on, besides), level)
-    checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
-    hidden = [finding for finding in made.findings if finding.code == "S110"]
-    findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])
+    cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
+    survey = overview.of_table(rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells))
+    besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
+    inside = pooled(survey, rows, besides)
+    survey = with_pooled(survey, inside)
+    explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
+    checked = examine.of_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
+    hidden = [finding for finding in survey.findings if finding.code == "S110"]
+    findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(survey.warnings)])
     return Page(
         title=f"iosonde report: {path}",
         target=path,
         measured="",
         level=level,
-        answers=_answers(table, path, made, seen, cells, findings, checked.unseen),
+        answers=_build_first_screen(table, path, survey, roles, cells, findings, checked.unseen),
         findings=findings,
         bars=Section(),
         latencies=Section(),
         timelines=Section(),
         trials=None,
         facts=Section(),
-        reproduce=_reproduce(table, path, asked.command),
-        summary=summaries_of(made),
+        reproduce=_describe_reproduction(table, path, asked.command),
+        summary=summaries_of(survey),
         models=explained,
         influences=influences_of_table(
             rows,
-            seen.responses,
-            seen.settings,
-            InfluenceOptions(level, KeptConstraints(asked.constraints), made.effects, besides),
+            roles.responses,
+            roles.settings,
+            InfluenceOptions(level, KeptConstraints(asked.constraints), survey.effects, besides),
         ),  # fmt: skip
-        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in made.verdicts),
+        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
     )
 
 
-def _refuse_predictors(seen: Roles, predictors: Sequence[str]) -> None:
+def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
     """Raises InputError where a response is one of them."""
-    if both := [name for name in seen.responses if name in predictors]:
+    if both := [name for name in roles.responses if name in predictors]:
         raise InputError(
             "conflicting-roles",
             "'{column}' is both the response and a predictor",
@@ -106,7 +106,7 @@ def _refuse_predictors(seen: Roles, predictors: Sequence[str]) -> None:
         )
 
 
-def _headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
+def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
     """The responses of the table where none is named: the family of tests, as of every command."""
     try:
         return [name for name in guess(table).responses if name not in cells]
@@ -114,41 +114,41 @@ def _headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> 
         return responses
 
 
-def _coarse(table: Table, settings: Sequence[str]) -> list[str]:
+def _coarsen_settings(table: Table, settings: Sequence[str]) -> list[str]:
     """The settings whose cells hold trials enough: where nearly every row is a cell, the finest number goes."""
-    kept = list(settings)
-    while kept and 2 * len(table.groups(kept)) > len(table):
-        numeric = [name for name in kept if table.column(name).numeric]
+    remaining = list(settings)
+    while remaining and 2 * len(table.groups(remaining)) > len(table):
+        numeric = [name for name in remaining if table.column(name).numeric]
         if not numeric:
-            return kept
-        kept.remove(max(numeric, key=lambda name: len(table.column(name).codes()[1])))
-    return kept
+            return remaining
+        remaining.remove(max(numeric, key=lambda name: len(table.column(name).codes()[1])))
+    return remaining
 
 
-def _answers(
-    table: Table, path: str, made: Overview, seen: Roles, cells: Sequence[str], findings: Sequence[Finding],
+def _build_first_screen(
+    table: Table, path: str, survey: Overview, roles: Roles, cells: Sequence[str], findings: Sequence[Finding],
     unseen: Sequence[str],
 ) -> FirstScreen:  # fmt: skip
-    left_out = [*seen.numbering, *seen.remarks]
+    excluded = [*roles.numbering, *roles.remarks]
     # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
-    over = [name for name in seen.settings if name not in cells]
+    over = [name for name in roles.settings if name not in cells]
     parts = [
         f"{counted(len(table), 'row')} of {path}",
-        f"measured: {', '.join(seen.responses)}",
+        f"measured: {', '.join(roles.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
-        *([f"left out: {', '.join(left_out)}"] if left_out else []),
+        *([f"left out: {', '.join(excluded)}"] if excluded else []),
     ]
     return FirstScreen(
         headline="; ".join(
-            _headline(made, response, "" if place else f" of {Path(path).name}")
-            for place, response in enumerate(seen.responses[:3])
+            _headline(survey, response, "" if place else f" of {Path(path).name}")
+            for place, response in enumerate(roles.responses[:3])
         ),
         what=("; ".join(parts) + ".",),
         fast="",
-        sure=tuple(sentence for sentence in (interval_words(made), _not_seen(unseen)) if sentence),
+        sure=tuple(sentence for sentence in (interval_words(survey), _describe_unseen(unseen)) if sentence),
         wrong=wrong(findings, True),
-        sentence=made.sentence,
+        sentence=survey.sentence,
     )
 
 
@@ -159,7 +159,7 @@ def _headline(made: Overview, response: str, of: str) -> str:
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
         return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
-    if len(least.by) > _NAMED:
+    if len(least.by) > _MAX_FACTORS:
         ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
     ends = " to ".join(f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, made.units)}"
@@ -167,15 +167,15 @@ def _headline(made: Overview, response: str, of: str) -> str:
     return f"{response}{of}: {ends}"
 
 
-def _not_seen(unseen: Sequence[str]) -> str:
+def _describe_unseen(unseen: Sequence[str]) -> str:
     return f"Not seen: {'; '.join(unseen)}." if unseen else ""
 
 
 def _worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    return tuple(worst_first(list({(one.code, one.sentence): one for one in findings}.values())))
+    return tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in findings}.values())))
 
 
-def _reproduce(table: Table, path: str, command: Sequence[str]) -> Reproduce:
+def _describe_reproduction(table: Table, path: str, command: Sequence[str]) -> Reproduce:
     facts = [("data", path), ("rows", f"{len(table):,}")]
     if Path(path).is_file():
         content = Path(path).read_bytes()

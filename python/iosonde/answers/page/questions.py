@@ -46,9 +46,12 @@ _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 def of_source(source: Source) -> list[AskedQuestion]:
     """Those that the newest experiment of a store was measured for."""
-    known = source.experiments[-1:]
-    return [one for experiment in known
-            for one in questions.read(experiment.settings.get(questions.KEY, ()), _declared(experiment))]  # fmt: skip
+    experiments = source.experiments[-1:]
+    return [
+        question
+        for experiment in experiments
+        for question in questions.read(experiment.settings.get(questions.KEY, ()), _list_declared_names(experiment))
+    ]
 
 
 def asked_metrics(source: Source) -> frozenset[str]:
@@ -56,7 +59,7 @@ def asked_metrics(source: Source) -> frozenset[str]:
     return frozenset(name for question in of_source(source) for name in question.metric)
 
 
-def _declared(experiment: Experiment) -> frozenset[str]:
+def _list_declared_names(experiment: Experiment) -> frozenset[str]:
     """Its factors, and what the text of its file knows besides."""
     data: Mapping[str, Any] = {}
     with suppress(IosondeError):
@@ -74,129 +77,156 @@ def answered(
     def source(where: tuple[str, ...]) -> Source:
         return opened(where)
 
-    return tuple(_answered(one, source, how, name) for one in asked)
+    return tuple(_answer_question(question, source, how, name) for question in asked)
 
 
-def _answered(one: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
+def _answer_question(question: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
     constant: tuple[str, ...] = ()
     try:
-        source = opened(one.where)
-        one, constant = _varied(one, source)
-        answer = _ASK[one.kind](source, replace(how, response=one.metric, on=(), metric=()), one)
+        source = opened(question.where)
+        question, constant = _drop_constant_factors(question, source)
+        answer = _ASK[question.kind](source, replace(how, response=question.metric, on=(), metric=()), question)
     except IosondeError as error:
         template = "{reason} ({hint})" if error.hint else "{reason}"
         missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
         return AnsweredQuestion(
-            one.text, one.kind, shlex.join(one.command(name)), None, missing, one.published, constant
+            question.text,
+            question.kind,
+            shlex.join(question.command(name)),
+            None,
+            missing,
+            question.published,
+            constant,
         )
-    columns = str(one.words.get("columns", "")) if isinstance(answer, Summary) else ""
-    return AnsweredQuestion(one.text, one.kind, shlex.join(one.command(name)), answer, "", one.published, constant,
-                            columns)  # fmt: skip
+    columns = str(question.words.get("columns", "")) if isinstance(answer, Summary) else ""
+    return AnsweredQuestion(
+        question.text,
+        question.kind,
+        shlex.join(question.command(name)),
+        answer,
+        "",
+        question.published,
+        constant,
+        columns,
+    )
 
 
-def _varied(one: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
+def _drop_constant_factors(question: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
     """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
     or is quick, has not tried all. What would only tell lines or panels apart need not even be a column, where it is
     a factor that was declared. Raises DataError for one that nobody knows."""
-    words = dict(one.words)
+    words = dict(question.words)
     constant: dict[str, None] = {}
     for word in _DROPPED:
-        names = one.names(word)
-        gone = [name for name in names if (word != "on" or name in source.table.columns)
-                and _has_one_level(source, word, name, one.declared)]  # fmt: skip
+        names = question.names(word)
+        gone = [
+            name
+            for name in names
+            if (word != "on" or name in source.table.columns)
+            and _is_constant_factor(source, word, name, question.declared)
+        ]
         if gone and (word != "on" or len(gone) < len(names)):
             constant |= dict.fromkeys(gone)
             words[word] = [name for name in names if name not in gone]
-    return replace(one, words={word: said for word, said in words.items() if said != []}), tuple(constant)
+    return replace(question, words={word: value for word, value in words.items() if value != []}), tuple(constant)
 
 
-def _has_one_level(source: Source, word: str, name: str, declared: frozenset[str]) -> bool:
+def _is_constant_factor(source: Source, word: str, name: str, declared: frozenset[str]) -> bool:
     table = source.table
     if name in declared | table.alike.keys() and name not in table.columns:
         return True
     try:
         return len(table.column(name).codes()[1]) < 2
     except DataError as error:
-        own = (factor.name for one in source.experiments for factor in one.factors)
-        known = list(dict.fromkeys((*source.known.names, *own))) if source.store else table.names
-        near = get_close_matches(name, known, n=1)
+        own = (factor.name for experiment in source.experiments for factor in experiment.factors)
+        candidates = list(dict.fromkeys((*source.known.names, *own))) if source.store else table.names
+        near = get_close_matches(name, candidates, n=1)
         raise DataError(
             "unknown-factor",
             "{option}: there is no factor '{name}'",
-            ("did you mean {suggestion}? " if near else "") + ("there are: {names}" if known else "there is none"),
+            ("did you mean {suggestion}? " if near else "") + ("there are: {names}" if candidates else "there is none"),
             option=word,
             name=name,
             suggestion="".join(near),
-            names=", ".join(known),
+            names=", ".join(candidates),
         ) from error
 
 
-def _summary(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    made = summary(source, asked, one.names("by") or None)
-    columns = one.words.get("columns")
-    if columns and columns not in made.overview.by:
-        near = get_close_matches(str(columns), made.overview.by, n=1)
+def _summary(source: Source, asked: Asked, question: AskedQuestion) -> Answer:
+    answer = summary(source, asked, question.names("by") or None)
+    columns = question.words.get("columns")
+    if columns and columns not in answer.overview.by:
+        near = get_close_matches(str(columns), answer.overview.by, n=1)
         raise InputError(
             "not-a-cell-factor",
             "columns: {column}: cells do not differ by it",
             "did you mean {suggestion}?" if near else "known: {names}",
             column=columns,
             suggestion="".join(near),
-            names=", ".join(made.overview.by),
+            names=", ".join(answer.overview.by),
         )
-    return made
+    return answer
 
 
-def _compare(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    sides = Sides(one.names("levels"), str(one.words.get("group", "")) or None, one.names("by"), pair=one.names("pair"),
-                  adjust=one.names("adjust") or None, base_only=bool(one.words.get("base_only")))  # fmt: skip
-    return compare(source, asked, sides)
+def _answer_comparison(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+    sides = Sides(
+        question.names("levels"),
+        str(question.words.get("group", "")) or None,
+        question.names("by"),
+        pair=question.names("pair"),
+        adjust=question.names("adjust") or None,
+        base_only=bool(question.words.get("base_only")),
+    )
+    return compare(source, query, sides)
 
 
-def _regress(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in one.words.get("at", ())]
-    return regress(source, _on(asked, one), AtPoints(points))
+def _answer_regression(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+    points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
+    return regress(source, _select_terms(query, question), AtPoints(points))
 
 
-def _advise(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    current = one.words.get("current")
-    how = Advising(one.names("choose"), one.names("given") or None,
-                   current=None if current is None else pairs_of(str(current), "current"))  # fmt: skip
-    return advise(source, asked, how)
+def _answer_advice(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+    current = question.words.get("current")
+    how = Advising(
+        question.names("choose"),
+        question.names("given") or None,
+        current=None if current is None else pairs_of(str(current), "current"),
+    )
+    return advise(source, query, how)
 
 
-def _plot(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
-    roles = PlotRoles(str(one.words.get("x", "")), ",".join(one.names("color")), one.names("panel"))
-    return settings_plot(source, asked, roles)
+def _answer_plot(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+    roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
+    return settings_plot(source, query, roles)
 
 
-def _time_model(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+def _time_model(source: Source, query: Asked, question: AskedQuestion) -> Answer:
     if is_asked(source, (), ()):
-        return path_study(source, asked.level)
-    return time_model(source, asked, OneOperation(), one.names("by"))
+        return path_study(source, query.level)
+    return time_model(source, query, OneOperation(), question.names("by"))
 
 
-def _bound(source: Source, asked: Asked, one: AskedQuestion) -> Answer:
+def _answer_bound(source: Source, query: Asked, question: AskedQuestion) -> Answer:
     own = own_probe(source.store)
-    said = Said(probes=() if own is None else (own,), known=LabTruths.of(source).names)
-    inputs = inputs_of(said, source.table, asked.level)
-    return predicted_times(source, inputs, asked, pairs_of(one.names("application"), "application"))
+    statement = Said(probes=() if own is None else (own,), known=LabTruths.of(source).names)
+    inputs = inputs_of(statement, source.table, query.level)
+    return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))
 
 
-def _on(asked: Asked, one: AskedQuestion) -> Asked:
-    return replace(asked, on=one.names("on"))
+def _select_terms(query: Asked, question: AskedQuestion) -> Asked:
+    return replace(query, on=question.names("on"))
 
 
 _ASK: dict[str, _Ask] = {
     questions.SUMMARY: _summary,
-    questions.COMPARE: _compare,
-    questions.REGRESS: _regress,
-    questions.ANOVA: lambda source, asked, one: anova(source, _on(asked, one)),
-    questions.RANK: lambda source, asked, one: rank(source, _on(asked, one)),
-    questions.ADVISE: _advise,
-    questions.VALIDATE: lambda source, asked, one: validate(source, _on(asked, one)),
-    questions.PLOT: _plot,
-    questions.DIAGNOSE: lambda source, asked, one: diagnose(source, asked.level, one.metric),
+    questions.COMPARE: _answer_comparison,
+    questions.REGRESS: _answer_regression,
+    questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
+    questions.RANK: lambda source, query, question: rank(source, _select_terms(query, question)),
+    questions.ADVISE: _answer_advice,
+    questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
+    questions.PLOT: _answer_plot,
+    questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
     questions.TIME_MODEL: _time_model,
-    questions.BOUND: _bound,
+    questions.BOUND: _answer_bound,
 }

@@ -50,8 +50,8 @@ def models_of_table(
         column = table.column(response)
         try:
             terms = list(on.terms) or default_terms(table, response, settings)
-            beside = overview.p_values_beside(("", column.name))
-            items.append(_model(table, response, column.unit, PageTerms(terms, on.besides), level, beside))
+            other_p_values = overview.p_values_beside(("", column.name))
+            items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, other_p_values))
         except IosondeError as error:
             if on.terms:
                 raise
@@ -73,58 +73,67 @@ def models_of_store(
         table = of_metric(trials, rows_of[key], title, unit)
         try:
             terms = list(on) or default_terms(table, title, overview.by)
-            known = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
-            items.append(_model(table, title, unit, known, level, overview.p_values_beside(key)))
+            page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
+            items.append(_fit_model(table, title, unit, page_terms, level, overview.p_values_beside(key)))
         except IosondeError as error:
             if on:
                 raise
             missing.setdefault(error.message, []).append(title)
-    said = tuple(map(as_sentence, missing))
-    return Section(tuple(items), said)
+    notes = tuple(map(as_sentence, missing))
+    return Section(tuple(items), notes)
 
 
-def _model(
+def _fit_model(
     table: Table, response: str, unit: str, on: PageTerms, level: float, beside: Sequence[float]
 ) -> ResponseRegression:
     """``beside``: p values of the same factors' effects on the other responses."""
-    made = regress(table, response, on.terms, level)
-    assert made.model is not None and made.assumptions is not None
+    regression = regress(table, response, on.terms, level)
+    assert regression.model is not None and regression.assumptions is not None
     names = on.beside(table)
-    variation, why = _variation(table, response, made, names, beside)
-    divisor, name = human_scale(abs(made.fit.mean_y), unit)
+    variation, why = _analyse_variation(table, response, regression, names, beside)
+    divisor, name = human_scale(abs(regression.fit.mean_y), unit)
     terms = tuple(
-        CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
-        for c in made.fit.coefficients()
+        CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)
+        for c in regression.fit.coefficients()
     )
-    answer = LeastSquares(made, besides=besides_rows(table, response, on.terms, names, level, made.model))
-    said = answer.said(lambda value: f"{significant(value / divisor)} {name}".rstrip())
-    left_out = " ".join(map(as_sentence, made.warnings))
+    answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
+    text = answer.said(lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    warning_text = " ".join(map(as_sentence, regression.warnings))
     return ResponseRegression(
-        response, unit, made.terms, made.fit.n, made.fit.df, f"{said} {left_out}".rstrip(),
-        _facts(made, made.assumptions, divisor, name), terms, made.findings,
-        ModelPlots(**plot_data(made.model, response, _MOST_POINTS)), variation, why,
-    )  # fmt: skip
+        response,
+        unit,
+        regression.terms,
+        regression.fit.n,
+        regression.fit.df,
+        f"{text} {warning_text}".rstrip(),
+        _list_facts(regression, regression.assumptions, divisor, name),
+        terms,
+        regression.findings,
+        ModelPlots(**plot_data(regression.model, response, _MOST_POINTS)),
+        variation,
+        why,
+    )
 
 
-def _variation(
-    table: Table, response: str, made: Regression, names: Sequence[str], beside: Sequence[float]
+def _analyse_variation(
+    table: Table, response: str, regression: Regression, names: Sequence[str], beside: Sequence[float]
 ) -> tuple[tuple[VariationRow, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none. ``names`` vary besides."""
-    assert made.model is not None
-    level = made.fit.level
-    n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}
-    levels = {name: len(set(made.model.values[name].tolist())) for name in factors}
+    assert regression.model is not None
+    level = regression.fit.level
+    n, factors = regression.fit.n, {factor.column: factor for factor in regression.model.factors()}
+    levels = {name: len(set(regression.model.values[name].tolist())) for name in factors}
     many = [name for name, count in levels.items() if 2 * count > n]
     if many or sum(levels.values()) > _MOST_PARAMETERS:
-        named = ", ".join(many or factors)
+        factor_names = ", ".join(many or factors)
         template = "{factors}: too many levels for an allocation by levels; the regression says what they explain."
-        return (), Message("too-many-levels", template, factors=named)
+        return (), Message("too-many-levels", template, factors=factor_names)
     if any(count < 2 for count in levels.values()):
         return (), ""
-    asked = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in made.model.terms))
-    pairs = _pairs(asked, levels, n)
+    terms = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in regression.model.terms))
+    pairs = _pair_terms(terms, levels, n)
     try:
-        table_of = anova(table, response, [*asked, *pairs], level)
+        table_of = anova(table, response, [*terms, *pairs], level)
     except IosondeError as error:
         return (), missing_part("No allocation by levels", error)
     warnings = list(map(as_sentence, table_of.warnings))
@@ -133,12 +142,12 @@ def _variation(
     return _parts(table_of), " ".join([answer.sentence, *warnings])
 
 
-def _pairs(asked: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
+def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
     """The two-way interactions of two or three factors, where the trials leave enough to judge them by."""
-    if not 2 <= len(asked) <= 3 or any(c in name for name in asked for c in ":*"):
+    if not 2 <= len(terms) <= 3 or any(c in name for name in terms for c in ":*"):
         return []
-    pairs = [(a, b) for i, a in enumerate(asked) for b in asked[i + 1 :]]
-    parameters = 1 + sum(levels[a] - 1 for a in asked) + sum((levels[a] - 1) * (levels[b] - 1) for a, b in pairs)
+    pairs = [(a, b) for i, a in enumerate(terms) for b in terms[i + 1 :]]
+    parameters = 1 + sum(levels[a] - 1 for a in terms) + sum((levels[a] - 1) * (levels[b] - 1) for a, b in pairs)
     return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
 
 
@@ -147,38 +156,46 @@ def _parts(made: Anova) -> tuple[VariationRow, ...]:
     return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in made.sources), rest)
 
 
-def _facts(made: Regression, seen: Assumptions, divisor: float, unit: str) -> tuple[tuple[str, str], ...]:
+def _list_facts(
+    regression: Regression, assumptions: Assumptions, divisor: float, unit: str
+) -> tuple[tuple[str, str], ...]:
     """How much is explained, and each assumption with the value that speaks for or against it."""
-    fit = made.fit
-    of_mean = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
+    fit = regression.fit
+    mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
     facts = [
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
-        ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + of_mean),
+        ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
         ("F", _told(fit.f, fit.f_p, fit.k, fit.df)),
-        ("straightness", _lack_of_fit(seen)),
+        ("straightness", _lack_of_fit(assumptions)),
     ]
-    if seen.shapiro_p is not None:
-        facts.append(("normal residuals", f"Shapiro–Wilk {_chance(seen.shapiro_p)}"))
-    facts.append(("equal variance", f"Breusch–Pagan {_chance(seen.breusch_pagan_p)}"))
-    facts.append(("neighbours in order", f"r = {seen.autocorrelation:.2f}, {_chance(seen.autocorrelation_p)}"))
-    facts.append(("largest Cook's distance", f"{seen.largest_cook:.2g} (limit {seen.cook_limit:.2g})"))
-    if len(seen.vif) > 1:
-        facts.append(("largest variance inflation", f"{max(seen.vif.values()):.3g}"))
+    if assumptions.shapiro_p is not None:
+        facts.append(("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}"))
+    facts.append(("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"))
+    facts.append(
+        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}")
+    )
+    facts.append(("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"))
+    if len(assumptions.vif) > 1:
+        facts.append(("largest variance inflation", f"{max(assumptions.vif.values()):.3g}"))
     return tuple(facts)
 
 
-def _lack_of_fit(seen: Assumptions) -> str:
-    found = seen.lack_of_fit
-    if found is None:
-        return "every setting has its own coefficient" if seen.repeats else "cannot be told: no setting was repeated"
-    return f"lack of fit F = {_told(found.f, found.p, found.df_lack_of_fit, found.df_pure_error)}"
+def _lack_of_fit(assumptions: Assumptions) -> str:
+    test = assumptions.lack_of_fit
+    if test is None:
+        return (
+            "every setting has its own coefficient"
+            if assumptions.repeats
+            else "cannot be told: no setting was repeated"
+        )
+    return f"lack of fit F = {_told(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
 
 
 def _told(f: float | None, p: float | None, df: int, df_error: int) -> str:
     if f is None or p is None:
         return f"~ on {df} and {df_error} df: no error is left"
-    return f"{f:.4g} on {df} and {df_error} df, {_chance(p)}"
+    return f"{f:.4g} on {df} and {df_error} df, {_format_p(p)}"
 
 
-def _chance(p: float) -> str:
+def _format_p(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {significant(p, 2)}"

@@ -20,7 +20,7 @@ def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, comman
         seed = None  # nobody drew an order here
         commands = _as_printed(runs)
     else:
-        commands = _again(last, seed)
+        commands = _build_repeat_command(last, seed)
     commands += [("Make this page", shlex.join(command))] if command else []
     versions = dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))
     facts = [("seed of the order", str(seed))] if seed is not None else []
@@ -29,7 +29,7 @@ def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, comman
     return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
 
 
-def _again(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
+def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
     """The command line of ours that measured the last run, with its seed."""
     if last.imported:
         return []
@@ -41,7 +41,7 @@ def _again(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
 
 def _as_printed(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
     """The other tools' own command lines, as their outputs say them."""
-    said = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
-    which = [f" {place} of {len(said)}" if len(said) > 1 else "" for place in range(1, len(said) + 1)]
-    shown = zip(which[:_MOST_COMMANDS], said[:_MOST_COMMANDS], strict=True)
-    return [(f"Command{place}, as the tool printed it", text) for place, text in shown]
+    commands = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
+    which = [f" {place} of {len(commands)}" if len(commands) > 1 else "" for place in range(1, len(commands) + 1)]
+    pairs = zip(which[:_MOST_COMMANDS], commands[:_MOST_COMMANDS], strict=True)
+    return [(f"Command{place}, as the tool printed it", text) for place, text in pairs]

@@ -17,7 +17,7 @@ def slow_of(source: Source, level: float) -> OperationCauses | None:
     if not runs or is_large(runs[0]):
         return None
     try:
-        made = of_run(source, runs[0], level, _MOST)
+        causes = of_run(source, runs[0], level, _MOST)
     except DataError:  # fewer than a density is made of
         return None
-    return made if any(len(one.classes) > 1 for one in made.groups) else None
+    return causes if any(len(group.classes) > 1 for group in causes.groups) else None

@@ -19,31 +19,31 @@ def summaries_of(
 ) -> tuple[ResponseSummary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric; ``includes``: what is
     inside the clock of each."""
-    found: dict[Key, list[OverviewRow]] = {}
+    rows_by_key: dict[Key, list[OverviewRow]] = {}
     for row in made.rows:
-        found.setdefault((row.operation, row.metric), []).append(row)
-    efficiency = _efficiencies(made)
+        rows_by_key.setdefault((row.operation, row.metric), []).append(row)
+    efficiency = _index_efficiencies(made)
     return tuple(
         ResponseSummary(
-            (titles or {}).get(key, key[1]), found[key][0].unit, made.by,
-            tuple(_row(row, made, efficiency) for row in found[key]), (includes or {}).get(key, ""),
+            (titles or {}).get(key, key[1]), rows_by_key[key][0].unit, made.by,
+            tuple(_row(row, made, efficiency) for row in rows_by_key[key]), (includes or {}).get(key, ""),
         )
-        for key in titles or found
-        if key in found
+        for key in titles or rows_by_key
+        if key in rows_by_key
     )  # fmt: skip
 
 
 def _row(row: OverviewRow, made: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in made.by)
-    shown = tuple(levels_shown(made.by, row.by, made.units))
-    return SummaryRow(shown, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
+    level_texts = tuple(levels_shown(made.by, row.by, made.units))
+    return SummaryRow(level_texts, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
                       efficiency.get((row.operation, row.metric, setting)))  # fmt: skip
 
 
-def _efficiencies(made: Overview) -> dict[tuple[Any, ...], Estimate]:
+def _index_efficiencies(overview: Overview) -> dict[tuple[Any, ...], Estimate]:
     """(operation, metric, setting) → how the size of this cell scales."""
-    found = {}
-    for one in made.efficiency:
-        by = {**one.by, one.factor: one.size}
-        found[(one.operation, one.metric, tuple(by.get(name) for name in made.by))] = one.efficiency
-    return found
+    efficiencies = {}
+    for entry in overview.efficiency:
+        by = {**entry.by, entry.factor: entry.size}
+        efficiencies[(entry.operation, entry.metric, tuple(by.get(name) for name in overview.by))] = entry.efficiency
+    return efficiencies

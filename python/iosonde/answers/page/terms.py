@@ -19,14 +19,14 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
 
     Raises DataError with the reason where no regression can be shown by itself.
     """
-    known = table.take(~table.column(response).missing)
-    n = len(known)
-    varying = [name for name in settings if _levels(known, name) > 1]
+    valid_rows = table.take(~table.column(response).missing)
+    n = len(valid_rows)
+    varying = [name for name in settings if _levels(valid_rows, name) > 1]
     if not varying:
         raise DataError(
             "nothing-varies", "no setting varies, so nothing can be said about what it depends on", "vary one"
         )
-    terms = varying_terms(known, settings)
+    terms = varying_terms(valid_rows, settings)
     if not terms:
         raise DataError(
             "near-unique-levels",
@@ -34,7 +34,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
             "repeat the trials",
             factors=", ".join(varying),
         )
-    if len(terms) == 1 and _levels(known, terms[0]) == 2:
+    if len(terms) == 1 and _levels(valid_rows, terms[0]) == 2:
         raise DataError(
             "too-few-levels",
             "only {term} varies, at two levels: a line through two points shows no shape; `iosonde "
@@ -42,7 +42,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
             "measure a level between them",
             term=terms[0],
         )
-    parameters = 1 + sum(1 if known.column(t).numeric else _levels(known, t) - 1 for t in terms)
+    parameters = 1 + sum(1 if valid_rows.column(t).numeric else _levels(valid_rows, t) - 1 for t in terms)
     if n - parameters < LEAST_DF:
         raise DataError(
             "too-few-trials",
@@ -80,6 +80,6 @@ def _levels(table: Table, name: str) -> int:
 
 def of_metric(trials: Table, rows: npt.NDArray[np.intp], title: str, unit: str) -> Table:
     """The rows of one metric in the order of time, their value in a column of the heading's name."""
-    kept = trials.take(np.sort(rows))
-    columns = {name: column for name, column in kept.columns.items() if name not in ("value", title)}
-    return Table({**columns, title: Column(title, kept.numbers("value"), title, unit)}, "")
+    selected = trials.take(np.sort(rows))
+    columns = {name: column for name, column in selected.columns.items() if name not in ("value", title)}
+    return Table({**columns, title: Column(title, selected.numbers("value"), title, unit)}, "")

@@ -14,7 +14,7 @@ from .content.tables import Section
 from .content.timeline import RankSpan, Timeline
 
 SHOWN_RANKS = 256
-_KEPT_ENDS = 64
+_END_RANKS = 64
 _LATE = 0.01  # of the phase
 
 
@@ -27,10 +27,10 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     most = max(_ranks(run) for run in complete)
     if most < 2:
         return Section(missing=(_alone(runs),)), ""
-    run = max((run for run in complete if _ranks(run) == most), key=_spread)
+    run = max((run for run in complete if _ranks(run) == most), key=_sum_spread)
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
-    items = tuple(_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
+    items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
     chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
     return Section(items), chosen
 
@@ -58,12 +58,12 @@ def _ranks(run: StoredRun) -> int:
     return max(len(phase.ranks) for phase in _timed(run))
 
 
-def _spread(run: StoredRun) -> float:
+def _sum_spread(run: StoredRun) -> float:
     """Σ of what share of each phase lies between the first and the last rank's end."""
     return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
 
 
-def _timeline(phase: StoredPhase, label: str) -> Timeline:
+def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
     ranks, comparable = phase.ranks, phase.comparable
     zero = min(rank["started_ns"] for rank in ranks)
     times = {}
@@ -71,14 +71,14 @@ def _timeline(phase: StoredPhase, label: str) -> Timeline:
         start = rank["started_ns"] if comparable else zero
         length = rank["ended_ns"] - rank["started_ns"]
         times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
-    marks = _marks(times)
-    shown = _chosen(times, marks)
+    marks = _mark_ranks(times)
+    selected = _choose_ranks(times, marks)
     spans = tuple(
         RankSpan(
             rank["rank"], str(rank.get("host") or "unknown host"), *times[rank["rank"]], marks.get(rank["rank"], "")
         )
         for rank in ranks
-        if rank["rank"] in shown
+        if rank["rank"] in selected
     )
     return Timeline(
         phase.name,
@@ -91,7 +91,7 @@ def _timeline(phase: StoredPhase, label: str) -> Timeline:
     )
 
 
-def _marks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
+def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
     """The last to end; and every rank whose start came late by more than 1 % of the phase."""
     if len(times) < 2:
         return {}
@@ -102,13 +102,13 @@ def _marks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
     return marks if tied else marks | {last: "last"}
 
 
-def _chosen(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
+def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
     """All ranks, or of very many the latest starts, the last ends, and others evenly."""
     if len(times) <= SHOWN_RANKS:
         return set(times)
     by_start = sorted(times, key=lambda rank: times[rank][0])
     by_end = sorted(times, key=lambda rank: times[rank][1])
-    chosen = {*by_start[-_KEPT_ENDS:], *by_end[-_KEPT_ENDS:], *(rank for rank, mark in marks.items() if mark == "last")}
+    chosen = {*by_start[-_END_RANKS:], *by_end[-_END_RANKS:], *(rank for rank, mark in marks.items() if mark == "last")}
     others = sorted(set(times) - chosen)
     step = -(-len(others) // (SHOWN_RANKS - len(chosen)))
     return chosen | set(others[::step])
@@ -128,5 +128,5 @@ def _note(
         for name, spread in (("starts", phase.start_spread_ns), ("ends", phase.end_spread_ns))
         if spread is not None
     ]
-    said = ", ".join([*spreads, f"{who} finished last"])
-    return f"{said[0].upper()}{said[1:]}."
+    text = ", ".join([*spreads, f"{who} finished last"])
+    return f"{text[0].upper()}{text[1:]}."

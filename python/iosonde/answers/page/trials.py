@@ -24,10 +24,10 @@ def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> Data
         for run in runs
     ]  # fmt: skip
     columns = ("run", *by, "repetition", "started", "length (s)", "state")
-    kept = [at for at, name in enumerate(columns) if name in (*_ALWAYS, *by) or any(row[at] for row in rows)]
+    positions = [at for at, name in enumerate(columns) if name in (*_ALWAYS, *by) or any(row[at] for row in rows)]
     return DataTable(
         "In the order in which they were made." if rows else "The store holds no trials.",
-        tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows),
+        tuple(columns[at] for at in positions), tuple(tuple(row[at] for at in positions) for row in rows),
     )  # fmt: skip
 
 

@@ -29,20 +29,20 @@ def rows_of(
     (``broken``). None for a model that says the same everywhere, or nothing there."""
     if model.family == "mean":
         return None
-    setting = _middle(data)
+    setting = _find_median_setting(data)
     now = _asked(model, setting, level)
     if now is None:
         return None
-    others = [(feature, _allowed(setting, feature, broken)) for feature in data.features]
-    found = [_best(model, setting, one, levels, better, level) for one, levels in others]
-    rows = [row for row in found if row is not None]
+    others = [(feature, _list_allowed_levels(setting, feature, broken)) for feature in data.features]
+    candidates = [_find_best_change(model, setting, target, levels, better, level) for target, levels in others]
+    rows = [row for row in candidates if row is not None]
     sign = -1.0 if better is Better.HIGHER else 1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
-    told = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
-    return WhatIfs(told, now, tuple(rows), " ".join(map(as_sentence, now.warnings)))
+    setting_text = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
+    return WhatIfs(setting_text, now, tuple(rows), " ".join(map(as_sentence, now.warnings)))
 
 
-def _middle(data: Examples) -> dict[str, Cell]:
+def _find_median_setting(data: Examples) -> dict[str, Cell]:
     numbers = np.unique(data.cells)
     means = np.array([data.y[data.cells == cell].mean() for cell in numbers])
     cell = numbers[np.argsort(means, kind="stable")[(len(means) - 1) // 2]]
@@ -54,26 +54,26 @@ def _level(feature: Feature, value: float) -> Cell:
     return value if feature.numeric else feature.levels[int(value)]
 
 
-def _allowed(setting: dict[str, Cell], feature: Feature, broken: Broken) -> list[Cell]:
+def _list_allowed_levels(setting: dict[str, Cell], feature: Feature, broken: Broken) -> list[Cell]:
     """The other levels of a factor that may stand beside the rest of the setting."""
-    others = [one for one in feature.levels if one != setting[feature.name]]
-    return [one for one in others if broken({**setting, feature.name: one}) is None]
+    others = [level for level in feature.levels if level != setting[feature.name]]
+    return [other for other in others if broken({**setting, feature.name: other}) is None]
 
 
-def _best(
+def _find_best_change(
     model: Model, setting: dict[str, Cell], feature: Feature, others: list[Cell], better: Better, level: float
 ) -> WhatIf | None:
     now = setting[feature.name]
-    found = [
-        (other, said)
+    candidates = [
+        (other, estimate)
         for other in others[:_MOST_LEVELS]
-        if (said := _asked(model, {**setting, feature.name: other}, level)) is not None
+        if (estimate := _asked(model, {**setting, feature.name: other}, level)) is not None
     ]
-    if not found:
+    if not candidates:
         return None
     pick = max if better is Better.HIGHER else min
-    other, said = pick(found, key=lambda pair: pair[1].value or 0.0)
-    return WhatIf(feature.name, _shown(now, feature), _shown(other, feature), said)
+    other, estimate = pick(candidates, key=lambda pair: pair[1].value or 0.0)
+    return WhatIf(feature.name, _shown(now, feature), _shown(other, feature), estimate)
 
 
 def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:

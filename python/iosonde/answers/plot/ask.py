@@ -47,12 +47,18 @@ class PlotAsked:
 
     def check(self, spelled: Callable[[str], str]) -> None:
         """Raises InputError for words that say nothing together; ``spelled``: how the asker writes one."""
-        said = {"kind": self.kind, "bars": self.bars, "response": self.response, "x": self.roles.x,
-                "color": self.roles.color, "panel": self.roles.panel}  # fmt: skip
+        option_values = {
+            "kind": self.kind,
+            "bars": self.bars,
+            "response": self.response,
+            "x": self.roles.x,
+            "color": self.roles.color,
+            "panel": self.roles.panel,
+        }
 
         def alone(word: str, *others: str) -> None:
             for other in others:
-                if said[other]:
+                if option_values[other]:
                     raise InputError(
                         "conflicting-options",
                         "{option} and {other} do not go together",
@@ -87,7 +93,7 @@ class PlotAsked:
                 )
         if not self.by_settings:
             for other in ("response", "x", "color", "panel"):
-                if said[other]:
+                if option_values[other]:
                     raise InputError(
                         "conflicting-options",
                         "{other} does not go with {option} {kind}",
@@ -106,7 +112,7 @@ def drawn(source: Source, asked: PlotAsked, fits: Callable[[str], Fits]) -> Draw
         return _factors(source, asked.on, asked)
     if asked.by_settings:
         return _settings(source, asked.kind or BY_SETTINGS[0], asked, fits)
-    return _over_time(source, asked) if asked.kind == OVER_TIME else _of_page(source, asked)
+    return _over_time(source, asked) if asked.kind == OVER_TIME else _draw_page_figures(source, asked)
 
 
 def totals_drawn(data: str, asked: PlotAsked, experiment: str | None, where: Sequence[str]) -> Drawn:
@@ -114,36 +120,42 @@ def totals_drawn(data: str, asked: PlotAsked, experiment: str | None, where: Seq
     from .totals import totals
 
     items = totals(data, asked.metric, asked.level, experiment, where)
-    return Drawn(tuple(("bars", one) for one in items), axis="node")
+    return Drawn(tuple(("bars", item) for item in items), axis="node")
 
 
 def _settings(source: Source, kind: str, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
     from .percentiles import percentiles_plot
     from .settings import settings_plot
 
-    wanted = Asked(asked.response, (), asked.clock, asked.level, asked.metric)
-    made = (percentiles_plot if kind == "percentiles" else settings_plot)(source, wanted, asked.roles, fits(kind))
-    return Drawn(((kind, made),), (*made.sentences, *made.notes), made.left)
+    query = Asked(asked.response, (), asked.clock, asked.level, asked.metric)
+    plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, asked.roles, fits(kind))
+    return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.left)
 
 
-def _over_time(source: Source, asked: PlotAsked) -> Drawn:
+def _over_time(source: Source, options: PlotAsked) -> Drawn:
     from .over_time import over_time_plot
 
-    made = over_time_plot(source, asked.metric)
-    return Drawn(((OVER_TIME, made),), made.notes, made.left)
+    plot = over_time_plot(source, options.metric)
+    return Drawn(((OVER_TIME, plot),), plot.notes, plot.left)
 
 
 def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
     from .factors import panels
 
     source, note = by_itself(source, on, alike=True)
-    made = panels(source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together)
-    left = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in made.left)
-    return Drawn(tuple((FACTORS, one) for one in made.items), made.said, (note, *left) if note else left,
-                 columns=made.columns)  # fmt: skip
+    factor_panels = panels(
+        source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together
+    )
+    omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.left)
+    return Drawn(
+        tuple((FACTORS, item) for item in factor_panels.items),
+        factor_panels.said,
+        (note, *omissions) if note else omissions,
+        columns=factor_panels.columns,
+    )
 
 
-def _of_page(source: Source, asked: PlotAsked) -> Drawn:
+def _draw_page_figures(source: Source, options: PlotAsked) -> Drawn:
     from iosonde.answers.page.of_store import figures_of_store
 
     if source.store is None:
@@ -153,23 +165,23 @@ def _of_page(source: Source, asked: PlotAsked) -> Drawn:
             "name factors, as {spell.on} nodes",
             name=source.name,
         )
-    kinds = OF_PAGE if asked.kind == PAGE else (asked.kind,)
-    shown = figures_of_store(source, Asked(clock=asked.clock, level=asked.level), kinds)
-    sections: tuple[Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
-    found, gone = [], []
+    kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
+    figures = figures_of_store(source, Asked(clock=options.clock, level=options.level), kinds)
+    sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)
+    selected, gone = [], []
     for kind, section in zip(OF_PAGE, sections, strict=True):
         if kind in kinds:
-            items = _chosen(section.items, asked.metric)
-            found += [(kind, one) for one in items]
-            gone += [] if items else [_why_missing(kind, section, asked.metric)]
-    if not found:
+            items = _select_items(section.items, options.metric)
+            selected += [(kind, item) for item in items]
+            gone += [] if items else [_why_missing(kind, section, options.metric)]
+    if not selected:
         raise DataError(
             "nothing-to-draw", "nothing of {name} can be drawn", "{reasons}", name=source.name, reasons=" ".join(gone)
         )
-    return Drawn(tuple(found), (), tuple(gone), axis=shown.axis.noun)
+    return Drawn(tuple(selected), (), tuple(gone), axis=figures.axis.noun)
 
 
-def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
+def _select_items(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """Those with something to draw, of the operations or metrics named."""
     ready = [item for item in items if not getattr(item, "empty", False)]
     if not names:

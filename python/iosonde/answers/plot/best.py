@@ -14,23 +14,25 @@ from .settings_plot import SettingPoint
 def best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
     """``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' where nothing was measured. The mean
     of a setting that was the best of many tends to be too good: its interval is as of any other."""
-    known = sorted((one for one in points if one.mean.value is not None), key=lambda one: one.mean.value or 0.0)
-    if not known:
+    ranked = sorted(
+        (point for point in points if point.mean.value is not None), key=lambda point: point.mean.value or 0.0
+    )
+    if not ranked:
         return ""
     what = "" if name == metric else f"{metric} "
-    if len(known) == 1:
-        at = f" at {known[0].said}" if known[0].setting else ""
-        return f"{name}: {what}{estimate_text(known[0].mean, response.unit)}{at}"
-    best, worst = (known[0], known[-1]) if response.lower_is_better else (known[-1], known[0])
-    said = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
-    return f"{said}; their intervals overlap" if _overlap(best.mean, worst.mean) else said
+    if len(ranked) == 1:
+        at = f" at {ranked[0].said}" if ranked[0].setting else ""
+        return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
+    best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
+    text = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
+    return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
 
 
-def _at(one: SettingPoint, response: Response) -> str:
-    return f"{estimate_text(one.mean, response.unit)} at {one.said}"
+def _at(point: SettingPoint, response: Response) -> str:
+    return f"{estimate_text(point.mean, response.unit)} at {point.said}"
 
 
-def _overlap(one: Estimate, other: Estimate) -> bool:
-    if one.low is None or one.high is None or other.low is None or other.high is None:
+def _has_overlap(estimate: Estimate, other: Estimate) -> bool:
+    if estimate.low is None or estimate.high is None or other.low is None or other.high is None:
         return False
-    return one.low <= other.high and other.low <= one.high
+    return estimate.low <= other.high and other.low <= estimate.high

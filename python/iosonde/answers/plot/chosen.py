@@ -26,20 +26,24 @@ def one_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
 def responses_by(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:
     """The responses that are asked for, else the headline of each operation; over the factors that are known and those
     that have a role. ``asked.metric`` may name operations, too. Raises InputError, DataError."""
-    named = _with_operations(source, asked)
-    found = _found(source, replace(named, on=()), roles)
-    if not named.metric:
-        names = set(named.response)
-        exact = [one for one in found if {one.title, one.metric.name} & names or one.operation in ("", *source.foreign)]
-        rest = [one for one in found if not any(one is other for other in exact)]
-        found = [*exact, *headlines(rest)]
-    by = [_by(one, roles) for one in found if one.title not in roles.named]
-    known = [made for made in by if len(made.rows)]
-    if not known:
+    resolved = _with_operations(source, asked)
+    candidates = _found(source, replace(resolved, on=()), roles)
+    if not resolved.metric:
+        names = set(resolved.response)
+        exact = [
+            response
+            for response in candidates
+            if {response.title, response.metric.name} & names or response.operation in ("", *source.foreign)
+        ]
+        rest = [response for response in candidates if not any(response is other for other in exact)]
+        candidates = [*exact, *headlines(rest)]
+    by = [_by(response, roles) for response in candidates if response.title not in roles.named]
+    nonempty = [grouped for grouped in by if len(grouped.rows)]
+    if not nonempty:
         raise DataError(
             "nothing-to-draw", "{name} holds no value to draw", "iosonde show says what it holds", name=source.name
         )
-    return known
+    return nonempty
 
 
 def named_in(found: Sequence[Response], roles: PlotRoles) -> PlotRoles:
@@ -52,14 +56,16 @@ def named_in(found: Sequence[Response], roles: PlotRoles) -> PlotRoles:
     return PlotRoles(roles.x and whole(roles.x), roles.color and whole(roles.color), tuple(map(whole, roles.panel)))
 
 
-def _with_operations(source: Source, asked: Asked) -> Asked:
+def _with_operations(source: Source, query: Asked) -> Asked:
     """Names of operations among the metrics are responses; of a table, which has no metrics, all of them."""
     if source.store is None:
-        return replace(asked, response=(*asked.response, *(one for one in asked.metric if one != ALL)), metric=())
+        return replace(
+            query, response=(*query.response, *(metric for metric in query.metric if metric != ALL)), metric=()
+        )
     operations = set(texts(source.table, "operation"))
-    some = tuple(one for one in asked.metric if one in operations or " " in one)
-    rest = tuple(one for one in asked.metric if one not in some)
-    return replace(asked, response=(*asked.response, *some), metric=rest)
+    some = tuple(metric for metric in query.metric if metric in operations or " " in metric)
+    rest = tuple(metric for metric in query.metric if metric not in some)
+    return replace(query, response=(*query.response, *some), metric=rest)
 
 
 def _found(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:
@@ -71,12 +77,12 @@ def _found(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:
         return responses(source, replace(asked, on=roles.named))  # a table of which nothing else can be guessed
 
 
-def _by(one: Response, roles: PlotRoles) -> Response:
+def _by(response: Response, roles: PlotRoles) -> Response:
     """Over the known factors and those with a role, which take the place of factors that they always change with; of
     the rows that have a value."""
-    rows = one.rows.take(~np.isnan(one.values))
-    at = None if one.at is None else one.at[~np.isnan(one.values)]
-    named = [rows.column(name).name for name in roles.named]
-    replaced = {twin for name, twin in one.confounded if name in named}
-    known = [name for name in one.names if name not in named and name not in replaced]
-    return replace(one, rows=rows, at=at).on([*known, *named])
+    rows = response.rows.take(~np.isnan(response.values))
+    at = None if response.at is None else response.at[~np.isnan(response.values)]
+    role_names = [rows.column(name).name for name in roles.named]
+    replaced = {twin for name, twin in response.confounded if name in role_names}
+    free_names = [name for name in response.names if name not in role_names and name not in replaced]
+    return replace(response, rows=rows, at=at).on([*free_names, *role_names])

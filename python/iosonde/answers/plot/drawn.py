@@ -24,8 +24,8 @@ class Drawn(Answer):
         """Every figure with its data, in base units."""
         return {
             "figures": [
-                {"kind": kind, **(one.content() if isinstance(one, Answer) else asdict(one))}
-                for kind, one in self.figures
+                {"kind": kind, **(figure.content() if isinstance(figure, Answer) else asdict(figure))}
+                for kind, figure in self.figures
             ],
             "notes": [*self.notes, *self.left],
         }
@@ -33,4 +33,4 @@ class Drawn(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Those of its figures."""
-        return tuple(verdict for _, one in self.figures if isinstance(one, Answer) for verdict in one.verdicts)
+        return tuple(verdict for _, figure in self.figures if isinstance(figure, Answer) for verdict in figure.verdicts)

@@ -65,19 +65,21 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
     on, level = asked.on, asked.level
     columns = [_column(source.table, term) for term in on]
     units = source.units()
-    rows, left = [], []
+    rows, errors = [], []
     others = _others(source, asked.response, columns)
-    for one in responses_of(source, replace(asked, on=tuple(columns))):
+    for response in responses_of(source, replace(asked, on=tuple(columns))):
         try:
-            varying = [name for name in others if len(one.rows.column(name).codes()[1]) > 1]
-            held = adjusted_slopes(one.rows, one.title, [*on, *varying], level)
-            rows.append([_panel(one.rows, one.title, term, units, level, held.get(term)) for term in on])
+            varying = [name for name in others if len(response.rows.column(name).codes()[1]) > 1]
+            adjusted = adjusted_slopes(response.rows, response.title, [*on, *varying], level)
+            rows.append(
+                [_build_panel(response.rows, response.title, term, units, level, adjusted.get(term)) for term in on]
+            )
         except DataError as error:
-            left.append(error)
+            errors.append(error)
     if not rows:
         raise (
-            left[0]
-            if left
+            errors[0]
+            if errors
             else DataError(
                 "no-measured-column",
                 "{source}: no column looks measured",
@@ -87,16 +89,16 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
         )
     if together:
         rows = [_joined(rows)]
-    found = [panel for row in rows for panel in _scaled(row)]
-    if len(found) > _MOST_PANELS:
+    all_panels = [panel for row in rows for panel in _scale_panels(row)]
+    if len(all_panels) > _MOST_PANELS:
         raise InputError(
             "too-many-panels",
             "these are {n_panels} panels, more than {max_panels}",
             "name fewer with {spell.response}, {spell.on}, {spell.where}",
-            n_panels=len(found),
+            n_panels=len(all_panels),
             max_panels=_MOST_PANELS,
         )
-    return Panels(tuple(found), len(on), tuple(error.message for error in left))
+    return Panels(tuple(all_panels), len(on), tuple(error.message for error in errors))
 
 
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -108,8 +110,8 @@ def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) ->
             names = responses_of(source, Asked())[0].names
         except IosondeError:
             return []
-        named = {source.table.column(name).name for name in responses if name in source.table.names}
-        names = [name for name in names if name not in named]
+        response_names = {source.table.column(name).name for name in responses if name in source.table.names}
+        names = [name for name in names if name not in response_names]
     return [name for name in names if name not in columns]
 
 
@@ -141,40 +143,43 @@ def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
     ]
 
 
-def _scaled(row: Sequence[FactorPanel]) -> list[FactorPanel]:
+def _scale_panels(row: Sequence[FactorPanel]) -> list[FactorPanel]:
     """All in one unit that people read, of the base unit that they have in common."""
     means = [mean.value for panel in row for series in panel.series for _, mean in series.means]
     divisor, unit = human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
     return [replace(panel, divisor=divisor, unit=unit) for panel in row]
 
 
-def _panel(
-    table: Table, response: str, term: str, units: Mapping[str, str], level: float, held: Held | None
+def _build_panel(
+    table: Table, response: str, term: str, units: Mapping[str, str], level: float, adjusted: Held | None
 ) -> FactorPanel:
-    """One response against one factor, in base units; ``held`` is its slope with the other factors held."""
+    """One response against one factor, in base units; ``adjusted`` is its slope with the other factors held."""
     factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
-    made = regress(table, response, [term], level)
-    assert made.model is not None and made.fit.y is not None
-    cells, y = made.model.values[factor.column], made.fit.y
+    regression = regress(table, response, [term], level)
+    assert regression.model is not None and regression.fit.y is not None
+    cells, y = regression.model.values[factor.column], regression.fit.y
     places, ticks = _places(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
-    unit = "" if made.model.response.transform else measured.unit
+    unit = "" if regression.model.response.transform else measured.unit
     least = lowest(unit, bool((y > 0).all()))
     means = [(places[cell], stats.mean(y[cells == cell], level).within(low=least)) for cell in places]
-    divisor, shown = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
+    divisor, display_unit = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
     numeric = factor.levels is None
     sizes, label = units.get(factor.column) == "bytes", table.column(factor.column).label
-    step, of_step = step_of(factor, label, max(x), sizes)
-    said = said_of_slope(made, of_step, divisor / step, shown) if numeric else said_of_levels(made)
-    slope = made.fit.coefficients()[1] if numeric else None
-    alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, made.fit.n)
-    if alone is not None and held is not None:
-        said += said_of_held(alone, held, divisor / step, shown)
-    line = _line(made, factor, x) if numeric else []
-    series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, said, alone, held)
+    step, step_text = step_of(factor, label, max(x), sizes)
+    sentence = (
+        said_of_slope(regression, step_text, divisor / step, display_unit) if numeric else said_of_levels(regression)
+    )
+    slope = regression.fit.coefficients()[1] if numeric else None
+    alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, regression.fit.n)
+    if alone is not None and adjusted is not None:
+        sentence += said_of_held(alone, adjusted, divisor / step, display_unit)
+    line = _line(regression, factor, x) if numeric else []
+    series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, sentence, alone, adjusted)
     logarithmic = factor.transform in STEPS
-    return FactorPanel(factor.name, ticks, logarithmic, unit, 1.0, [series], not numeric, sizes,
-                       label if sizes and logarithmic else "")  # fmt: skip
+    return FactorPanel(
+        factor.name, ticks, logarithmic, unit, 1.0, [series], not numeric, sizes, label if sizes and logarithmic else ""
+    )
 
 
 def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
@@ -195,8 +200,6 @@ def _text(level: float, unit: str) -> str:
 
 def _line(made: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
     low, high = min(x), max(x)
-    at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(
-        low, high, _LINE_POINTS
-    )  # fmt: skip
+    at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(low, high, _LINE_POINTS)
     fitted = made.fit.beta[0] + made.fit.beta[1] * apply(factor.transform, at, factor.column)
     return list(zip(at.tolist(), fitted.tolist(), strict=True))

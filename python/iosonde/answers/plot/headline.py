@@ -16,15 +16,17 @@ def headlines(found: Sequence[Response]) -> list[Response]:
     """Of each operation its bandwidth, else its rate; everything where no operation has one. Parts of operations, as
     a write before its fsync, are left to those who name them."""
     operations: dict[str, list[Response]] = {}
-    for one in found:
-        operations.setdefault(one.operation, []).append(one)
-    chosen = [one for operation, of_it in operations.items() if not is_part(operation) for one in _headline(of_it)]
+    for response in found:
+        operations.setdefault(response.operation, []).append(response)
+    chosen = [
+        response for operation, group in operations.items() if not is_part(operation) for response in _headline(group)
+    ]
     return chosen or list(found)
 
 
-def _headline(of_one: Sequence[Response]) -> list[Response]:
+def _headline(responses: Sequence[Response]) -> list[Response]:
     for names in _HEADLINES:
-        known = [one for one in of_one if one.metric.name in names]
-        if known:
-            return known
+        matches = [response for response in responses if response.metric.name in names]
+        if matches:
+            return matches
     return []

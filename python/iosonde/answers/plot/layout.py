@@ -44,9 +44,12 @@ class PlotLayout:
 
 
 def layout(
-    levels: Mapping[str, FactorLevels], settings: Sequence[Mapping[str, Cell]], asked: PlotRoles, hues: int = HUES,
+    levels: Mapping[str, FactorLevels],
+    settings: Sequence[Mapping[str, Cell]],
+    asked: PlotRoles,
+    hues: int = HUES,
     shades: int = SHADES,
-) -> PlotLayout:  # fmt: skip
+) -> PlotLayout:
     """The layout of these factors, of which ``settings`` occur. ``hues`` and ``shades``: as many levels of names, and
     of numbers, can be told by colour. Raises InputError for what cannot be."""
     if len(set(asked.named)) < len(asked.named):
@@ -63,22 +66,28 @@ def layout(
             color=asked.color,
             n_levels=len(levels[asked.color]),
         )
-    free = sorted((one for one in levels.values() if one.factor not in asked.named), key=_first)
+    free = sorted(
+        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in asked.named), key=_first
+    )
     x = asked.x or (free.pop(0).factor if free else "")
-    fits = (one.factor for one in free if len(one) <= (hues if one.kind == NAMES else shades))
+    fits = (
+        factor_levels.factor
+        for factor_levels in free
+        if len(factor_levels) <= (hues if factor_levels.kind == NAMES else shades)
+    )
     color = asked.color or next(fits, "")
     panels: list[str] = list(asked.panel)
     rest: list[str] = []
     room = len(levels[x]) * (len(levels[color]) if color else 1) if x else 1
-    for one in reversed([one for one in free if one.factor != color]):
-        in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, one.factor])
-        (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(one.factor)
+    for factor_levels in reversed([factor_levels for factor_levels in free if factor_levels.factor != color]):
+        in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, factor_levels.factor])
+        (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(factor_levels.factor)
     return PlotLayout(x, color, tuple(panels), tuple(rest))
 
 
-def _first(one: FactorLevels) -> tuple[int, bool]:
-    return -len(one), one.kind == NAMES
+def _first(factor_levels: FactorLevels) -> tuple[int, bool]:
+    return -len(factor_levels), factor_levels.kind == NAMES
 
 
 def _count(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:
-    return len({tuple(one[name] for name in names) for one in settings})
+    return len({tuple(setting[name] for name in names) for setting in settings})

@@ -37,7 +37,7 @@ class PhaseOverTime:
 
     def to_json(self) -> dict[str, Any]:
         """Every bin; the classes, where there are some."""
-        marks = {"marks": [asdict(one) for one in self.marks]} if self.marks else {}
+        marks = {"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}
         classes = {"classes": self.classes.to_json()} if self.classes else {}
         return {"operation": self.operation, "comparable": self.comparable, **self.made.to_json(), **marks, **classes}
 
@@ -54,8 +54,12 @@ class OverTimePlot(Answer):
 
     def content(self) -> dict[str, Any]:
         """Every bin of every phase."""
-        return {"run": self.run, "setting": self.setting, "phases": [one.to_json() for one in self.phases],
-                "notes": [*self.notes, *self.left]}  # fmt: skip
+        return {
+            "run": self.run,
+            "setting": self.setting,
+            "phases": [phase.to_json() for phase in self.phases],
+            "notes": [*self.notes, *self.left],
+        }
 
 
 def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
@@ -69,7 +73,7 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
             "as of fio's --write_lat_log",
             name=source.name,
         )
-    run = [one for one in runs if one.counts][-1:] or runs[-1:]
+    run = [candidate for candidate in runs if candidate.counts][-1:] or runs[-1:]
     return of_run(source, run[0], len(runs), names)
 
 
@@ -86,13 +90,22 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
             id=run.id,
             phases=_titles(run.phases),
         )
-    made = [(phase, phase_rows(phase, operations, _native.KINDS))
-            for phase in sorted(chosen, key=lambda phase: place(phase.operation))]  # fmt: skip
-    there = [(phase, one) for phase, one in made if one is not None]
-    phases = tuple(PhaseOverTime(phase.operation, title(phase.operation), phase.comparable, in_bins(one),
-                                 marks(run, one) if phase.comparable else (),
-                                 classes_over_time(run, phase, operations, one))
-                   for phase, one in there[:MOST_PHASES])  # fmt: skip
+    rows_by_phase = [
+        (phase, phase_rows(phase, operations, _native.KINDS))
+        for phase in sorted(chosen, key=lambda phase: place(phase.operation))
+    ]
+    there = [(phase, rows) for phase, rows in rows_by_phase if rows is not None]
+    phases = tuple(
+        PhaseOverTime(
+            phase.operation,
+            title(phase.operation),
+            phase.comparable,
+            in_bins(rows),
+            marks(run, rows) if phase.comparable else (),
+            classes_over_time(run, phase, operations, rows),
+        )
+        for phase, rows in there[:MOST_PHASES]
+    )
     if not phases:
         raise DataError(
             "no-recorded-operations",
@@ -100,20 +113,22 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
             "iosonde show STORE RUN says what was",
             phases=_titles(chosen),
         )
-    gone = [phase for phase, one in made if one is None]
-    left: list[str] = []
+    gone = [phase for phase, rows in rows_by_phase if rows is None]
+    omissions: list[str] = []
     if gone:
-        left.append(Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone)))
+        omissions.append(
+            Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone))
+        )
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} names others"
-        left.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
+        omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
     factors = {name: run.level(name) for name in source.known.names}
-    said = f"trial {run.id}" + ("" if run.complete else ", incomplete")
+    trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
-    which = Message("last-trial", template, trial=said, trials=counted(of, "trial"))
+    which = Message("last-trial", template, trial=trial_text, trials=counted(of, "trial"))
     setting = setting_text(factors, source.units())
-    named = ", ".join([said[0].upper() + said[1:], *([setting] if setting else [])])
-    return OverTimePlot(run.id, named, phases, (which,) if of > 1 else (), tuple(left))
+    heading = ", ".join([trial_text[0].upper() + trial_text[1:], *([setting] if setting else [])])
+    return OverTimePlot(run.id, heading, phases, (which,) if of > 1 else (), tuple(omissions))
 
 
 def _titles(phases: Sequence[StoredPhase]) -> str:

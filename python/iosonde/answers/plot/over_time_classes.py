@@ -28,27 +28,45 @@ class ClassesOverTime:
     def to_json(self) -> dict[str, Any]:
         """The classes, and their shares in each part of the time: of operations, and of the time that these took."""
         after = self.after_s
-        parts = [{"begin_s": after + one.begin_s, "end_s": after + one.end_s, "shares": list(one.shares),
-                  "time_shares": list(one.time_shares)} for one in self.made.drawn.times]  # fmt: skip
-        classes = [{"label": one.label, "low": one.low_s, "high": one.high_s, "cause": one.cause,
-                    "reading": one.reading.words if one.reading else None} for one in self.made.classes]  # fmt: skip
+        parts = [
+            {
+                "begin_s": after + period.begin_s,
+                "end_s": after + period.end_s,
+                "shares": list(period.shares),
+                "time_shares": list(period.time_shares),
+            }
+            for period in self.made.drawn.times
+        ]
+        classes = [
+            {
+                "label": operation_class.label,
+                "low": operation_class.low_s,
+                "high": operation_class.high_s,
+                "cause": operation_class.cause,
+                "reading": operation_class.reading.words if operation_class.reading else None,
+            }
+            for operation_class in self.made.classes
+        ]
         group = self.made.group
         return {"kind": group.kind, "size": group.size, "classes": classes, "over_time": parts}
 
 
 def classes_over_time(
     run: StoredRun, phase: StoredPhase, operations: npt.NDArray[Any], rows: PhaseRows
-) -> ClassesOverTime | None:  # fmt: skip
+) -> ClassesOverTime | None:
     """Of the kind whose durations are drawn, the size that took most time; None where these are of one class."""
     columns = {name: operations[name] for name in operations.dtype.names or ()}
-    several = [found for kind, found, _ in split(columns, phase, _native.KINDS, units=sizes.units_of(run))
-               if _native.KINDS[kind] == rows.slow]  # fmt: skip
+    several = [
+        subset
+        for kind, subset, _ in split(columns, phase, _native.KINDS, units=sizes.units_of(run))
+        if _native.KINDS[kind] == rows.slow
+    ]
     if not several:
         return None
-    most = max(several, key=lambda one: float(one.duration_ns.sum()))
+    most = max(several, key=lambda subset: float(subset.duration_ns.sum()))
     group = OperationGroup(phase.operation, rows.slow, most.size)
-    made = of_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
-    if made is None or len(made.classes) < 2:
+    diagnosis = of_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
+    if diagnosis is None or len(diagnosis.classes) < 2:
         return None
     first = rows.start[rows.took_slow & (rows.size == most.size)].min(initial=float("inf"))
-    return ClassesOverTime(made, float(first) / 1e9)
+    return ClassesOverTime(diagnosis, float(first) / 1e9)

@@ -27,7 +27,7 @@ from .settings import Fits, plot_of
 from .settings_plot import SettingsPlot
 
 _STATED = re.compile(r"(?P<what>\w*latency\w*)_p(?P<percent>\d+(?:\.\d+)?)")
-_LEAST, _SAID = 50.0, 99.0  # per cent: below, times differ little; what sentences are about
+_LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: below, times differ little; what sentences are about
 
 
 @dataclass
@@ -49,54 +49,59 @@ def percentiles_plot(source: Source, asked: Asked, roles: PlotRoles, fits: Fits 
         )
     source, newest = one_experiment(source, roles)
     every = responses_by(source, replace(asked, response=(), metric=(ALL,)), roles)
-    wanted = {*asked.response, *asked.metric} - {ALL}
-    found = [one for one in (*_recorded(source, every, asked.level), *_stated(every))
-             if not wanted or {one.operation, one.metric.name} & wanted]  # fmt: skip
-    if not found:
+    selection = {*asked.response, *asked.metric} - {ALL}
+    selected = [
+        response
+        for response in (*_collect_recorded(source, every, asked.level), *_collect_stated(every))
+        if not selection or {response.operation, response.metric.name} & selection
+    ]
+    if not selected:
         raise DataError(
             "no-percentiles",
             "{name} holds no percentiles of {metrics}",
             "record operations, or import what states percentiles (fio)",
             name=source.name,
-            metrics=" or ".join(sorted(wanted)) or "latencies",
+            metrics=" or ".join(sorted(selection)) or "latencies",
         )
-    roles = replace(named_in(found, roles), x=PERCENTILE)
-    made = plot_of(source, found, asked, roles, fits or Fits(), lambda one: one.setting[PERCENTILE] == _SAID)
-    return replace(made, notes=(*([newest] if newest else []), *made.notes))
+    roles = replace(named_in(selected, roles), x=PERCENTILE)
+    plot = plot_of(
+        source, selected, asked, roles, fits or Fits(), lambda point: point.setting[PERCENTILE] == _REPORTED_PERCENT
+    )
+    return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
 
-def _recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
+def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
     """Of the operations of each trial, where they were recorded."""
     if source.store is None:
         return
     first = every[0]
     rows = source.trials().rows
-    of_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
-    made: dict[tuple[str, str], _Found] = {}
+    row_by_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
+    samples: dict[tuple[str, str], _Found] = {}
     for run, trial in latencies(source, level).items():
-        for one in trial if run in of_run else ():
-            for share, ns in one.duration_ns.items():
+        for entry in trial if run in row_by_run else ():
+            for share, ns in entry.duration_ns.items():
                 if ns is not None:
-                    found = made.setdefault((one.operation, one.kind), _Found(rows))
-                    _add(found, of_run[run], 100 * share, ns / 1e9)
-    for (operation, kind), found in made.items():
-        yield _response(operation, f"latency of {kind}", found, first)
+                    sample = samples.setdefault((entry.operation, entry.kind), _Found(rows))
+                    _add(sample, row_by_run[run], 100 * share, ns / 1e9)
+    for (operation, kind), sample in samples.items():
+        yield _build_response(operation, f"latency of {kind}", sample, first)
 
 
-def _stated(every: Sequence[Response]) -> Iterable[Response]:
+def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
     """As a tool states them."""
-    made: dict[tuple[str, str], tuple[Response, _Found]] = {}
-    for one in every:
-        seen = _STATED.fullmatch(one.metric.name)
-        if seen is None:
+    samples: dict[tuple[str, str], tuple[Response, _Found]] = {}
+    for response in every:
+        match = _STATED.fullmatch(response.metric.name)
+        if match is None:
             continue
-        first, found = made.setdefault((one.operation, seen["what"]), (one, _Found(one.rows)))
-        if len(one.rows) == len(first.rows):
-            for at, value in enumerate(one.values.tolist()):
-                _add(found, at, float(seen["percent"]), value)
-    for (operation, what), (first, found) in made.items():
-        if found.at:
-            yield _response(operation, what.replace("_", " "), found, first)
+        first, sample = samples.setdefault((response.operation, match["what"]), (response, _Found(response.rows)))
+        if len(response.rows) == len(first.rows):
+            for at, value in enumerate(response.values.tolist()):
+                _add(sample, at, float(match["percent"]), value)
+    for (operation, what), (first, sample) in samples.items():
+        if sample.at:
+            yield _build_response(operation, what.replace("_", " "), sample, first)
 
 
 def _add(found: _Found, at: int, percent: float, seconds: float) -> None:
@@ -106,10 +111,20 @@ def _add(found: _Found, at: int, percent: float, seconds: float) -> None:
         found.seconds.append(seconds)
 
 
-def _response(operation: str, what: str, found: _Found, like: Response) -> Response:
-    rows = found.rows.take(np.array(found.at, dtype=np.intp))
+def _build_response(operation: str, what: str, sample: _Found, like: Response) -> Response:
+    rows = sample.rows.take(np.array(sample.at, dtype=np.intp))
     title = f"{operation} {what}"
-    columns = {**rows.columns, PERCENTILE: Column(PERCENTILE, np.array(found.percents), PERCENTILE),
-               title: Column(title, np.array(found.seconds), title, "s")}  # fmt: skip
-    return replace(like, title=title, metric=Metric(what, "s", Better.LOWER), rows=replace(rows, columns=columns),
-                   factors=(*like.factors, Factor(PERCENTILE)), operation=operation, at=None)  # fmt: skip
+    columns = {
+        **rows.columns,
+        PERCENTILE: Column(PERCENTILE, np.array(sample.percents), PERCENTILE),
+        title: Column(title, np.array(sample.seconds), title, "s"),
+    }
+    return replace(
+        like,
+        title=title,
+        metric=Metric(what, "s", Better.LOWER),
+        rows=replace(rows, columns=columns),
+        factors=(*like.factors, Factor(PERCENTILE)),
+        operation=operation,
+        at=None,
+    )

@@ -37,8 +37,8 @@ from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
 MOST_PANELS = 16
-_SAID = 12  # sentences
-_NAMED = 6  # factors of a setting
+_MAX_SENTENCES = 12  # sentences
+_MAX_FACTORS = 6  # factors of a setting
 _OWN_SCALE = 4.0  # metrics so many times apart have no axis in common
 
 
@@ -67,55 +67,82 @@ def settings_plot(
     """The metrics that are asked for, by the factors that are known; ``asked.response`` as of every analysis. Raises
     InputError, DataError."""
     source, newest = one_experiment(source, roles or PlotRoles())
-    found = responses_by(source, asked, roles or PlotRoles())
-    family = headline_responses(source, replace(asked, metric=(ALL,)), found[0].names)
-    made = plot_of(source, found, asked, named_in(found, roles or PlotRoles()), fits or Fits(), family=family)
-    return replace(made, notes=(*([newest] if newest else []), *made.notes))
+    responses = responses_by(source, asked, roles or PlotRoles())
+    family = headline_responses(source, replace(asked, metric=(ALL,)), responses[0].names)
+    plot = plot_of(source, responses, asked, named_in(responses, roles or PlotRoles()), fits or Fits(), family=family)
+    return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
 
 def plot_of(
-    source: Source, found: Sequence[Response], asked: Asked, roles: PlotRoles, fits: Fits,
-    compared: Callable[[SettingPoint], bool] | None = None, family: Sequence[Response] = (),
-) -> SettingsPlot:  # fmt: skip
+    source: Source,
+    found: Sequence[Response],
+    asked: Asked,
+    roles: PlotRoles,
+    fits: Fits,
+    compared: Callable[[SettingPoint], bool] | None = None,
+    family: Sequence[Response] = (),
+) -> SettingsPlot:
     """The figure of these responses. ``compared`` chooses the points of which the best and the worst are said, where
     they are not said of all; ``family``: responses that belong to the family of tests, shown or not."""
-    cells = [cells_of(one) for one in found]
+    cells = [cells_of(response) for response in found]
     levels = _levels(found, roles.named)
-    settings = [cell.by for of_one in cells for cell in of_one]
+    settings = [cell.by for response_cells in cells for cell in response_cells]
     places = layout(levels, settings, roles, fits.hues, fits.shades)
     pilot = pilot_of(source)
-    made = [
-        _Measured(one, *_called(one), tuple(
-            (cell, _point(cell, levels, places, asked.level, pilot, half))
-            for cell, half in zip(of_one, half_ticks_of(of_one), strict=True)))
-        for one, of_one in zip(found, cells, strict=True)
-    ]  # fmt: skip
-    panels, across, left = _panels(made, levels, places, fits.panels) if levels else (_by_operation(made), 0, [])
-    x = levels[places.x] if levels else _operations(made)
-    told = () if compared else _told(source, found, cells, asked.level, family)
-    said = list(sentences(told, source.units())) or [
-        best_and_worst(one.name, one.metric, one.response,
-                       [point for _, point in one.points if compared is None or compared(point)])
-        for one in made
-    ]  # fmt: skip
+    measurements = [
+        _Measured(
+            response,
+            *_format_names(response),
+            tuple(
+                (cell, _build_point(cell, levels, places, asked.level, pilot, half))
+                for cell, half in zip(response_cells, half_ticks_of(response_cells), strict=True)
+            ),
+        )
+        for response, response_cells in zip(found, cells, strict=True)
+    ]
+    panels, across, omissions = (
+        _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
+    )
+    x = levels[places.x] if levels else _operations(measurements)
+    response_stories = () if compared else _told(source, found, cells, asked.level, family)
+    texts = list(sentences(response_stories, source.units())) or [
+        best_and_worst(
+            measurement.name,
+            measurement.metric,
+            measurement.response,
+            [point for _, point in measurement.points if compared is None or compared(point)],
+        )
+        for measurement in measurements
+    ]
     return SettingsPlot(
-        _title(made, levels, places), x, levels.get(places.color), tuple(panels), across, not places.rest, asked.level,
-        tuple(islice((text for text in said if text), _SAID)),
-        tuple(dict.fromkeys(_notes(source, made))),
-        (*left, *_rest(places), *_missing(levels, places, settings)), told, source.units(),
-    )  # fmt: skip
+        _format_title(measurements, levels, places),
+        x,
+        levels.get(places.color),
+        tuple(panels),
+        across,
+        not places.rest,
+        asked.level,
+        tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
+        tuple(dict.fromkeys(_notes(source, measurements))),
+        (*omissions, *_rest(places), *_describe_missing(levels, places, settings)),
+        response_stories,
+        source.units(),
+    )
 
 
 def _told(
-    source: Source, found: Sequence[Response], cells: Sequence[Sequence[TrialCell]], level: float,
+    source: Source,
+    found: Sequence[Response],
+    cells: Sequence[Sequence[TrialCell]],
+    level: float,
     family: Sequence[Response],
-) -> tuple[ResponseStory, ...]:  # fmt: skip
+) -> tuple[ResponseStory, ...]:
     """What a summary says of the same settings."""
-    every, pilot = [cell for of_one in cells for cell in of_one], pilot_of(source)
-    beside = [cell for one in family for cell in cells_of(one)]
+    every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
+    family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
     rows = rows_of(every, level, pilot)
-    return stories(rows, every, level, beside, impossible, found[0].together)
+    return stories(rows, every, level, family_cells, impossible, found[0].together)
 
 
 # Factors
@@ -124,66 +151,93 @@ def _told(
 def _levels(found: Sequence[Response], named: Sequence[str]) -> dict[str, FactorLevels]:
     """The levels of each factor over all responses, in one order; of one level only those that have a role by name, or
     that stand alone."""
-    names = dict.fromkeys(name for one in found for name in one.names)
-    made = {name: levels_of([one.rows.column(name) for one in found if name in one.names]) for name in names}
-    return {name: one for name, one in made.items() if len(one) > 1 or len(made) == 1 or name in named}
+    names = dict.fromkeys(name for response in found for name in response.names)
+    levels_by_name = {
+        name: levels_of([response.rows.column(name) for response in found if name in response.names]) for name in names
+    }
+    return {
+        name: factor_levels
+        for name, factor_levels in levels_by_name.items()
+        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in named
+    }
 
 
-def _point(
-    cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout, level: float, pilot: int | None,
+def _build_point(
+    cell: TrialCell,
+    levels: Mapping[str, FactorLevels],
+    places: PlotLayout,
+    level: float,
+    pilot: int | None,
     half_tick: float,
-) -> SettingPoint:  # fmt: skip
+) -> SettingPoint:
     def at(name: str) -> int:
         return levels[name].place[cell.by[name]] if name else 0
 
     order = dict.fromkeys([*(name for name in (places.x, places.color, *places.panels) if name), *levels])
     parts = [levels[name].said(at(name)) for name in order]
-    said = ", ".join([*parts[:_NAMED], *(["…"] if len(parts) > _NAMED else [])])
+    label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
     mean = mean_of(cell, level, pilot, half_tick)
-    return SettingPoint(at(places.x), at(places.color), dict(cell.by), said, mean, tuple(cell.values.tolist()))
+    return SettingPoint(at(places.x), at(places.color), dict(cell.by), label, mean, tuple(cell.values.tolist()))
 
 
 # Panels
 
 
-def _panels(
-    made: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout, most: int
+def _build_panels(
+    measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout, most: int
 ) -> tuple[list[SettingsPanel], int, list[str]]:
     """(the panels, how many in a row, what is left out): one for each response and setting of the panels' factors."""
-    keys = sorted({_key(cell, levels, places) for one in made for cell, _ in one.points})
-    shown, left = made[:most], list[str]()
-    if len(made) > most:
-        names = listed([f"{one.name} {one.metric}" if one.name != one.metric else one.name for one in made[most:]][:4])
+    keys = sorted(
+        {_build_panel_key(cell, levels, places) for measurement in measurements for cell, _ in measurement.points}
+    )
+    drawn, omissions = measurements[:most], list[str]()
+    if len(measurements) > most:
+        names = listed(
+            [
+                f"{measurement.name} {measurement.metric}"
+                if measurement.name != measurement.metric
+                else measurement.name
+                for measurement in measurements[most:]
+            ][:4]
+        )
         template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} names others"
-        excluded = names + (" …" if len(made) > most + 4 else "")
-        left.append(Message("truncated", template, most=most, n_metrics=len(made), excluded=excluded))
-    room = max(1, most // len(shown))
+        excluded = names + (" …" if len(measurements) > most + 4 else "")
+        omissions.append(Message("truncated", template, most=most, n_metrics=len(measurements), excluded=excluded))
+    room = max(1, most // len(drawn))
     if len(keys) > room:
         template = (
             "{room} of {n_settings} settings of {factors} are drawn: {spell.where} chooses others, as "
             "{spell.where:'{condition}'}"
         )
         values = {"room": room, "n_settings": len(keys), "factors": listed(places.panels)}
-        left.append(Message("truncated", template, condition=_where(keys, room, levels, places), **values))
-    scales = _scales(shown)
-    return [
-        SettingsPanel(
-            _heading(one, made) if len(made) > 1 else "", _said(key, levels, places), one.metric, one.response.unit,
-            scales[one.response.title],
-            tuple(point for cell, point in one.points if _key(cell, levels, places) == key),
-        )
-        for one in shown for key in keys[:room]
-    ], _across(min(room, len(keys))), left  # fmt: skip
+        omissions.append(Message("truncated", template, condition=_where(keys, room, levels, places), **values))
+    scales = _assign_scales(drawn)
+    return (
+        [
+            SettingsPanel(
+                _format_heading(measurement, measurements) if len(measurements) > 1 else "",
+                _said(key, levels, places),
+                measurement.metric,
+                measurement.response.unit,
+                scales[measurement.response.title],
+                tuple(point for cell, point in measurement.points if _build_panel_key(cell, levels, places) == key),
+            )
+            for measurement in drawn
+            for key in keys[:room]
+        ],
+        _count_columns(min(room, len(keys))),
+        omissions,
+    )
 
 
-def _across(settings: int) -> int:
+def _count_columns(settings: int) -> int:
     """Panels in a row, so that rows of one response are whole; 0 for as many as fit."""
     if settings == 1:
         return 0
     return next((count for count in (5, 4, 3) if settings % count == 0), settings if settings < 5 else 4)
 
 
-def _key(cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout) -> tuple[int, ...]:
+def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout) -> tuple[int, ...]:
     return tuple(levels[name].place[cell.by[name]] for name in places.panels)
 
 
@@ -191,72 +245,76 @@ def _said(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLa
     return ", ".join(levels[name].said(at) for name, at in zip(places.panels, key, strict=True))
 
 
-def _where(
-    keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout
-) -> str:  # fmt: skip
+def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
     """A condition that chooses a panel beyond the first ones: by a level that these do not have, if there is one."""
     new = [at for at, level in enumerate(keys[room]) if level not in {key[at] for key in keys[:room]}] or [0]
     return f"{places.panels[new[0]]}={levels[places.panels[new[0]]].cells[keys[room][new[0]]]}"
 
 
-def _scales(made: Sequence[_Measured]) -> dict[str, str]:
+def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
     """Response → its scale: one for each metric, or each its own where they lie far apart."""
     tops: dict[tuple[str, str], dict[str, float]] = {}
-    for one in made:
-        values = [abs(point.mean.value or 0.0) for _, point in one.points]
-        tops.setdefault((one.metric, one.response.unit), {})[one.response.title] = max(values, default=0.0)
-    found: dict[str, str] = {}
-    for (metric, unit), of_metric in tops.items():
-        known = [top for top in of_metric.values() if top]
-        apart = bool(known) and max(known) / min(known) > _OWN_SCALE
-        found |= {title: f"{metric}|{unit}|{title if apart else ''}" for title in of_metric}
-    return found
+    for measurement in measurements:
+        values = [abs(point.mean.value or 0.0) for _, point in measurement.points]
+        tops.setdefault((measurement.metric, measurement.response.unit), {})[measurement.response.title] = max(
+            values, default=0.0
+        )
+    scales: dict[str, str] = {}
+    for (metric, unit), top_by_title in tops.items():
+        positive_tops = [top for top in top_by_title.values() if top]
+        apart = bool(positive_tops) and max(positive_tops) / min(positive_tops) > _OWN_SCALE
+        scales |= {title: f"{metric}|{unit}|{title if apart else ''}" for title in top_by_title}
+    return scales
 
 
-def _by_operation(made: Sequence[_Measured]) -> list[SettingsPanel]:
+def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     """Of a single setting: a panel for each metric, with a bar for each operation."""
     kinds: dict[tuple[str, str], list[SettingPoint]] = {}
-    for at, one in enumerate(made):
-        points = [SettingPoint(at, 0, {}, one.name, point.mean, point.trials) for _, point in one.points]
-        kinds.setdefault((one.metric, one.response.unit), []).extend(points)
-    return [SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
-            for (metric, unit), points in kinds.items()]  # fmt: skip
+    for at, measurement in enumerate(measurements):
+        points = [
+            SettingPoint(at, 0, {}, measurement.name, point.mean, point.trials) for _, point in measurement.points
+        ]
+        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(points)
+    return [
+        SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
+        for (metric, unit), points in kinds.items()
+    ]
 
 
 def _operations(made: Sequence[_Measured]) -> FactorLevels:
-    names: tuple[Cell, ...] = tuple(one.name for one in made)
+    names: tuple[Cell, ...] = tuple(measurement.name for measurement in made)
     return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
 
 
 # Words
 
 
-def _called(one: Response) -> tuple[str, str]:
+def _format_names(response: Response) -> tuple[str, str]:
     """(the operation or column, the metric) as a title says them; what was computed as it was asked for."""
-    if one.measured:
-        return one.title, one.title
-    if not one.operation:
-        return one.metric.name, one.metric.name
-    return operation_title(one.operation), metric_words(one.metric.name)
+    if response.measured:
+        return response.title, response.title
+    if not response.operation:
+        return response.metric.name, response.metric.name
+    return operation_title(response.operation), metric_words(response.metric.name)
 
 
-def _heading(one: _Measured, made: Sequence[_Measured]) -> str:
+def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -> str:
     """The operation, the metric, or both: what tells panels apart."""
-    names = {other.name for other in made}
-    if len(names) == len(made) or len({other.metric for other in made}) == 1:
-        return one.name
-    return one.metric if len(names) == 1 else f"{one.name}: {one.metric}"
+    names = {other.name for other in measurements}
+    if len(names) == len(measurements) or len({other.metric for other in measurements}) == 1:
+        return measurement.name
+    return measurement.metric if len(names) == 1 else f"{measurement.name}: {measurement.metric}"
 
 
-def _title(made: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
     """What is drawn by what."""
-    metrics = list(dict.fromkeys(one.metric for one in made))
-    what = listed(metrics) if len(metrics) <= 3 else counted(len(made), "metric")
-    names = list(dict.fromkeys(one.name for one in made))
-    of = f" of {listed(names)}" if len(names) <= 3 and made[0].response.operation else ""
+    metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
+    what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
+    names = list(dict.fromkeys(measurement.name for measurement in measurements))
+    of = f" of {listed(names)}" if len(names) <= 3 and measurements[0].response.operation else ""
     by = [levels[name].label for name in (places.x, places.color, *places.panels) if name]
-    said = f"{what}{of} by {listed(by)}" if by else f"{what}{of}"
-    return said[0].upper() + said[1:]
+    text = f"{what}{of} by {listed(by)}" if by else f"{what}{of}"
+    return text[0].upper() + text[1:]
 
 
 def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
@@ -267,15 +325,15 @@ def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
         template = "{n_incomplete} of {trials} " + verb + " incomplete and {fate}"
         values = {"trials": counted(len(source.runs), "trial"), "fate": fate_of_incomplete(source.runs)}
         notes.append(Message("incomplete-trials", template, n_incomplete=broken, **values))
-    single = sum(len(point.trials) == 1 for one in made for _, point in one.points)
-    every = sum(len(one.points) for one in made)
+    single = sum(len(point.trials) == 1 for measurement in made for _, point in measurement.points)
+    every = sum(len(measurement.points) for measurement in made)
     if single and single == every:
         notes.append(Message("single-trials", "one trial of each setting: there is no interval"))
     elif single:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
-    for one in made:
-        notes += caveats(one.response, option="")
+    for measurement in made:
+        notes += caveats(measurement.response, option="")
     return notes
 
 
@@ -295,15 +353,15 @@ def _rest(places: PlotLayout) -> list[str]:
     ]
 
 
-def _missing(
+def _describe_missing(
     levels: Mapping[str, FactorLevels], places: PlotLayout, settings: Sequence[Mapping[str, Cell]]
 ) -> list[str]:
     """Settings of a grid that nobody measured, where it is nearly whole."""
     if places.rest or not levels or PERCENTILE in levels:  # a tail that too few operations show is none
         return []
     grid = 1
-    for one in levels.values():
-        grid *= len(one)
+    for factor_levels in levels.values():
+        grid *= len(factor_levels)
     there = len({tuple(setting[name] for name in levels) for setting in settings})
     if not grid > there > grid / 2:
         return []

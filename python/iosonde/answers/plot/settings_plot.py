@@ -41,8 +41,8 @@ class SettingsPanel:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        points = [{"setting": dict(one.setting), "mean": one.mean.to_json(), "trials": list(one.trials)}
-                  for one in self.points]  # fmt: skip
+        points = [{"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
+                  for point in self.points]  # fmt: skip
         return {
             "title": self.title,
             "setting": self.setting,
@@ -82,7 +82,7 @@ class SettingsPlot(Answer):
         """Its panels with their points, and its sentences."""
         return {
             "title": self.title, "x": self.x.factor, "color": self.color.factor if self.color else None,
-            "level": self.level, "panels": [one.to_json() for one in self.panels],
+            "level": self.level, "panels": [panel.to_json() for panel in self.panels],
             "sentences": list(self.sentences), "notes": [*self.left, *self.notes],
         }  # fmt: skip
 

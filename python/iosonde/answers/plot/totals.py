@@ -23,7 +23,7 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
     else:
         document = thesis.of_store(choose(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
-    items = [one for one in bars(results, level) if not names or one.operation in names]
+    items = [bar for bar in bars(results, level) if not names or bar.operation in names]
     if not items:
         there = ", ".join(thesis_results.totals(results))
         raise DataError("unknown-metric", "{data} has no such metric", "there are: {metrics}", data=data, metrics=there)
@@ -32,7 +32,7 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
 
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     """Each metric by node count; with an interval where there are repetitions."""
-    units, found = thesis_results.units(results), []
+    units, charts = thesis_results.units(results), []
     for name, by_count in thesis_results.totals(results).items():
         unit = units.get(name, "")
         scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
@@ -40,5 +40,5 @@ def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
         for nodes, values in by_count.items():
             trials = tuple(value * scale for value in values)
             cells.append(Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ()))
-        found.append(Bars(name, "total", name, base, tuple(cells)))
-    return found
+        charts.append(Bars(name, "total", name, base, tuple(cells)))
+    return charts

@@ -178,35 +178,51 @@ class Survey(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
         return {
-            "path": self.path, "files_seen": self.walked.files, "files_read": self.files_read,
-            "bytes_read": self.bytes_read, "bytes_covered": self.bytes_covered, "seconds": self.seconds,
+            "path": self.path,
+            "files_seen": self.walked.files,
+            "files_read": self.files_read,
+            "bytes_read": self.bytes_read,
+            "bytes_covered": self.bytes_covered,
+            "seconds": self.seconds,
             "seed": self.seed,
-            "walk": self.walked.to_json(), "samples": [one.to_json() for one in self.samples],
-            "stopped": self.stopped, "no_answer": self.no_answer, "access_times_changed": self.touched,
-            "estimates": [one.to_json() for one in self.estimates],
-            "strata": [one.to_json() for one in self.strata],
+            "walk": self.walked.to_json(),
+            "samples": [sample.to_json() for sample in self.samples],
+            "stopped": self.stopped,
+            "no_answer": self.no_answer,
+            "access_times_changed": self.touched,
+            "estimates": [estimate.to_json() for estimate in self.estimates],
+            "strata": [stratum.to_json() for stratum in self.strata],
             "blocks": None if self.blocks is None else self.blocks.to_json(),
-            "codecs_not_beaten": list(self.not_beaten), "what_if": [one.to_json() for one in self.what_if],
-            "quantiles": [one.to_json() for one in self.quantiles],
-            "reading": [one.to_json() for one in self.reading], "cold_share": self.cold_share,
-        }  # fmt: skip
+            "codecs_not_beaten": list(self.not_beaten),
+            "what_if": [change.to_json() for change in self.what_if],
+            "quantiles": [quantile.to_json() for quantile in self.quantiles],
+            "reading": [speed.to_json() for speed in self.reading],
+            "cold_share": self.cold_share,
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row an estimate."""
         return [
-            {"what": one.what, "name": one.name, "of": one.of, "unit": one.unit,
-             **one.found.estimate.flat("value"), "n": one.found.estimate.n, "design_effect": one.found.design_effect}
-            for one in self.estimates
-        ]  # fmt: skip
+            {
+                "what": estimate.what,
+                "name": estimate.name,
+                "of": estimate.of,
+                "unit": estimate.unit,
+                **estimate.found.estimate.flat("value"),
+                "n": estimate.found.estimate.n,
+                "design_effect": estimate.found.design_effect,
+            }
+            for estimate in self.estimates
+        ]
 
     def of(self, what: str, over: str) -> Iterator[SurveyEstimate]:
         """The estimates of one kind."""
-        return (one for one in self.estimates if (one.what, one.of) == (what, over))
+        return (estimate for estimate in self.estimates if (estimate.what, estimate.of) == (what, over))
 
 
 def survey(
     asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
-) -> Survey:  # fmt: skip
+) -> Survey:
     """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
 
     Raises InputError; NoAnswerError where the walk does not come to an end.
@@ -216,8 +232,8 @@ def survey(
     if asked.nice:
         give_way()
     with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
-        made = survey_of(tree, asked, on_progress, began)
-    return replace(made, hangs=tree.hangs())
+        answer = survey_of(tree, asked, on_progress, began)
+    return replace(answer, hangs=tree.hangs())
 
 
 def check_asked(asked: SurveyAsked) -> None:
@@ -242,38 +258,50 @@ def check_asked(asked: SurveyAsked) -> None:
 
 
 def survey_of(
-    tree: SurveyedTree, asked: SurveyAsked, on_progress: Callable[[str, int], object] | None, began: float,
+    tree: SurveyedTree,
+    asked: SurveyAsked,
+    on_progress: Callable[[str, int], object] | None,
+    began: float,
     walk_all: WalkAll = SurveyedTree.walk,
-) -> Survey:  # fmt: skip
+) -> Survey:
     """The same of a tree that is open. ``walk_all``: who walks, if not this process alone."""
     level = asked.level
-    seen = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
-    walked = _walked(asked, tree, on_progress and (lambda files: on_progress(seen, files)), walk_all)
+    label = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
+    walked = _walk_tree(asked, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
     drawn = _drawn(asked, walked)
-    wanted = LookAsked(asked.tried, asked.seed)
+    look_options = LookAsked(asked.tried, asked.seed)
     read = read_in_order(
-        drawn, StopRule(asked.until, asked.seconds),
+        drawn,
+        StopRule(asked.until, asked.seconds),
         lambda files, before, seconds: tree.look_at_all(
-            files, wanted, on_progress and (lambda done: on_progress("files read", before + done)), seconds),
+            files, look_options, on_progress and (lambda done: on_progress("files read", before + done)), seconds
+        ),
         partial(_shares, walked, asked),
-    )  # fmt: skip
+    )
     looked = list(read.contents.values())
     samples, strata = _samples(walked, asked, read.drawn, read.contents)
     summary, codecs = walk_summary(walked, asked.allocated), asked.tried
     return Survey(
-        asked.path, asked.seed, summary,
-        tuple(_said(one, level) for one in samples.values()),
+        asked.path,
+        asked.seed,
+        summary,
+        tuple(_said(sample, level) for sample in samples.values()),
         (*kinds(samples, level), *bytes_of(samples, codecs, level)),
-        sum(one.read_bytes > 0 for one in looked), sum(one.read_bytes for one in looked),
-        dict(Counter(one.why for one in looked if one.why)),
-        sum(one.touched for one in looked), time.monotonic() - began, read.why, strata,
+        sum(content.read_bytes > 0 for content in looked),
+        sum(content.read_bytes for content in looked),
+        dict(Counter(content.why for content in looked if content.why)),
+        sum(content.touched for content in looked),
+        time.monotonic() - began,
+        read.why,
+        strata,
         blocks_read(looked) if codecs else None,
         not_beaten(samples, codecs, level),
-        tuple(what_if(one, samples, summary, walked.now_s, level) for one in asked.changes),
+        tuple(what_if(change, samples, summary, walked.now_s, level) for change in asked.changes),
         tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
-        asked.allocated, sum(sum(piece.size for piece in one.pieces) or one.read_bytes for one in looked),
+        asked.allocated,
+        sum(sum(piece.size for piece in content.pieces) or content.read_bytes for content in looked),
         read_speeds(looked, level),
-    )  # fmt: skip
+    )
 
 
 def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
@@ -285,7 +313,7 @@ def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
         return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
     sizes = "allocated_bytes" if asked.allocated else "bytes"
     draws = {COUNT: by_count, CAPACITY: asked.draws}
-    return {(by, name): one for by, name, one in allocated(walked.strata, draws, sizes)}
+    return {(by, name): stratum_files for by, name, stratum_files in allocated(walked.strata, draws, sizes)}
 
 
 def _samples(
@@ -293,44 +321,64 @@ def _samples(
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
     """Of the whole, and what the strata say by themselves."""
     if not asked.by:
-        return {by: FileSample(by, one, walked, asked.allocated, contents) for (by, _), one in drawn.items()}, ()
-    parts = {(by, name): FileSample(by, one, walked.strata[name], asked.allocated, contents)
-             for (by, name), one in drawn.items()}  # fmt: skip
-    whole: dict[str, FileSample | StratifiedSample] = {
-        of: StratifiedSample(of, [one for (by, _), one in parts.items() if by == of]) for of in (COUNT, CAPACITY)
+        return {
+            by: FileSample(by, drawn_files, walked, asked.allocated, contents) for (by, _), drawn_files in drawn.items()
+        }, ()
+    parts = {
+        (by, name): FileSample(by, drawn_files, walked.strata[name], asked.allocated, contents)
+        for (by, name), drawn_files in drawn.items()
     }
-    return whole, tuple(_stratum(name, one, asked, parts) for name, one in walked.strata.items())
+    samples: dict[str, FileSample | StratifiedSample] = {
+        of: StratifiedSample(of, [part for (by, _), part in parts.items() if by == of]) for of in (COUNT, CAPACITY)
+    }
+    return samples, tuple(_build_stratum(name, stratum, asked, parts) for name, stratum in walked.strata.items())
 
 
-def _stratum(name: str, walked: Walked, asked: SurveyAsked, parts: dict[Drawn, FileSample]) -> SurveyStratum:
+def _build_stratum(name: str, walked: Walked, options: SurveyAsked, parts: dict[Drawn, FileSample]) -> SurveyStratum:
     mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
-    files, size, blocks = (walked.found[one] for one in ("files", "bytes", "allocated_bytes"))
-    looked = len({file for one in mine.values() for file, content in zip(one.files, one.contents, strict=True)
-                  if not content.why})  # fmt: skip
-    return SurveyStratum(name, files, size, blocks, blocks if asked.allocated else size, looked,
-                         tuple(kinds(mine, asked.level)))  # fmt: skip
+    files, size, blocks = (walked.found[key] for key in ("files", "bytes", "allocated_bytes"))
+    looked = len(
+        {
+            file
+            for sample in mine.values()
+            for file, content in zip(sample.files, sample.contents, strict=True)
+            if not content.why
+        }
+    )
+    return SurveyStratum(
+        name, files, size, blocks, blocks if options.allocated else size, looked, tuple(kinds(mine, options.level))
+    )
 
 
 def _shares(
     walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
-) -> Iterator[Estimate]:  # fmt: skip
+) -> Iterator[Estimate]:
     samples, _ = _samples(walked, asked, drawn, contents)
-    return (one.found.estimate for one in kinds(samples, asked.level))
+    return (share.found.estimate for share in kinds(samples, asked.level))
 
 
-def _walked(
-    asked: SurveyAsked, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
-) -> Walked:  # fmt: skip
-    if asked.files_from is None:
-        return walk_all(tree, walk_of(asked), on_files)
-    return walk_list(walk_of(asked), tree.resolved, asked.files_from, tree.look_up, on_files)
+def _walk_tree(
+    options: SurveyAsked, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
+) -> Walked:
+    if options.files_from is None:
+        return walk_all(tree, walk_of(options), on_files)
+    return walk_list(walk_of(options), tree.resolved, options.files_from, tree.look_up, on_files)
 
 
 def walk_of(asked: SurveyAsked) -> WalkAsked:
     """What is to be walked. Raises InputError."""
     by_owner, by_depth = parse_by(asked.by)
-    return WalkAsked(asked.path, asked.seed, asked.draws, asked.allocated, asked.other_file_systems, asked.snapshots,
-                     by_owner=by_owner, by_depth=by_depth, rate=asked.rate)  # fmt: skip
+    return WalkAsked(
+        asked.path,
+        asked.seed,
+        asked.draws,
+        asked.allocated,
+        asked.other_file_systems,
+        asked.snapshots,
+        by_owner=by_owner,
+        by_depth=by_depth,
+        rate=asked.rate,
+    )
 
 
 def _said(sample: FileSample | StratifiedSample, level: float) -> SurveySample:

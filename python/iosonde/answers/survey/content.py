@@ -43,22 +43,22 @@ class BlocksRead:
 
 def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
     """Of all files that were read."""
-    pieces = [piece for one in contents for piece in one.pieces]
+    pieces = [piece for content in contents for piece in content.pieces]
     digests = np.frombuffer(b"".join(piece.digests for piece in pieces), f"V{DIGEST_BYTES}").view(np.uint64)
     met = len(digests) - len(np.unique(digests))
-    return BlocksRead(sum(one.blocks for one in pieces), sum(one.zeros for one in pieces), met)
+    return BlocksRead(sum(piece.blocks for piece in pieces), sum(piece.zeros for piece in pieces), met)
 
 
 def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
     """The share of each kind, of the files and of the capacity, the largest first."""
-    every = Counter(one.kind for sample in samples.values() for one in sample.contents if one.kind)
+    every = Counter(content.kind for sample in samples.values() for content in sample.contents if content.kind)
     for of, sample in samples.items():
-        found = {kind: sample.share(partial(_is, kind), level) for kind in every if of == COUNT or kind != EMPTY}
-        for kind in sorted(found, key=lambda kind: (-(found[kind].estimate.value or 0.0), kind)):
-            yield SurveyEstimate("type", kind, of, "share", found[kind])
+        shares = {kind: sample.share(partial(_is_kind, kind), level) for kind in every if of == COUNT or kind != EMPTY}
+        for kind in sorted(shares, key=lambda kind: (-(shares[kind].estimate.value or 0.0), kind)):
+            yield SurveyEstimate("type", kind, of, "share", shares[kind])
 
 
-def _is(kind: str, file: WalkedFile, content: Contents) -> bool:
+def _is_kind(kind: str, file: WalkedFile, content: Contents) -> bool:
     return content.kind == kind
 
 
@@ -78,8 +78,9 @@ def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[
         yield SurveyEstimate("cpu", codec, CAPACITY, "s", packing.times(mass))
         yield SurveyEstimate("pack", codec, CAPACITY, "bytes/s", rate_of(packing))
         yield SurveyEstimate("unpack", codec, CAPACITY, "bytes/s", rate_of(unpacking))
-    yield SurveyEstimate("entropy", "single bytes", CAPACITY, "bits",
-                         by_size.mean(lambda piece: piece.entropy / 8, level).times(8))  # fmt: skip
+    yield SurveyEstimate(
+        "entropy", "single bytes", CAPACITY, "bits", by_size.mean(lambda piece: piece.entropy / 8, level).times(8)
+    )
     zeros = by_size.mean(lambda piece: piece.zeros / piece.blocks if piece.blocks else 0.0, level)
     yield SurveyEstimate("zeros", "4 KiB blocks", CAPACITY, "share", zeros)
 
@@ -94,8 +95,8 @@ def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterat
     for name, (unit, value, overs) in of.items():
         for over in overs:
             for q in QUANTILES:
-                found = samples[over].quantile(value, q, level)
-                yield SurveyEstimate(name, f"{q:g}", over, unit, found)
+                quantile = samples[over].quantile(value, q, level)
+                yield SurveyEstimate(name, f"{q:g}", over, unit, quantile)
 
 
 def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:
@@ -105,22 +106,23 @@ def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[s
         return ()
 
     def beats(better: str, worse: str) -> bool:
-        return all(_surely_less(by_size, partial(of, better), partial(of, worse), level)
-                   for of in (left, pack_per_byte))  # fmt: skip
+        return all(
+            _surely_less(by_size, partial(of, better), partial(of, worse), level) for of in (left, pack_per_byte)
+        )
 
-    return tuple(one for one in codecs if not any(beats(other, one) for other in codecs if other != one))
+    return tuple(codec for codec in codecs if not any(beats(other, codec) for other in codecs if other != codec))
 
 
 def _surely_less(
     sample: FileSample | StratifiedSample, a: Callable[[Piece], float], b: Callable[[Piece], float], level: float
 ) -> bool:
     """Whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the difference."""
-    pieces = [piece for one in sample.contents for piece in one.pieces]
+    pieces = [piece for content in sample.contents for piece in content.pieces]
     largest = max((abs(a(piece) - b(piece)) for piece in pieces), default=0.0)
     if not largest:
         return False
-    found = sample.mean(lambda piece: (1 + (a(piece) - b(piece)) / largest) / 2, level).estimate
-    return found.high is not None and found.high < 0.5
+    difference = sample.mean(lambda piece: (1 + (a(piece) - b(piece)) / largest) / 2, level).estimate
+    return difference.high is not None and difference.high < 0.5
 
 
 def left(codec: str, piece: Piece) -> float:
@@ -140,15 +142,17 @@ def unpack_per_byte(codec: str, piece: Piece) -> float:
 
 def rate_of(per_byte: OfWhole) -> OfWhole:
     """Bytes/s of one core, from its seconds for a byte."""
-    one = per_byte.estimate
-    value, high, low = (1 / x if x else None for x in (one.value, one.low, one.high))
-    found = Estimate(value, low, high, one.level, one.n, one.warnings)
-    return OfWhole(found, per_byte.design_effect, 0.0, 0.0)
+    estimate = per_byte.estimate
+    value, high, low = (1 / x if x else None for x in (estimate.value, estimate.low, estimate.high))
+    rate = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
+    return OfWhole(rate, per_byte.design_effect, 0.0, 0.0)
 
 
 def _rest_of(ratio: OfWhole, mass: float) -> OfWhole:
     """What compression saves of a mass."""
-    one = ratio.estimate
-    value, high, low = (None if x is None else max(0.0, 1 - x) * mass for x in (one.value, one.low, one.high))
-    saved = Estimate(value, low, high, one.level, one.n, one.warnings)
+    estimate = ratio.estimate
+    value, high, low = (
+        None if x is None else max(0.0, 1 - x) * mass for x in (estimate.value, estimate.low, estimate.high)
+    )
+    saved = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
     return OfWhole(saved, ratio.design_effect, (1 - ratio.if_all) * mass, (1 - ratio.if_none) * mass)

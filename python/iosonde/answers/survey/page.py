@@ -67,15 +67,25 @@ class SurveyPage:
     def headline(self) -> str:
         """What is said first."""
         walked = self.survey.walked
-        largest = next((f"; {one.name} is {percent_interval(one.found.estimate)} of the capacity"
-                        for one in self.survey.of("type", "capacity")), "")  # fmt: skip
-        return (f"{self.survey.path}: {counted(walked.files, 'file')}, {format_size(walked.numbers['bytes'])}"
-                f"{largest}. {self.note}").rstrip()  # fmt: skip
+        largest = next(
+            (
+                f"; {estimate.name} is {percent_interval(estimate.found.estimate)} of the capacity"
+                for estimate in self.survey.of("type", "capacity")
+            ),
+            "",
+        )
+        return (
+            f"{self.survey.path}: {counted(walked.files, 'file')}, {format_size(walked.numbers['bytes'])}"
+            f"{largest}. {self.note}"
+        ).rstrip()
 
     def to_json(self) -> dict[str, Any]:
         """As ``iosonde survey --json``, and the other surveys of the tree."""
-        rows = [] if self.history is None else [dict(zip(self.history.columns, row, strict=True))
-                                                for row in self.history.rows]  # fmt: skip
+        rows = (
+            []
+            if self.history is None
+            else [dict(zip(self.history.columns, row, strict=True)) for row in self.history.rows]
+        )
         return {"iosonde_survey": 1, **self.survey.content(), "note": self.note, "over_time": rows}
 
 
@@ -84,73 +94,112 @@ def survey_page(made: Survey) -> SurveyPage:
     walked = made.walked
     column = "allocated_bytes" if made.allocated else "bytes"
     tables = {("Size of files", "bytes"): walked.sizes, ("Time since files were modified", "days"): walked.modified}
-    distributions = [Cumulative(*named, _cumulative(rows, column)) for named, rows in tables.items()]
-    bars = [EstimateBars(f"Types, of the {of}", "share", _largest(made.of("type", of))) for of in ("capacity", "files")]
-    bars.append(EstimateBars("What compression would save", "bytes", tuple(_saved(made))))
+    distributions = [Cumulative(*labels, _accumulate_rows(rows, column)) for labels, rows in tables.items()]
+    bars = [
+        EstimateBars(f"Types, of the {of}", "share", _select_largest(made.of("type", of)))
+        for of in ("capacity", "files")
+    ]
+    bars.append(EstimateBars("What compression would save", "bytes", tuple(_list_savings(made))))
     return SurveyPage(
-        made, tuple(one for one in _squares(made) if one.parts),
-        tuple(one for one in distributions if len(one.rows) > 1), tuple(one for one in bars if one.bars),
-        (_estimates(made), *(_table(one) for one in distributions if one.rows), *_reading(made.reading)),
+        made,
+        tuple(square for square in _build_squares(made) if square.parts),
+        tuple(distribution for distribution in distributions if len(distribution.rows) > 1),
+        tuple(bar for bar in bars if bar.bars),
+        (
+            _build_estimate_table(made),
+            *(_table(distribution) for distribution in distributions if distribution.rows),
+            *_reading(made.reading),
+        ),
         rates=tuple(_rates(made.reading)),
-    )  # fmt: skip
+    )
 
 
 def _rates(found: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
-    for state, said in STATES.items():
-        bars = tuple((one.kind, one.rate) for one in found if one.state == state)
+    for state, label in STATES.items():
+        bars = tuple((speed.kind, speed.rate) for speed in found if speed.state == state)
         if bars:
-            yield EstimateBars(f"Read here, {said}", "bytes/s", bars[:_MOST_BARS])
+            yield EstimateBars(f"Read here, {label}", "bytes/s", bars[:_MOST_BARS])
 
 
 def _reading(found: Sequence[ReadSpeed]) -> Iterator[DataTable]:
-    rows = tuple((one.kind, STATES[one.state], one.read_bytes, one.rate.value, one.rate.low, one.rate.high, one.rate.n)
-                 for one in found)  # fmt: skip
+    rows = tuple(
+        (
+            speed.kind,
+            STATES[speed.state],
+            speed.read_bytes,
+            speed.rate.value,
+            speed.rate.low,
+            speed.rate.high,
+            speed.rate.n,
+        )
+        for speed in found
+    )
     if rows:
-        yield DataTable("How fast files were read (bytes/s)",
-                        ("type", "state", "bytes", "value", "low", "high", "files"), rows)  # fmt: skip
+        yield DataTable(
+            "How fast files were read (bytes/s)", ("type", "state", "bytes", "value", "low", "high", "files"), rows
+        )
 
 
-def _squares(made: Survey) -> Iterator[SharedOut]:
-    if made.strata:
-        yield SharedOut("Capacity by part", "bytes", _most((one.name, float(one.capacity)) for one in made.strata))
-    found = [(one.name, one.found.estimate.value or 0.0) for one in made.of("type", "capacity")]
-    yield SharedOut("Capacity by type", "share", _most(found))
+def _build_squares(survey: Survey) -> Iterator[SharedOut]:
+    if survey.strata:
+        yield SharedOut(
+            "Capacity by part", "bytes", _most((stratum.name, float(stratum.capacity)) for stratum in survey.strata)
+        )
+    shares = [(estimate.name, estimate.found.estimate.value or 0.0) for estimate in survey.of("type", "capacity")]
+    yield SharedOut("Capacity by type", "share", _most(shares))
 
 
 def _most(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """The largest, and the others together."""
-    order = sorted((one for one in parts if one[1] > 0), key=lambda one: -one[1])
+    order = sorted((part for part in parts if part[1] > 0), key=lambda part: -part[1])
     rest = sum(value for _, value in order[_MOST_SQUARES:])
     return (*order[:_MOST_SQUARES], *([(REST, rest)] if rest else []))
 
 
-def _largest(found: Iterable[SurveyEstimate]) -> tuple[tuple[str, Estimate], ...]:
-    shown = [(one.name, one.found.estimate) for one in found if (one.found.estimate.value or 0.0) >= _LEAST]
-    return tuple(shown[:_MOST_BARS])
+def _select_largest(estimates: Iterable[SurveyEstimate]) -> tuple[tuple[str, Estimate], ...]:
+    pairs = [
+        (estimate.name, estimate.found.estimate)
+        for estimate in estimates
+        if (estimate.found.estimate.value or 0.0) >= _LEAST
+    ]
+    return tuple(pairs[:_MOST_BARS])
 
 
-def _saved(made: Survey) -> Iterator[tuple[str, Estimate]]:
-    yield from ((f"all, {one.name}", one.found.estimate) for one in made.of("saved", "capacity"))
-    yield from ((one.change.text, one.saved) for one in made.what_if if one.saved is not None)
+def _list_savings(survey: Survey) -> Iterator[tuple[str, Estimate]]:
+    yield from ((f"all, {estimate.name}", estimate.found.estimate) for estimate in survey.of("saved", "capacity"))
+    yield from ((scenario.change.text, scenario.saved) for scenario in survey.what_if if scenario.saved is not None)
 
 
-def _cumulative(rows: Sequence[WalkRow], column: str) -> tuple[tuple[int | None, float, float], ...]:
+def _accumulate_rows(rows: Sequence[WalkRow], column: str) -> tuple[tuple[int | None, float, float], ...]:
     files, size = sum(row.files for row in rows), sum(getattr(row, column) for row in rows)
     if not files or not size:
         return ()
-    found, some, bytes_ = [], 0, 0
+    points, some, bytes_ = [], 0, 0
     for row in rows:
         some, bytes_ = some + row.files, bytes_ + getattr(row, column)
-        found.append((row.up_to, some / files, bytes_ / size))
-    return tuple(found)
+        points.append((row.up_to, some / files, bytes_ / size))
+    return tuple(points)
 
 
-def _estimates(made: Survey) -> DataTable:
-    every = (*made.estimates, *made.quantiles)
-    rows = tuple((one.what, one.name, one.of, one.unit, one.found.estimate.value, one.found.estimate.low,
-                  one.found.estimate.high, one.found.estimate.n) for one in every)  # fmt: skip
+def _build_estimate_table(survey: Survey) -> DataTable:
+    every = (*survey.estimates, *survey.quantiles)
+    rows = tuple(
+        (
+            estimate.what,
+            estimate.name,
+            estimate.of,
+            estimate.unit,
+            estimate.found.estimate.value,
+            estimate.found.estimate.low,
+            estimate.found.estimate.high,
+            estimate.found.estimate.n,
+        )
+        for estimate in every
+    )
     return DataTable("Every estimate", ("what", "name", "of", "unit", "value", "low", "high", "n"), rows)
 
 
-def _table(one: Cumulative) -> DataTable:
-    return DataTable(one.title, (f"up to ({one.unit})", "share of the files", "share of the capacity"), one.rows)
+def _table(cumulative: Cumulative) -> DataTable:
+    return DataTable(
+        cumulative.title, (f"up to ({cumulative.unit})", "share of the files", "share of the capacity"), cumulative.rows
+    )

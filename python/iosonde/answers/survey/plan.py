@@ -59,7 +59,7 @@ class SurveyPlan(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a precision."""
-        return [one.to_json() for one in self.rows]
+        return [row.to_json() for row in self.rows]
 
 
 def plan(
@@ -78,9 +78,9 @@ def plan(
     for precision in precisions:
         draws = sample_size(precision, level, population=population)
         files = min(population, 2 * draws)
-        of_bytes = min(files * WHOLE_BYTES, capacity)
-        seconds = of_bytes / rate
-        rows.append(PlannedSurvey(precision, files, draws, of_bytes, files * per_file_s + seconds, seconds))
-    whole_s = capacity / rate
-    everything = PlannedSurvey(None, population, population, capacity, population * per_file_s + whole_s, whole_s)
+        read_bytes = min(files * WHOLE_BYTES, capacity)
+        seconds = read_bytes / rate
+        rows.append(PlannedSurvey(precision, files, draws, read_bytes, files * per_file_s + seconds, seconds))
+    total_s = capacity / rate
+    everything = PlannedSurvey(None, population, population, capacity, population * per_file_s + total_s, total_s)
     return SurveyPlan(population, capacity, rate, per_file_s, level, (*rows, everything))

@@ -22,7 +22,7 @@ from .answer import Survey, SurveyAsked, check_asked, survey, survey_of, walk_of
 
 def survey_together(
     asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
-) -> Survey | None:  # fmt: skip
+) -> Survey | None:
     """The survey, by all processes that ``mpiexec`` or the like started with this one; None on all but the first.
 
     Raises InputError, on all of them for what is wrong on any, NoAnswerError; LaunchError if they do not find each
@@ -45,19 +45,21 @@ def survey_together(
         if ranks.rank:
             _walked_by_all(ranks, tree, walk_of(asked), None)
             return None
-        made = survey_of(tree, asked, on_progress, began, lambda *words: _whole(_walked_by_all(ranks, *words)))
-    return replace(made, hangs=tree.hangs())
+        answer = survey_of(tree, asked, on_progress, began, lambda *words: _whole(_walked_by_all(ranks, *words)))
+    return replace(answer, hangs=tree.hangs())
 
 
-def _opened_everywhere(ranks: mpi.Ranks, asked: SurveyAsked, on_wait: OnWait | None, stack: ExitStack) -> SurveyedTree:
+def _opened_everywhere(
+    ranks: mpi.Ranks, options: SurveyAsked, on_wait: OnWait | None, stack: ExitStack
+) -> SurveyedTree:
     """This process's tree, once every one has its own."""
-    tree = SurveyedTree(asked.path, asked.idle_timeout, on_wait)
+    tree = SurveyedTree(options.path, options.idle_timeout, on_wait)
     failure: IosondeError | None = None
     try:
         stack.enter_context(tree)
         if not tree.is_readable:
             reason = os.strerror(errno.EACCES)
-            failure = InputError("unreadable-directory", "{path}: {reason}", path=asked.path, reason=reason)
+            failure = InputError("unreadable-directory", "{path}: {reason}", path=options.path, reason=reason)
     except IosondeError as error:
         failure = error
     _check(ranks, ranks.all_gather(failure))
@@ -65,19 +67,19 @@ def _opened_everywhere(ranks: mpi.Ranks, asked: SurveyAsked, on_wait: OnWait | N
 
 
 def _walked_by_all(
-    ranks: mpi.Ranks, tree: SurveyedTree, asked: WalkAsked, on_files: Callable[[int], object] | None
-) -> Walked | None:  # fmt: skip
+    ranks: mpi.Ranks, tree: SurveyedTree, options: WalkAsked, on_files: Callable[[int], object] | None
+) -> Walked | None:
     """What went wrong on one is said to the others, which would wait for ever."""
     mine: WalkedPart | IosondeError
     try:
-        mine = WalkedPart(tree.walk(asked.shared(ranks.rank, ranks.size), on_files), tree.device)
+        mine = WalkedPart(tree.walk(options.shared(ranks.rank, ranks.size), on_files), tree.device)
     except IosondeError as error:
         mine = error
     parts = ranks.gather(mine)
     if parts is None:
         return None
-    _check(ranks, [None if isinstance(one, WalkedPart) else one for one in parts])
-    return merged([one for one in parts if isinstance(one, WalkedPart)], asked.draws)
+    _check(ranks, [None if isinstance(part, WalkedPart) else part for part in parts])
+    return merged([part for part in parts if isinstance(part, WalkedPart)], options.draws)
 
 
 def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:

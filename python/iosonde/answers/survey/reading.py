@@ -37,9 +37,9 @@ class ReadSpeed:
 
 def cold_share(found: Iterable[ReadSpeed]) -> float | None:
     """Of the bytes whose state is told, the part that was not in this node's memory; None where none is."""
-    known = [one for one in found if one.state != UNKNOWN]
-    total = sum(one.read_bytes for one in known)
-    return sum(one.read_bytes for one in known if one.state == COLD) / total if total else None
+    classified = [speed for speed in found if speed.state != UNKNOWN]
+    total = sum(speed.read_bytes for speed in classified)
+    return sum(speed.read_bytes for speed in classified if speed.state == COLD) / total if total else None
 
 
 def reading_said(found: Sequence[ReadSpeed], cold: float | None) -> str:
@@ -56,19 +56,19 @@ def reading_said(found: Sequence[ReadSpeed], cold: float | None) -> str:
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:
     """By kind and state, what most was read of first. A file whose pieces were partly in memory is in none."""
-    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for one in contents:
-        pieces, states = one.pieces, {piece.cached for piece in one.pieces}
+    groups: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for content in contents:
+        pieces, states = content.pieces, {piece.cached for piece in content.pieces}
         seconds = sum(piece.read_s for piece in pieces)
-        if one.kind and len(states) == 1 and seconds > 0:
+        if content.kind and len(states) == 1 and seconds > 0:
             size = sum(piece.size for piece in pieces)
-            found.setdefault((one.kind, _state(states.pop())), []).append((size, seconds))
-    made = (
+            groups.setdefault((content.kind, _state(states.pop())), []).append((size, seconds))
+    speeds = (
         ReadSpeed(kind, state, geometric_mean([size / seconds for size, seconds in files], level),
                   sum(size for size, _ in files))
-        for (kind, state), files in found.items()
+        for (kind, state), files in groups.items()
     )  # fmt: skip
-    return tuple(sorted(made, key=lambda one: (-one.read_bytes, one.kind, one.state)))
+    return tuple(sorted(speeds, key=lambda speed: (-speed.read_bytes, speed.kind, speed.state)))
 
 
 def _state(cached: bool | None) -> str:

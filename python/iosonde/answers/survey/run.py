@@ -23,7 +23,7 @@ EXPERIMENT = "survey"
 SOURCE, FACT = "survey", "survey"  # what measured such a run; what is kept of it
 _OF = {"files": "share of files", "capacity": "share of capacity"}
 _NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
-_SHOWN = 0.01  # of files or capacity: the types that are looked at first
+_MIN_HEADLINE = 0.01  # of files or capacity: the types that are looked at first
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class SurveyStore:
         store = Store.create(self.path)
         trees = {"tree": str(Path(made.path).absolute()), "capacity_is": "allocated" if asked.allocated else "sizes"}
         before = store.runs(self.experiment)
-        repetition = sum(all(one["factors"].get(key) == value for key, value in trees.items()) for one in before)
+        repetition = sum(
+            all(document["factors"].get(key) == value for key, value in trees.items()) for document in before
+        )
         run = run_of(made, asked, self.experiment, {**trees, "repetition": repetition})
         factors = [Factor("tree"), Factor("capacity_is")]
         store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], asked.seed, run.started_at))
@@ -63,14 +65,22 @@ def run_of(made: Survey, asked: SurveyAsked, experiment: str, factors: dict[str,
     """What a survey found, as rows of results; its intervals, and all else that ``--json`` has, are in the facts."""
     began = datetime.now(UTC) - timedelta(seconds=made.seconds)
     rows = list(_rows(made))
-    shown = {operation: [row.metric for row in rows if row.operation == operation and row.value >= _SHOWN]
-             for operation in dict.fromkeys(row.operation for row in rows)}  # fmt: skip
+    headlines = {
+        operation: [row.metric for row in rows if row.operation == operation and row.value >= _MIN_HEADLINE]
+        for operation in dict.fromkeys(row.operation for row in rows)
+    }
     return Run(
-        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}", experiment, SOURCE,
-        began.isoformat(timespec="seconds").replace("+00:00", "Z"), made.seconds, dict(factors), rows,
-        facts={FACT: {**made.content(), "strata": []}, "target": made.path}, seed=made.seed,
-        headlines={operation: kinds for operation, kinds in shown.items() if kinds},
-    )  # fmt: skip
+        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}",
+        experiment,
+        SOURCE,
+        began.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        made.seconds,
+        dict(factors),
+        rows,
+        facts={FACT: {**made.content(), "strata": []}, "target": made.path},
+        seed=made.seed,
+        headlines={operation: kinds for operation, kinds in headlines.items() if kinds},
+    )
 
 
 def _rows(made: Survey) -> Iterator[Observation]:
@@ -84,8 +94,8 @@ def _rows(made: Survey) -> Iterator[Observation]:
     ):
         if name in numbers:
             yield Observation("tree", name, float(numbers[name]), unit)
-    for one in made.estimates:
-        value = one.found.estimate.value
+    for estimate in made.estimates:
+        value = estimate.found.estimate.value
         if value is not None:
-            operation = _OF[one.of] if one.what == "type" else f"{one.what} of {one.of}"
-            yield Observation(operation, one.name, value, one.unit, count=one.found.estimate.n)
+            operation = _OF[estimate.of] if estimate.what == "type" else f"{estimate.what} of {estimate.of}"
+            yield Observation(operation, estimate.name, value, estimate.unit, count=estimate.found.estimate.n)

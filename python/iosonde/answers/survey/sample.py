@@ -24,51 +24,63 @@ class FileSample:
     """Files drawn one way, with what was found in them."""
 
     def __init__(
-        self, by: str, drawn: DrawnFiles, walked: Walked, allocated: bool,
+        self,
+        by: str,
+        drawn: DrawnFiles,
+        walked: Walked,
+        allocated: bool,
         contents: dict[tuple[int, int], Contents],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.by = by
         self.files = list(seen_of(drawn))  # of a list, one may be there by two names
         self.contents = [contents[file.inode_key] for file in self.files]
-        self.answered = np.array([not one.why for one in self.contents], bool)
+        self.answered = np.array([not content.why for content in self.contents], bool)
         if by == COUNT:
             self.drawn = count_sample(len(drawn), walked.files)
         else:
             size = "allocated" if allocated else "size"
-            whole = walked.found["allocated_bytes" if allocated else "bytes"]
-            self.drawn = size_sample(drawn.columns[size].astype(float), drawn.threshold, float(whole))
+            total = walked.found["allocated_bytes" if allocated else "bytes"]
+            self.drawn = size_sample(drawn.columns[size].astype(float), drawn.threshold, float(total))
 
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
     def share(self, where: Where, level: float) -> OfWhole:
         """The share of the mass in files that are ``where``."""
-        one = self.are(where)
-        return share(one.sample, one.values, level, one.answered)
+        stratum = self.are(where)
+        return share(stratum.sample, stratum.values, level, stratum.answered)
 
     def are(self, where: Where) -> StratumValues:
         """Which files are ``where``."""
-        values = [where(file, one) for file, one in zip(self.files, self.contents, strict=True)]
+        values = [where(file, content) for file, content in zip(self.files, self.contents, strict=True)]
         return StratumValues(self.drawn, values, self.answered)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
-    ) -> OfWhole:  # fmt: skip
+    ) -> OfWhole:
         """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
         not ``where``, ``outside``."""
-        one = self.of_pieces(of, where, outside)
-        return mean(one.sample, one.values, level, one.answered, one.within, bounded, one.pieces)
+        stratum = self.of_pieces(of, where, outside)
+        return mean(stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces)
 
     def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
         files = list(zip(self.files, self.contents, strict=True))
-        inside = [where is None or where(file, one) for file, one in files]
-        pieces = [[of(piece) if its else outside for piece in one.pieces]
-                  for (_, one), its in zip(files, inside, strict=True)]  # fmt: skip
-        values = [float(np.mean(one)) if one else 0.0 for one in pieces]
-        within = [float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else 0.0 for one in pieces]
-        answered = self.answered & np.array([bool(one) for one in pieces], bool)
+        inside = [where is None or where(file, content) for file, content in files]
+        pieces = [
+            [of(piece) if its else outside for piece in content.pieces]
+            for (_, content), its in zip(files, inside, strict=True)
+        ]
+        values = [float(np.mean(file_pieces)) if file_pieces else 0.0 for file_pieces in pieces]
+        within = [
+            float(np.var(file_pieces, ddof=1)) / len(file_pieces) if len(file_pieces) > 1 else 0.0
+            for file_pieces in pieces
+        ]
+        answered = self.answered & np.array([bool(file_pieces) for file_pieces in pieces], bool)
         # A file that is outside is so with all its pieces: nothing of it is left open.
-        many = [len(one) if len(one) > 1 and its else 0 for one, its in zip(pieces, inside, strict=True)]
+        many = [
+            len(file_pieces) if len(file_pieces) > 1 and its else 0
+            for file_pieces, its in zip(pieces, inside, strict=True)
+        ]
         return StratumValues(self.drawn, values, answered, within, many)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:

@@ -99,16 +99,16 @@ class Simulation(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey simulate --json``."""
-        asked = self.asked
+        options = self.asked
         return {
-            "path": asked.path, "files": self.files, "capacity": self.capacity, "left_out": self.left_out,
-            "repetitions": asked.repetitions, "level": asked.level, "seed": asked.seed, "by": asked.by,
-            "until": asked.until, "seconds": self.seconds, "shares": [one.to_json() for one in self.shares],
+            "path": options.path, "files": self.files, "capacity": self.capacity, "left_out": self.left_out,
+            "repetitions": options.repetitions, "level": options.level, "seed": options.seed, "by": options.by,
+            "until": options.until, "seconds": self.seconds, "shares": [share.to_json() for share in self.shares],
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
         """One row a way, a number of draws, and what was estimated."""
-        return [{**one.to_json(), "coverage": one.coverage.value} for one in self.shares]
+        return [{**share.to_json(), "coverage": share.coverage.value} for share in self.shares]
 
 
 def simulate(
@@ -117,7 +117,7 @@ def simulate(
     """Look at every file of a tree, or take what was kept of that, then draw from it. Raises InputError."""
     began = time.monotonic()
     how = asked.resampled
-    scan, hangs = _scan(asked, on_progress, on_wait)
+    scan, hangs = _obtain_scan(asked, on_progress, on_wait)
     if not len(scan.sizes) or not scan.sizes.sum():
         raise InputError(
             "no-files", "{path}: there is no file with contents that can be read", "name another tree", path=asked.path
@@ -131,23 +131,23 @@ def simulate(
                       hangs)  # fmt: skip
 
 
-def _scan(
-    asked: SimulationAsked, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
+def _obtain_scan(
+    options: SimulationAsked, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
 ) -> tuple[TreeScan, tuple[str, ...]]:  # fmt: skip
     """The scan, and what did not answer."""
-    codecs = tuple(map(codec_name, asked.codecs))
-    if asked.scan is None or not Path(asked.scan).exists():
-        with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
-            found = scan_tree(tree, codecs, asked.depth, on_progress)
-        if asked.scan is not None:
-            found.save(asked.scan)
-        return found, tree.hangs()
-    kept = load_scan(asked.scan)
-    if not set(codecs) <= kept.pieces.keys() or (asked.by and asked.depth != kept.depth):
+    codecs = tuple(map(codec_name, options.codecs))
+    if options.scan is None or not Path(options.scan).exists():
+        with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:
+            scan = scan_tree(tree, codecs, options.depth, on_progress)
+        if options.scan is not None:
+            scan.save(options.scan)
+        return scan, tree.hangs()
+    stored_scan = load_scan(options.scan)
+    if not set(codecs) <= stored_scan.pieces.keys() or (options.by and options.depth != stored_scan.depth):
         raise InputError(
             "scan-mismatch",
             "{scan} was scanned without these codecs, or with directories of another depth",
             "scan anew, into another file",
-            scan=asked.scan,
+            scan=options.scan,
         )
-    return kept, ()
+    return stored_scan, ()

@@ -32,17 +32,23 @@ class ReadInOrder:
 
 
 def read_in_order(
-    drawn: Mapping[Drawn, DrawnFiles], rule: StopRule,
+    drawn: Mapping[Drawn, DrawnFiles],
+    rule: StopRule,
     look: Callable[[list[WalkedFile], int, float | None], list[Contents]],
     shares: Callable[[dict[Drawn, DrawnFiles], Read], Iterator[Estimate]],
-) -> ReadInOrder:  # fmt: skip
+) -> ReadInOrder:
     """Read both samples side by side until the rule says enough. ``look`` is told how many were read before, and what
     is left of the seconds; ``shares`` says the share of every type from what was read so far."""
     began, contents, why, spent_s = time.monotonic(), Read(), ALL, 0.0
     some = dict(drawn)
     for count in rule.steps(max(map(len, drawn.values()), default=0)):
-        some = {by: one.first(count) for by, one in drawn.items()}
-        new = {file.inode_key: file for one in some.values() for file in seen_of(one) if file.inode_key not in contents}
+        some = {by: drawn_files.first(count) for by, drawn_files in drawn.items()}
+        new = {
+            file.inode_key: file
+            for drawn_files in some.values()
+            for file in seen_of(drawn_files)
+            if file.inode_key not in contents
+        }
         seconds = None if rule.seconds is None else max(0.0, rule.seconds - spent_s)
         looked = look(list(new.values()), len(contents), seconds)
         contents.update(zip(new, looked, strict=True))
@@ -50,7 +56,7 @@ def read_in_order(
         if rule.seconds is not None and spent_s >= rule.seconds:
             why = TIME
             break
-        if any(one.why == NOT_TRIED for one in looked):
+        if any(content.why == NOT_TRIED for content in looked):
             why = STALLED
             break
         if rule.until is not None and narrow(list(shares(some, contents)), rule.until):

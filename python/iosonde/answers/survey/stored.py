@@ -39,8 +39,8 @@ def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     """The page of the last of some surveys, with what all of them found of its tree."""
     runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # some begin in one second
     last = runs[-1]
-    same = [run for run in runs if all(run.factors.get(one) == last.factors.get(one) for one in _TREE)]
-    page, history = survey_page(stored_survey(last)), _history(same) if len(same) > 1 else None
+    same = [run for run in runs if all(run.factors.get(factor) == last.factors.get(factor) for factor in _TREE)]
+    page, history = survey_page(stored_survey(last)), _build_history(same) if len(same) > 1 else None
     note = Message(
         "one-of-several",
         "The last of {surveys} in {store}, of {started_at}. Of another one: {spell.where:run=ID}.",
@@ -51,61 +51,104 @@ def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     return replace(page, note=note, history=history, tables=(*page.tables, *([history] if history else [])))
 
 
-def _history(runs: Sequence[StoredRun]) -> DataTable:
+def _build_history(runs: Sequence[StoredRun]) -> DataTable:
     """What each found: files, bytes, and the largest types, of the capacity."""
-    made = [stored_survey(run) for run in runs]
-    kinds = [one.name for one in made[-1].of("type", "capacity")][:_MOST_KINDS]
+    surveys = [stored_survey(run) for run in runs]
+    kinds = [estimate.name for estimate in surveys[-1].of("type", "capacity")][:_MOST_KINDS]
     heads = [f"{kind}{end}" for kind in kinds for end in ("", ", low", ", high")]
     rows = []
-    for run, one in zip(runs, made, strict=True):
-        found = {this.name: this.found.estimate for this in one.of("type", "capacity")}
-        cells = [getattr(found[kind], end) if kind in found else None for kind in kinds
-                 for end in ("value", "low", "high")]  # fmt: skip
-        rows.append((run.id, run.started_at, one.walked.files, one.walked.numbers["bytes"], *cells))
+    for run, survey in zip(runs, surveys, strict=True):
+        estimates = {this.name: this.found.estimate for this in survey.of("type", "capacity")}
+        cells = [
+            getattr(estimates[kind], end) if kind in estimates else None
+            for kind in kinds
+            for end in ("value", "low", "high")
+        ]
+        rows.append((run.id, run.started_at, survey.walked.files, survey.walked.numbers["bytes"], *cells))
     return DataTable("Types over time, of the capacity", ("run", "started", "files", "bytes", *heads), tuple(rows))
 
 
 def stored_survey(run: StoredRun) -> Survey:
     """The survey that a run is of; its parts are not kept."""
-    told: Mapping[str, Any] = run.facts[FACT]
-    blocks = told["blocks"]
+    document: Mapping[str, Any] = run.facts[FACT]
+    blocks = document["blocks"]
     return Survey(
-        told["path"], told["seed"], _walked(told["walk"]),
-        tuple(SurveySample(one["by"], one["drawn"], one["certain"], _alone(one["missing"])) for one in told["samples"]),
-        tuple(map(_estimate, told["estimates"])), told["files_read"], told["bytes_read"], dict(told["no_answer"]),
-        told["access_times_changed"], told["seconds"], told["stopped"], (), None if blocks is None
-        else BlocksRead(**blocks), tuple(told["codecs_not_beaten"]), tuple(map(_what_if, told["what_if"])),
-        tuple(map(_estimate, told["quantiles"])), run.factors.get("capacity_is") == "allocated",
-        told.get("bytes_covered"),
-        tuple(ReadSpeed(one["type"], one["state"], _number(one["rate"]), one["bytes"])
-              for one in told.get("reading", ())),
-    )  # fmt: skip
+        document["path"],
+        document["seed"],
+        _parse_walk(document["walk"]),
+        tuple(
+            SurveySample(sample["by"], sample["drawn"], sample["certain"], _alone(sample["missing"]))
+            for sample in document["samples"]
+        ),
+        tuple(map(_parse_survey_estimate, document["estimates"])),
+        document["files_read"],
+        document["bytes_read"],
+        dict(document["no_answer"]),
+        document["access_times_changed"],
+        document["seconds"],
+        document["stopped"],
+        (),
+        None if blocks is None else BlocksRead(**blocks),
+        tuple(document["codecs_not_beaten"]),
+        tuple(map(_what_if, document["what_if"])),
+        tuple(map(_parse_survey_estimate, document["quantiles"])),
+        run.factors.get("capacity_is") == "allocated",
+        document.get("bytes_covered"),
+        tuple(
+            ReadSpeed(speed["type"], speed["state"], _number(speed["rate"]), speed["bytes"])
+            for speed in document.get("reading", ())
+        ),
+    )
 
 
-def _walked(told: Mapping[str, Any]) -> WalkSummary:
+def _parse_walk(document: Mapping[str, Any]) -> WalkSummary:
     """Of surveys that were kept before tails and what is old were, these are absent."""
-    numbers = {name: value for name, value in told.items() if isinstance(value, int) and name not in _NO_NUMBERS}
-    tables = {name: tuple(WalkRow(**row) for row in told[name]) for name in _TABLES}
-    return WalkSummary(numbers, **tables, owners=told["owners"], largest_owner=told["largest_owner"],
-                       tails=tuple(Tail(**one) for one in told.get("tails", ())),
-                       old=None if told.get("year_old") is None else tuple(told["year_old"]),
-                       notes=tuple(told["notes"]), capacity=told["capacity"], seconds=told["seconds"])  # fmt: skip
+    numbers = {name: value for name, value in document.items() if isinstance(value, int) and name not in _NO_NUMBERS}
+    tables = {name: tuple(WalkRow(**row) for row in document[name]) for name in _TABLES}
+    return WalkSummary(
+        numbers,
+        **tables,
+        owners=document["owners"],
+        largest_owner=document["largest_owner"],
+        tails=tuple(Tail(**tail) for tail in document.get("tails", ())),
+        old=None if document.get("year_old") is None else tuple(document["year_old"]),
+        notes=tuple(document["notes"]),
+        capacity=document["capacity"],
+        seconds=document["seconds"],
+    )
 
 
-def _number(told: Mapping[str, Any]) -> Estimate:
-    return Estimate(told["value"], told["low"], told["high"], told["level"], told["n"], tuple(told["warnings"]))
+def _number(document: Mapping[str, Any]) -> Estimate:
+    return Estimate(
+        document["value"],
+        document["low"],
+        document["high"],
+        document["level"],
+        document["n"],
+        tuple(document["warnings"]),
+    )
 
 
-def _alone(told: Mapping[str, Any]) -> OfWhole:
-    return OfWhole(_number(told), None, 0.0, 0.0)
+def _alone(document: Mapping[str, Any]) -> OfWhole:
+    return OfWhole(_number(document), None, 0.0, 0.0)
 
 
-def _estimate(told: Mapping[str, Any]) -> SurveyEstimate:
-    found = OfWhole(_number(told), told["design_effect"], told["if_missing_none"] or 0.0, told["if_missing_all"] or 0.0)
-    return SurveyEstimate(told["what"], told["name"], told["of"], told["unit"], found)
+def _parse_survey_estimate(document: Mapping[str, Any]) -> SurveyEstimate:
+    share = OfWhole(
+        _number(document),
+        document["design_effect"],
+        document["if_missing_none"] or 0.0,
+        document["if_missing_all"] or 0.0,
+    )
+    return SurveyEstimate(document["what"], document["name"], document["of"], document["unit"], share)
 
 
-def _what_if(told: Mapping[str, Any]) -> SurveyWhatIf:
-    values = {name: None if told[name] is None else _number(told[name]) for name in _ESTIMATES}
-    return SurveyWhatIf(parse_change(told["what_if"]), **values, files=told["files"], archives=told["archives"],
-                        warnings=tuple(told["warnings"]))  # fmt: skip
+def _what_if(document: Mapping[str, Any]) -> SurveyWhatIf:
+    values = {name: None if document[name] is None else _number(document[name]) for name in _ESTIMATES}
+    return SurveyWhatIf(
+        parse_change(document["what_if"]),
+        **values,
+        files=document["files"],
+        archives=document["archives"],
+        warnings=tuple(document["warnings"]),
+    )

@@ -29,15 +29,15 @@ def parse_by(text: str | None) -> tuple[bool, int | None]:
         return False, None
     if text == OWNER:
         return True, None
-    found = re.fullmatch(rf"{DIRECTORY}(?::([1-9]\d{{0,2}}))?", text)
-    if not found:
+    match = re.fullmatch(rf"{DIRECTORY}(?::([1-9]\d{{0,2}}))?", text)
+    if not match:
         raise InputError(
             "unknown-option-value",
             "a tree has no parts by {grouping!r}",
             "write {spell.by:directory}, {spell.by:directory:2} or {spell.by:owner}",
             grouping=text,
         )
-    return False, int(found[1] or 1)
+    return False, int(match[1] or 1)
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,24 @@ class SurveyStratum:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        return {"name": self.name, "files": self.files, "bytes": self.bytes, "allocated_bytes": self.allocated_bytes,
-                "looked_at": self.looked_at, "estimates": [one.to_json() for one in self.estimates]}  # fmt: skip
+        return {
+            "name": self.name,
+            "files": self.files,
+            "bytes": self.bytes,
+            "allocated_bytes": self.allocated_bytes,
+            "looked_at": self.looked_at,
+            "estimates": [estimate.to_json() for estimate in self.estimates],
+        }
 
     @property
     def mostly(self) -> SurveyEstimate | None:
         """The type that holds most of its capacity."""
-        found = [one for one in self.estimates if one.of == "capacity" and one.found.estimate.value is not None]
-        return max(found, key=lambda one: one.found.estimate.value or 0.0, default=None)
+        capacity_types = [
+            estimate
+            for estimate in self.estimates
+            if estimate.of == "capacity" and estimate.found.estimate.value is not None
+        ]
+        return max(capacity_types, key=lambda estimate: estimate.found.estimate.value or 0.0, default=None)
 
 
 class StratumSample(Protocol):
@@ -90,46 +100,46 @@ class StratifiedSample:
 
     def __init__(self, by: str, parts: Sequence[StratumSample]) -> None:
         self.by, self.parts = by, parts
-        self.mass = sum(one.drawn.mass for one in parts)
-        self.files = [file for one in parts for file in one.files]
-        self.contents = [content for one in parts for content in one.contents]
-        self.certain = sum(int(one.drawn.certain.sum()) for one in parts)
+        self.mass = sum(part.drawn.mass for part in parts)
+        self.files = [file for part in parts for file in part.files]
+        self.contents = [content for part in parts for content in part.contents]
+        self.certain = sum(int(part.drawn.certain.sum()) for part in parts)
 
     def share(self, where: Where, level: float) -> OfWhole:
         """The share of the mass in files that are ``where``."""
-        return stratified_share([one.are(where) for one in self.parts], level)
+        return stratified_share([part.are(where) for part in self.parts], level)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
-    ) -> OfWhole:  # fmt: skip
+    ) -> OfWhole:
         """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
         not ``where``, ``outside``."""
-        return stratified_mean([one.of_pieces(of, where, outside) for one in self.parts], level, bounded)
+        return stratified_mean([part.of_pieces(of, where, outside) for part in self.parts], level, bounded)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
         """Of something that the walk knows of every file that it drew."""
         if not self.parts:
             return quantile([], [], q, level, lambda _: stratified_share([], level))
-        values = [one.known(of) for one in self.parts]
-        weights = np.concatenate([one.drawn.weights for one in self.parts])
+        values = [part.known(of) for part in self.parts]
+        weights = np.concatenate([part.drawn.weights for part in self.parts])
 
         def below(at: float) -> OfWhole:
             each = zip(self.parts, values, strict=True)
-            return stratified_share([StratumValues(one.drawn, mine <= at) for one, mine in each], level)
+            return stratified_share([StratumValues(part.drawn, mine <= at) for part, mine in each], level)
 
         return quantile(np.concatenate(values), weights, q, level, below)
 
     def missing(self, level: float) -> OfWhole:
         """The share of what gave no answer."""
-        return stratified_share([one.silent() for one in self.parts], level)
+        return stratified_share([part.silent() for part in self.parts], level)
 
 
 def allocated(
     strata: Mapping[str, Walked], draws: Mapping[str, int], sizes: str
 ) -> Iterator[tuple[str, str, DrawnFiles]]:
     """(how drawn, stratum, its draws): those by count in proportion to the files, those by size to the bytes."""
-    files = [one.files for one in strata.values()]
-    masses = {"files": files, "capacity": [one.found[sizes] for one in strata.values()]}
+    files = [walked.files for walked in strata.values()]
+    masses = {"files": files, "capacity": [walked.found[sizes] for walked in strata.values()]}
     for by, count in draws.items():
-        for (name, one), given in zip(strata.items(), allocate(count, masses[by], files), strict=True):
-            yield by, name, (one.by_count if by == "files" else one.by_size).first(given)
+        for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True):
+            yield by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws)

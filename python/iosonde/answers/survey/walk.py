@@ -69,29 +69,44 @@ class WalkSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers, tables and what was not seen."""
-        tables = {name: [row.to_json() for row in getattr(self, name)]
-                  for name in ("sizes", "modified", "accessed", "depths")}  # fmt: skip
-        return {**self.numbers, "capacity": self.capacity, "seconds": self.seconds, "owners": self.owners,
-                "largest_owner": self.largest_owner, **tables, "tails": [vars(one) for one in self.tails],
-                "year_old": None if self.old is None else list(self.old), "notes": list(self.notes)}  # fmt: skip
+        tables = {
+            name: [row.to_json() for row in getattr(self, name)] for name in ("sizes", "modified", "accessed", "depths")
+        }
+        return {
+            **self.numbers,
+            "capacity": self.capacity,
+            "seconds": self.seconds,
+            "owners": self.owners,
+            "largest_owner": self.largest_owner,
+            **tables,
+            "tails": [vars(tail) for tail in self.tails],
+            "year_old": None if self.old is None else list(self.old),
+            "notes": list(self.notes),
+        }
 
 
 def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     """What the walk found, as it is said. ``allocated``: the capacity is what is allocated."""
-    found, column = walked.found, 2 if allocated else 1
-    numbers = {name: value for name, value in found.items() if isinstance(value, int)}
+    counts, column = walked.found, 2 if allocated else 1
+    numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
     ages = [*_native.AGE_EDGES_DAYS, None]
     capacity = numbers["allocated_bytes" if allocated else "bytes"]
-    owners, none = found.get("owners"), np.zeros((len(ages), 3), np.uint64)
+    owners, none = counts.get("owners"), np.zeros((len(ages), 3), np.uint64)
     most = max((row[column] for row in (owners or {}).values()), default=0)
     return WalkSummary(
-        numbers, _rows(found["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
-        _rows(found.get("modified", none), ages), _rows(found.get("accessed", none), ages),
-        _rows(found["depths"], [*range(len(found["depths"]) - 1), None]),
-        None if owners is None else len(owners), None if owners is None else _part(float(most), capacity),
-        _tails(found["sizes"], column), _old(found, column, walked.files, capacity), tuple(_notes(found)), capacity,
+        numbers,
+        _rows(counts["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
+        _rows(counts.get("modified", none), ages),
+        _rows(counts.get("accessed", none), ages),
+        _rows(counts["depths"], [*range(len(counts["depths"]) - 1), None]),
+        None if owners is None else len(owners),
+        None if owners is None else _part(float(most), capacity),
+        _find_tails(counts["sizes"], column),
+        _old(counts, column, walked.files, capacity),
+        tuple(_notes(counts)),
+        capacity,
         walked.seconds,
-    )  # fmt: skip
+    )
 
 
 def _old(found: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
@@ -111,17 +126,22 @@ def _part(some: float, whole: float) -> float:
     return some / whole if whole else 0.0
 
 
-def _tails(sizes: Any, column: int) -> tuple[Tail, ...]:
+def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
     """By whole powers of 2, as the table has them."""
     above = sizes[::-1].cumsum(axis=0, dtype=float)[::-1]
     if not above[0, column]:
         return ()
-    found = []
+    tails = []
     for part in (_HALF, _MOST):
         row = int(np.flatnonzero(above[:, column] >= part * above[0, column])[-1])
-        found.append(Tail(float(above[row, column] / above[0, column]), 2 ** (row - 1) if row else 0,
-                          float(above[row, 0] / above[0, 0])))  # fmt: skip
-    return tuple(found)
+        tails.append(
+            Tail(
+                float(above[row, column] / above[0, column]),
+                2 ** (row - 1) if row else 0,
+                float(above[row, 0] / above[0, 0]),
+            )
+        )
+    return tuple(tails)
 
 
 def _notes(found: dict[str, Any]) -> Iterator[Message]:
@@ -132,7 +152,7 @@ def _notes(found: dict[str, Any]) -> Iterator[Message]:
             "the sizes add up to 16 EiB or more, which no file system holds: sums and shares of capacity are wrong",
         )
     if "form" in found:
-        yield from _of_list(found)
+        yield from _describe_file_list(found)
         return
     if found["unreadable_directories"]:
         why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in found["errors"].items())
@@ -155,8 +175,10 @@ def _notes(found: dict[str, Any]) -> Iterator[Message]:
         )
     snapshots = {name: many for name, many in found["snapshots"].items() if many}
     if snapshots:
-        named = ", ".join(f"{name} {many}" for name, many in snapshots.items())
-        yield Message("snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=named)
+        snapshot_text = ", ".join(f"{name} {many}" for name, many in snapshots.items())
+        yield Message(
+            "snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=snapshot_text
+        )
     if found["released"]:
         yield Message(
             "released-files",
@@ -175,20 +197,20 @@ def _directories(many: int) -> str:
     return "1 directory" if many == 1 else f"{many:,} directories"
 
 
-def _of_list(found: dict[str, Any]) -> Iterator[Message]:
+def _describe_file_list(counts: dict[str, Any]) -> Iterator[Message]:
     """The same of a list of files."""
-    if "owners" in found:
-        yield Message("list-of-names", "from a list ({form}), of which each name was looked up", form=found["form"])
+    if "owners" in counts:
+        yield Message("list-of-names", "from a list ({form}), of which each name was looked up", form=counts["form"])
     else:
         yield Message(
             "list-of-sizes",
             "from a list ({form}) with its sizes: a file with several names counts as several; who owns what, ages "
             "and what is allocated are not known",
-            form=found["form"],
+            form=counts["form"],
         )
     outside = {"outside": "not below the tree", "not_files": "no files", "vanished": "not found"}
-    if said := [f"{found[name]:,} {words}" for name, words in outside.items() if found[name]]:
-        yield Message("names-left-out", "names of the list that are left out: {names}", names=", ".join(said))
-    if found.get("released"):
-        files = counted(found["released"], "file")
+    if reasons := [f"{counts[name]:,} {words}" for name, words in outside.items() if counts[name]]:
+        yield Message("names-left-out", "names of the list that are left out: {names}", names=", ".join(reasons))
+    if counts.get("released"):
+        files = counted(counts["released"], "file")
         yield Message("released-files", "{files} without a block on disk are never opened", files=files)

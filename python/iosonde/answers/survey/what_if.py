@@ -69,29 +69,29 @@ class StorageChange:
 
 def parse_change(text: str) -> StorageChange:
     """``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
-    found = pairs_of(text, str(spell.what_if), _HINT)
-    unknown = set(found) - {"compress", "older", "type", "larger", "archive"}
-    if unknown or ("compress" in found) == ("archive" in found) or ("archive" in found and len(found) > 1):
+    pairs = pairs_of(text, str(spell.what_if), _HINT)
+    unknown = set(pairs) - {"compress", "older", "type", "larger", "archive"}
+    if unknown or ("compress" in pairs) == ("archive" in pairs) or ("archive" in pairs and len(pairs) > 1):
         raise InputError(
             "unknown-option-value",
             "{spell.what_if}: '{change}' is not a change that is known",
             _HINT,
             change=text,
         )
-    if "archive" in found:
-        size = int(parse_size(found["archive"]))
+    if "archive" in pairs:
+        size = int(parse_size(pairs["archive"]))
         if size < 2 or size & (size - 1):
             raise InputError(
                 "not-power-of-two",
                 "{spell.what_if}: archive={archive} is not a power of two",
                 "the walk counts files by such sizes: write archive=64KiB",
-                archive=found["archive"],
+                archive=pairs["archive"],
             )
         return StorageChange(text, archive=size)
-    years = re.fullmatch(r"([0-9.]+)y", found.get("older", ""))
-    older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(found.get("older", "0s"))
-    larger = int(parse_size(found["larger"])) if "larger" in found else 0
-    return StorageChange(text, codec_name(found["compress"]), older_s, found.get("type", ""), larger)
+    years = re.fullmatch(r"([0-9.]+)y", pairs.get("older", ""))
+    older_s = float(years[1]) * 365 * 86_400 if years else parse_seconds(pairs.get("older", "0s"))
+    larger = int(parse_size(pairs["larger"])) if "larger" in pairs else 0
+    return StorageChange(text, codec_name(pairs["compress"]), older_s, pairs.get("type", ""), larger)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class SurveyWhatIf:
     def to_json(self) -> dict[str, Any]:
         """Its numbers; of what it is not about null."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
-        values = {name: None if (one := getattr(self, name)) is None else one.to_json() for name in names}
+        values = {name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names}
         return {"what_if": self.change.text, **values, "files": self.files, "archives": self.archives,
                 "warnings": list(self.warnings)}  # fmt: skip
 
@@ -123,7 +123,7 @@ class SurveyWhatIf:
 def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
     """What a change would do. Nothing is refused after hours of reading: what cannot be told has a reason."""
     if change.archive:
-        return _archived(change, walked, level)
+        return _estimate_archiving(change, walked, level)
     if change.older_s and walked.old is None:
         why = Message("unknown-ages", "the list of files does not say how old they are")
         return SurveyWhatIf(change, warnings=(why,))
@@ -135,30 +135,30 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     if not inside.value:
         return SurveyWhatIf(change, saved, inside, warnings=_not_met(change, samples))
     cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
-    rest, packing, unpacking = (_of_part(by_size, partial(of, change.codec), where, level)
+    rest, packing, unpacking = (_estimate_part(by_size, partial(of, change.codec), where, level)
                                 for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip
-    return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _rate(packing),
-                        _rate(unpacking))  # fmt: skip
+    return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _invert_per_byte(packing),
+                        _invert_per_byte(unpacking))  # fmt: skip
 
 
 def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
-    kinds = {one.kind for sample in samples.values() for one in sample.contents if one.kind}
+    kinds = {content.kind for sample in samples.values() for content in sample.contents if content.kind}
     met = f"; types that were: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
     return (Message("no-files-in-part", "no file of that part was met{types}", types=met),)
 
 
-def _rate(per_byte: Estimate | None) -> Estimate | None:
+def _invert_per_byte(per_byte: Estimate | None) -> Estimate | None:
     return per_byte and rate_of(OfWhole(per_byte, None, 0.0, 0.0)).estimate
 
 
-def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:
+def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:
     """The mean over the part alone; None where nothing of it was drawn."""
     inside = sample.mean(lambda _: 1.0, level, where).estimate
     total = sample.mean(of, level, where).estimate
     if not inside.value or total.value is None:
         return None
     mean = total.value / inside.value
-    met = [one.pieces for file, one in zip(sample.files, sample.contents, strict=True) if where(file, one)]
+    met = [content.pieces for file, content in zip(sample.files, sample.contents, strict=True) if where(file, content)]
     n = sum(map(bool, met))
     scale = 2 * max((abs(of(piece) - mean) for pieces in met for piece in pieces), default=0.0)
     if not scale:
@@ -175,22 +175,22 @@ def _of_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, l
     return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
 
 
-def _archived(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
+def _estimate_archiving(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
     """Exact but for how full the last blocks of members are: between the least and the most that they can be."""
     if "allocated_bytes" not in walked.numbers:
         why = Message("unknown-allocation", "the list of files does not say what is allocated")
         return SurveyWhatIf(change, warnings=(why,))
     rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
     files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
-    named = Message("hard-links-lost", "a file with several names is one member of an archive: its other names go")
-    notes = (named,) if walked.numbers.get("hard_links") else ()
+    link_note = Message("hard-links-lost", "a file with several names is one member of an archive: its other names go")
+    notes = (link_note,) if walked.numbers.get("hard_links") else ()
     least = size + _TAR_BLOCK * files  # the fill is from 0 to 511 bytes, about half of that on average
     saved = [float(allocated - least - fill * files) for fill in (_TAR_BLOCK / 2, _TAR_BLOCK - 1, 0)]
     archives = math.ceil((least + _TAR_BLOCK / 2 * files) / ARCHIVE_BYTES)
-    found = Estimate(saved[0], saved[1], saved[2], level, files, (_BOUNDS,))
-    return SurveyWhatIf(change, found, files=files, archives=archives, warnings=notes)
+    saving = Estimate(saved[0], saved[1], saved[2], level, files, (_BOUNDS,))
+    return SurveyWhatIf(change, saving, files=files, archives=archives, warnings=notes)
 
 
 def with_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:
     """The codecs that are tried, those of changes with them, each once."""
-    return tuple(dict.fromkeys((*codecs, *(one.codec for one in changes if one.codec))))
+    return tuple(dict.fromkeys((*codecs, *(change.codec for change in changes if change.codec))))

@@ -32,57 +32,57 @@ def expanded(document: Document) -> Document:
     data = document.data
     if "against" not in data:
         return document
-    asked = _asked(data["against"])
+    section = _asked(data["against"])
     data = {**data, "repetitions": data.get("repetitions", MOST)}
-    if "command" in asked:
-        names = _names(asked, _command_of(data["steps"][_place(data["steps"])[0]]))
-        data |= _both_commands(data, asked["command"], names)
-    factor = asked.get("factor", FACTOR)
-    margin = parse_share(str(asked.get("margin", MARGIN)))
+    if "command" in section:
+        names = _names(section, _command_of(data["steps"][_place(data["steps"])[0]]))
+        data |= _both_commands(data, section["command"], names)
+    factor = section.get("factor", FACTOR)
+    margin = parse_share(str(section.get("margin", MARGIN)))
     data |= {
         "against": {
             "factor": factor,
             "margin": margin,
-            "metric": asked.get("metric", ""),
-            **({"fail_if": _conditions(asked)} if "fail_if" in asked else {}),
-        },  # fmt: skip
-        "design": _design(data, factor),
+            "metric": section.get("metric", ""),
+            **({"fail_if": _parse_conditions(section)} if "fail_if" in section else {}),
+        },
+        "design": _build_design(data, factor),
     }
     return Document(data, document.name, document.places, document.text)
 
 
 def of_document(data: Mapping[str, Any]) -> Against | None:
     """What an expanded document says."""
-    given = data.get("against")
-    if not given:
+    section = data.get("against")
+    if not section:
         return None
-    return Against(given["factor"], given["margin"], given["metric"], tuple(given.get("fail_if", ())))
+    return Against(section["factor"], section["margin"], section["metric"], tuple(section.get("fail_if", ())))
 
 
 def document_of(against: Against) -> dict[str, Any]:
     """What an expanded document says of it; without conditions where it has none, as before there were any."""
-    beside = {"fail_if": list(against.fail_if)} if against.fail_if else {}
-    return {"factor": against.factor, "margin": against.margin, "metric": against.metric, **beside}
+    conditions = {"fail_if": list(against.fail_if)} if against.fail_if else {}
+    return {"factor": against.factor, "margin": against.margin, "metric": against.metric, **conditions}
 
 
 def problems(document: Document) -> list[Problem]:
     """What is wrong with ``against``, in a document that has the form of the schema."""
     if "against" not in document.data:
         return []
-    asked = _asked(document.data["against"])
+    section = _asked(document.data["against"])
     path = ("against",)
-    found = [
-        *(_of_command if "command" in asked else _of_factor)(document.data, asked),
-        *_of_plan(document.data, asked),
+    findings = [
+        *(_check_command if "command" in section else _check_factor)(document.data, section),
+        *_check_plan(document.data, section),
     ]
-    return [Problem(document.place(path), key_text(path), what, hint) for what, hint in found]
+    return [Problem(document.place(path), key_text(path), what, hint) for what, hint in findings]
 
 
-def _conditions(asked: Mapping[str, Any]) -> list[str]:
+def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
     """Of ``fail_if``, spelled in one way. Raises InputError."""
-    given = asked.get("fail_if", [])
-    gate = gate_of([given] if isinstance(given, str) else given, False)
-    return [str(one) for one in gate.conditions] if gate else []
+    fail_if = section.get("fail_if", [])
+    gate = gate_of([fail_if] if isinstance(fail_if, str) else fail_if, False)
+    return [str(condition) for condition in gate.conditions] if gate else []
 
 
 def _asked(given: str | dict[str, Any]) -> dict[str, Any]:
@@ -100,10 +100,10 @@ def _command_of(step: str | dict[str, Any]) -> str:
 
 def _names(asked: Mapping[str, Any], first: str) -> tuple[str, str]:
     """What A and B are called: as asked, else the commands where they are short, else A and B."""
-    given = asked.get("a_name"), asked.get("b_name")
+    labels = asked.get("a_name"), asked.get("b_name")
     texts = first.strip(), asked["command"].strip()
     short = texts[0] != texts[1] and all(len(text) <= _SHORT and "${" not in text for text in texts)
-    a, b = (name or usual for name, usual in zip(given, texts if short else ("A", "B"), strict=True))
+    a, b = (name or usual for name, usual in zip(labels, texts if short else ("A", "B"), strict=True))
     return a, b
 
 
@@ -117,10 +117,14 @@ def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]
     return {"steps": [*steps[:place], *both, *steps[place + 1 :]], "factors": factors}
 
 
-def _design(data: Mapping[str, Any], factor: str) -> dict[str, Any]:
+def _build_design(data: Mapping[str, Any], factor: str) -> dict[str, Any]:
     """Every other factor is held while a pair is measured."""
     others = [name for name in _SERIES if len(_levels(data.get(name, 1))) > 1]
-    others += [name for name, given in data.get("factors", {}).items() if name != factor and len(_levels(given)) > 1]
+    others += [
+        name
+        for name, declaration in data.get("factors", {}).items()
+        if name != factor and len(_levels(declaration)) > 1
+    ]
     return {"kind": "full", **({"blocks": others} if others else {})}
 
 
@@ -129,9 +133,9 @@ def _levels(given: Any) -> list[Any]:
     return levels if isinstance(levels, list) else [levels]
 
 
-def _of_command(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
+def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     places = _place(data["steps"])
-    if "factor" in asked:
+    if "factor" in section:
         yield (
             Message("conflicting-keys", "a command and a factor: only one of them tells the sides apart"),
             "leave one of them out",
@@ -155,10 +159,10 @@ def _of_command(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[t
             Message("duplicate-factor", "there is a factor '{factor}' already", factor=FACTOR),
             f"rename it, or write against: {{factor: {FACTOR}}}",
         )
-    if not asked["command"].strip():
+    if not section["command"].strip():
         yield Message("empty-command", "the command is empty"), "give the command that is compared"
         return
-    names = _names(asked, _command_of(data["steps"][places[0]]))
+    names = _names(section, _command_of(data["steps"][places[0]]))
     if names[0] == names[1]:
         yield (
             Message("duplicate-side", "both sides are called '{side}'", side=names[0]),
@@ -176,34 +180,36 @@ def _of_command(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[t
         )
 
 
-def _of_factor(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
-    if "factor" not in asked:
+def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
+    if "factor" not in section:
         yield (
             Message("missing-comparison", "there is nothing to compare with"),
             "give the command that is B, or a factor of two levels",
         )
         return
-    named = [key for key in ("a_name", "b_name") if key in asked]
-    if named:
+    name_keys = [key for key in ("a_name", "b_name") if key in section]
+    if name_keys:
         yield (
-            Message("key-not-applicable", "{name} is for a command", name=named[0]),
+            Message("key-not-applicable", "{name} is for a command", name=name_keys[0]),
             "the levels of the factor are the names",
         )
-    name = asked["factor"]
-    given = data.get(name) if name in _SERIES else data.get("factors", {}).get(name)
-    if given is None:
+    name = section["factor"]
+    declaration = data.get(name) if name in _SERIES else data.get("factors", {}).get(name)
+    if declaration is None:
         yield (
             Message("unknown-factor", "there is no factor '{factor}'", factor=name),
             f"there are: {', '.join(data.get('factors', {})) or 'none'}",
         )
-    elif len(_levels(given)) != 2:
+    elif len(_levels(declaration)) != 2:
         yield (
-            Message("not-two-levels", "'{factor}' has {n_levels} levels", factor=name, n_levels=len(_levels(given))),
+            Message(
+                "not-two-levels", "'{factor}' has {n_levels} levels", factor=name, n_levels=len(_levels(declaration))
+            ),
             "a pair has two: the first is the base",
         )
 
 
-def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
+def _check_plan(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     """What would end or order the pairs in another way."""
     if "until" in data:
         yield (
@@ -211,7 +217,7 @@ def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tupl
             "leave until out",
         )
     try:
-        _conditions(asked)
+        _parse_conditions(section)
     except InputError as error:
         yield error.message.prefixed("fail_if"), error.hint
     repetitions = data.get("repetitions", MOST)
@@ -220,10 +226,10 @@ def _of_plan(data: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[tupl
             Message("too-few-pairs", "{pairs} pairs tell nothing", pairs=repetitions),
             f"allow {LEAST} or more; it ends as soon as the verdict is clear",
         )
-    wanted = _design(data, asked.get("factor", FACTOR))
-    if data.get("design", "full") not in ("full", {"kind": "full"}, wanted):
+    design = _build_design(data, section.get("factor", FACTOR))
+    if data.get("design", "full") not in ("full", {"kind": "full"}, design):
         yield Message("conflicting-keys", "pairs have an order of their own"), "leave design out"
-    if not asked.get("metric") and any(isinstance(step, dict) and "workload" in step for step in data["steps"]):
+    if not section.get("metric") and any(isinstance(step, dict) and "workload" in step for step in data["steps"]):
         yield (
             Message("missing-metric", "a native workload has many numbers, and none is named that decides"),
             "write metric: NAME, as write_large",

@@ -25,10 +25,30 @@ from . import lab
 from .levels import level_of, read_levels
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
-RESERVED = frozenset({
-    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, *BRING_UPS, CENTRE, HEALTH, "run", "experiment", "started_at",
-    "source", "complete", "block", "order", "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
-})  # fmt: skip
+RESERVED = frozenset(
+    {
+        *OBSERVED_FACTORS,
+        *PROBE_FACTORS,
+        *RESULT_COLUMNS,
+        *BRING_UPS,
+        CENTRE,
+        HEALTH,
+        "run",
+        "experiment",
+        "started_at",
+        "source",
+        "complete",
+        "block",
+        "order",
+        "seed",
+        "seconds",
+        "tags",
+        "ranks",
+        "nodes",
+        "ranks_per_node",
+        "trial",
+    }
+)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # -il for -i1: an old slip of the letter for the digit.
 _IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
@@ -39,31 +59,37 @@ _MAX_TRIED = 20_000  # cells that are looked at for those that no constraint for
 
 def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     """Everything wrong with a document that has the form of the schema."""
-    found = list(_factors(document))
-    found += [] if found else _unused(document)
-    found += [*_cache(document), *_target(document), *_targets(document), *_servers(document), *_when(document)]
-    found += _commands(document, importers)
+    problems = list(_factors(document))
+    problems += [] if problems else _check_unused(document)
+    problems += [
+        *_check_cache(document),
+        *_target(document),
+        *_check_targets(document),
+        *_check_servers(document),
+        *_check_when(document),
+    ]
+    problems += _check_commands(document, importers)
     for place, step in _native(document.data["steps"]):
         if step["workload"] not in workloads.names():
             what = Message("unknown-workload", "there is no native workload '{workload}'", workload=step["workload"])
-            found.append(
+            problems.append(
                 _at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names()))
             )
-    return found
+    return problems
 
 
 def whole_problems(document: Document, spec: Spec) -> list[Problem]:
     """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
-    found: list[Problem] = [*_design(document, spec), *_moves(document, spec)]
-    if found:
-        return found
-    seen: dict[str, int] = {}
+    problems: list[Problem] = [*_check_design(document, spec), *_check_moves(document, spec)]
+    if problems:
+        return problems
+    first_steps: dict[str, int] = {}
     for place, step in enumerate(spec.steps):
         if isinstance(step, NativeStep):
-            found += _settings(document, ("steps", place), step, spec)
-            if not found:
-                found += _operations(document, ("steps", place), step, spec, seen)
-    return found
+            problems += _settings(document, ("steps", place), step, spec)
+            if not problems:
+                problems += _operations(document, ("steps", place), step, spec, first_steps)
+    return problems
 
 
 def _at(document: Document, path: Key, what: str, hint: str = "") -> Problem:
@@ -76,7 +102,7 @@ def _native(steps: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _factors(document: Document) -> Iterator[Problem]:
     taken = {*placeholders.TRIAL, *placeholders.RANK, placeholders.LEVEL}
-    for name, given in document.data.get("factors", {}).items():
+    for name, declaration in document.data.get("factors", {}).items():
         path: Key = ("factors", name)
         if not _NAME.fullmatch(name):
             what = Message("invalid-name", "this is not a name")
@@ -86,31 +112,31 @@ def _factors(document: Document) -> Iterator[Problem]:
             what = Message("reserved-name", "'{name}' is a column or a name that every run has already", name=name)
             yield _at(document, path, what, hint)
         try:
-            read_levels(given)
+            read_levels(declaration)
         except InputError as error:
             yield _at(document, path, error.message, error.hint)
-        if isinstance(given, dict):
-            yield from _control(document, path, given)
+        if isinstance(declaration, dict):
+            yield from _check_control(document, path, declaration)
 
 
-def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
-    if "set" in given and placeholders.LEVEL not in placeholders.names_in(given["set"]):
+def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
+    if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
         what = Message("missing-placeholder", "the command does not say ${{{name}}}", name=placeholders.LEVEL)
         yield _at(document, (*path, "set"), what, "say where the level stands in it")
-    if "restore" in given and "set" not in given:
+    if "restore" in declaration and "set" not in declaration:
         what = Message("key-requires-key", "nothing is set")
         yield _at(document, (*path, "restore"), what, "give the command that sets it with set")
-    if "on" in given and not {"set", "read"} & given.keys():
+    if "on" in declaration and not {"set", "read"} & declaration.keys():
         what = Message("key-requires-key", "nothing is set or read")
         yield _at(document, (*path, "on"), what, "give a command with set or read")
 
 
-def _unused(document: Document) -> Iterator[Problem]:
+def _check_unused(document: Document) -> Iterator[Problem]:
     data = document.data
     used = {*used_names(data), *lab.factors(data.get(lab.KEY, {}))}
-    for name, given in data.get("factors", {}).items():
-        levels = given["levels"] if isinstance(given, dict) else given
-        controlled = isinstance(given, dict) and "set" in given
+    for name, declaration in data.get("factors", {}).items():
+        levels = declaration["levels"] if isinstance(declaration, dict) else declaration
+        controlled = isinstance(declaration, dict) and "set" in declaration
         if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
             what = Message(
                 "unused-factor",
@@ -120,7 +146,7 @@ def _unused(document: Document) -> Iterator[Problem]:
             yield _at(document, ("factors", name), what, "use it, give it a set command, or keep a single level")
 
 
-def _design(document: Document, spec: Spec) -> Iterator[Problem]:
+def _check_design(document: Document, spec: Spec) -> Iterator[Problem]:
     """What the design says to these factors; its sentences begin with the key that is wrong."""
     try:
         design.check(spec.design, spec.factors)
@@ -131,7 +157,7 @@ def _design(document: Document, spec: Spec) -> Iterator[Problem]:
         yield Problem(document.place(path), key, _without_key(error, key), error.hint)
 
 
-def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
+def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
     if "moves" in document.data:
         try:
             stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
@@ -147,20 +173,20 @@ def _without_key(error: InputError, key: str) -> Message:
 def used_names(data: Mapping[str, Any]) -> set[str]:
     """The names that commands and settings of a document's data ask for."""
     chosen = [step["when"] for _, step in _steps(data) if isinstance(step.get("when"), dict)]
-    named = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
-    return named.union(*chosen)
+    names = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
+    return names.union(*chosen)
 
 
 def _steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
     """Every step that is written with keys, with its path; whatever else stands there is none."""
     for stage in ("set_up", "steps", "tear_down"):
-        given = data.get(stage)
-        for place, step in enumerate(given if isinstance(given, list) else ()):
+        steps = data.get(stage)
+        for place, step in enumerate(steps if isinstance(steps, list) else ()):
             if isinstance(step, dict):
                 yield (stage, place), step
 
 
-def _when(document: Document) -> Iterator[Problem]:
+def _check_when(document: Document) -> Iterator[Problem]:
     """Levels that are none, of factors that are none."""
     factors = document.data.get("factors", {})
     for path, step in _steps(document.data):
@@ -183,19 +209,19 @@ def names_in(value: Any) -> set[str]:
     return {name for part in parts for name in names_in(part)}
 
 
-def _cache(document: Document) -> Iterator[Problem]:
-    given = document.data.get("cache")
-    if not isinstance(given, dict):
+def _check_cache(document: Document) -> Iterator[Problem]:
+    cache = document.data.get("cache")
+    if not isinstance(cache, dict):
         return
-    remounts = given.get("between_trials") == CACHE_REMOUNT
+    remounts = cache.get("between_trials") == CACHE_REMOUNT
     for key in ("unmount", "mount"):
-        if remounts and key not in given:
+        if remounts and key not in cache:
             what = Message("key-requires-key", "remount needs the command '{missing_key}'", missing_key=key)
             yield _at(document, ("cache",), what, "give both: unmount and mount")
-        if not remounts and key in given:
+        if not remounts and key in cache:
             what = Message("unused-command", "it would never run")
             yield _at(document, ("cache", key), what, "write between_trials: remount")
-    if "before_reads" not in given:
+    if "before_reads" not in cache:
         return
     path, native = ("cache", "before_reads"), [step for _, step in _native(document.data["steps"])]
     if not native:
@@ -219,7 +245,7 @@ def _target(document: Document) -> Iterator[Problem]:
             yield _at(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
 
 
-def _targets(document: Document) -> Iterator[Problem]:
+def _check_targets(document: Document) -> Iterator[Problem]:
     """Several targets are the levels of a factor that nobody else may declare."""
     data = document.data
     if "targets" not in data:
@@ -234,13 +260,15 @@ def _targets(document: Document) -> Iterator[Problem]:
         yield _at(document, ("targets",), Message("empty-name", "a target has no name"), "write each as NAME: DIR")
 
 
-def _servers(document: Document) -> Iterator[Problem]:
+def _check_servers(document: Document) -> Iterator[Problem]:
     """Hosts of steps that run on servers: named, and all of them names that ssh takes for nothing else."""
     data = document.data
     there = [
-        (stage, place) for stage in ("set_up", "steps", "tear_down")
-        for place, step in enumerate(data.get(stage, ())) if isinstance(step, dict) and step.get("on") == SERVERS
-    ]  # fmt: skip
+        (stage, place)
+        for stage in ("set_up", "steps", "tear_down")
+        for place, step in enumerate(data.get(stage, ()))
+        if isinstance(step, dict) and step.get("on") == SERVERS
+    ]
     if "servers" not in data:
         for stage, place in there:
             what = Message("missing-servers", "there are no servers for it to run on")
@@ -263,21 +291,21 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
                 yield (stage, place), step
             elif "command" in step:
                 yield (stage, place, "command"), step["command"]
-    for name, given in data.get("factors", {}).items():
-        if isinstance(given, dict):
-            yield from ((("factors", name, key), given[key]) for key in ("set", "read") if key in given)
+    for name, declaration in data.get("factors", {}).items():
+        if isinstance(declaration, dict):
+            yield from ((("factors", name, key), declaration[key]) for key in ("set", "read") if key in declaration)
     if isinstance(data.get("cache"), dict):
         keys = ("unmount", "mount")
         yield from ((("cache", key), data["cache"][key]) for key in keys if key in data["cache"])
 
 
-def _commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
+def _check_commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
     data = document.data
-    known = placeholders.of_commands([*data.get("factors", {}), *([TARGET] if "targets" in data else [])])
+    names = placeholders.of_commands([*data.get("factors", {}), *([TARGET] if "targets" in data else [])])
     for path, text in _texts(data):
         also = (placeholders.LEVEL,) if path[0] == "factors" else ()
         try:
-            placeholders.check(text, (*known, *also))
+            placeholders.check(text, (*names, *also))
         except InputError as error:
             yield _at(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
@@ -287,10 +315,10 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
             )
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
-            wanted = step.get("parse") if isinstance(step, dict) and "command" in step else None
-            if isinstance(wanted, str) and wanted not in ("none", "auto", *importers):
-                what = Message("unknown-importer", "there is no importer '{importer}'", importer=wanted)
-                yield _at(document, (stage, place, "parse"), what, nearest(wanted, ("none", "auto", *importers)))
+            importer = step.get("parse") if isinstance(step, dict) and "command" in step else None
+            if isinstance(importer, str) and importer not in ("none", "auto", *importers):
+                what = Message("unknown-importer", "there is no importer '{importer}'", importer=importer)
+                yield _at(document, (stage, place, "parse"), what, nearest(importer, ("none", "auto", *importers)))
             if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
                 yield _at(document, (stage, place, "on"), *wrong)
 
@@ -298,11 +326,11 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
 def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """What is wrong with the settings of a step: unknown ones, unknown names in them, and what the workload refuses."""
     producer = workloads.find(step.workload)
-    known = [field.name for field in fields(producer.Settings)]
-    unknown = [key for key in step.settings if key not in known]
+    setting_names = [field.name for field in fields(producer.Settings)]
+    unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
         what = Message("unknown-setting", "{workload} has no such setting", workload=step.workload)
-        yield _at(document, (*path, key), what, nearest(key, known))
+        yield _at(document, (*path, key), what, nearest(key, setting_names))
     if unknown:
         return
     for values in cells(step, spec):
@@ -332,8 +360,8 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])
     allows = design.judge(conditions, names)
     grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
-    made = (dict(zip(names, levels, strict=True)) for levels in grid)
-    allowed = list(islice((cell for cell in made if allows(cell)), _CELLS))
+    candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
+    allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
     if allowed:
         yield from allowed
     else:  # nearly all are forbidden, or all: the design says
@@ -353,8 +381,8 @@ def _operations(document: Document, path: Key, step: NativeStep, spec: Spec, see
     settings = settings_at(step, next(cells(step, spec)))
     for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
         before = spec.steps[seen.get(plan.operation, 0)]
-        told_apart = seen.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
-        if plan.timed and plan.operation in seen and not told_apart:
+        is_distinct = seen.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
+        if plan.timed and plan.operation in seen and not is_distinct:
             what = Message(
                 "duplicate-operation",
                 "the operation '{operation}' is measured twice (steps[{first_step}] too)",

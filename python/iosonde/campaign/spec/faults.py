@@ -23,37 +23,37 @@ _CELLS = 2000  # they are tried at so many: more would not find more
 
 def problems(document: Document) -> list[Problem]:
     """They take a lab."""
-    asked = [key for key in (KEY, SETTLE) if key in document.data]
+    keys = [key for key in (KEY, SETTLE) if key in document.data]
     if lab.KEY in document.data:
         return []
     words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
     hint = "write a section lab: file_system: glusterfs, or leave it out"
-    return [_at(document, (key,), Message("lab-required", words[key]), hint) for key in asked]
+    return [_at(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
 
 
 def whole_problems(document: Document, spec: Spec) -> list[Problem]:
     """What is wrong with a fault at the levels of the factors that it says."""
-    found = [next(_wrong(document, spec, place, one), None) for place, one in enumerate(spec.faults)]
-    return [one for one in found if one]
+    problems = [next(_wrong(document, spec, place, fault), None) for place, fault in enumerate(spec.faults)]
+    return [problem for problem in problems if problem]
 
 
 def none_is_inflicted(data: Mapping[str, Any]) -> bool:
     """Whether the only level of every fault is ``none``, and nobody asks to look at servers."""
-    kinds = [kind for one in data.get(KEY, ()) for kind in _kinds(data, one)]
+    kinds = [kind for fault in data.get(KEY, ()) for kind in _list_kinds(data, fault)]
     return SETTLE not in data and set(kinds) <= {NONE}
 
 
 def sparing(data: Mapping[str, Any]) -> list[str]:
     """The factors that choose a fault and have the level ``none``: with it nothing is inflicted."""
-    names = [name for one in data.get(KEY, ()) for name in placeholders.names_in(str(one.get("fault", "")))]
+    names = [name for fault in data.get(KEY, ()) for name in placeholders.names_in(str(fault.get("fault", "")))]
     return [name for name in dict.fromkeys(names) if NONE in _levels(data, name)]
 
 
-def _kinds(data: Mapping[str, Any], one: Mapping[str, Any]) -> list[str]:
+def _list_kinds(data: Mapping[str, Any], fault: Mapping[str, Any]) -> list[str]:
     """The levels of a fault that is nothing but a factor; else what is written, as where nobody knows the factor."""
-    said = str(one.get("fault", ""))
-    names = placeholders.names_in(said)
-    return (_levels(data, names[0]) if names and said == f"${{{names[0]}}}" else []) or [said]
+    text = str(fault.get("fault", ""))
+    names = placeholders.names_in(text)
+    return (_levels(data, names[0]) if names and text == f"${{{names[0]}}}" else []) or [text]
 
 
 def _levels(data: Mapping[str, Any], name: str) -> list[str]:
@@ -62,14 +62,14 @@ def _levels(data: Mapping[str, Any], name: str) -> list[str]:
     return [str(level) for level in (levels if isinstance(levels, list | tuple) else [levels])]
 
 
-def _wrong(document: Document, spec: Spec, place: int, one: dict[str, Any]) -> Iterator[Problem]:
-    names = {name for value in one.values() if isinstance(value, str) for name in placeholders.names_in(value)}
+def _wrong(document: Document, spec: Spec, place: int, fault: dict[str, Any]) -> Iterator[Problem]:
+    names = {name for value in fault.values() if isinstance(value, str) for name in placeholders.names_in(value)}
     factors = [factor for factor in spec.factors if factor.name in names]
     measured = set(_measured(spec))
     for levels in islice(product(*(factor.levels for factor in factors)), _CELLS):
         values = dict(zip((factor.name for factor in factors), levels, strict=True))
         try:
-            for planned in faults.planned([one], values):
+            for planned in faults.planned([fault], values):
                 if planned.during and measured and planned.during not in measured:
                     what = Message(
                         "unknown-operation",

@@ -67,7 +67,7 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     document = lab.expanded(against.expanded(document))
     _give_up(document, check.problems(document, importers))
     data = document.data
-    hosts, levels, places = _hosts(document), data.get("factors", {}), _targets(document, resolve)
+    hosts, levels, places = _read_hosts(document), data.get("factors", {}), _resolve_targets(document, resolve)
     tools = {*importers, *_ALSO_TOOLS} - _NO_TOOLS
     spec = Spec(
         targets=places,
@@ -77,9 +77,9 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         controls=_controls(data.get("factors", {})),
         set_up=tuple(_command(step, SINGLE, levels) for step in data.get("set_up", ())),
         tear_down=tuple(_command(step, SINGLE, levels) for step in data.get("tear_down", ())),
-        cache=_cache(data.get("cache", CACHE_NONE)),
-        design=_design(data.get("design", "full")),
-        repetitions=_repetitions(data),
+        cache=_build_cache_regime(data.get("cache", CACHE_NONE)),
+        design=_normalise_design(data.get("design", "full")),
+        repetitions=_count_repetitions(data),
         until=schema.parse_until(data["until"]) if "until" in data else None,
         against=against.of_document(data),
         seed=data.get("seed"),
@@ -89,11 +89,11 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
         lab=dict(data.get(lab.KEY, {})),
-        faults=tuple(dict(one) for one in data.get(faults.KEY, ())),
+        faults=tuple(dict(fault) for fault in data.get(faults.KEY, ())),
         settle_s=_seconds(data.get(faults.SETTLE)),
     )
     _give_up(document, [*check.whole_problems(document, spec), *faults.whole_problems(document, spec)])
-    return Built(spec, _terms({**data, **_cluster(document)}))
+    return Built(spec, _build_terms({**data, **_read_cluster(document)}))
 
 
 def modern(document: Document) -> Document:
@@ -137,7 +137,7 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "reserve": spec.reserve or None,
         "trial_timeout": spec.trial_timeout_s,
         lab.KEY: spec.lab,
-        faults.KEY: [dict(one) for one in spec.faults],
+        faults.KEY: [dict(fault) for fault in spec.faults],
         faults.SETTLE: spec.settle_s,
     }
     return {key: value for key, value in written.items() if value is not None and value not in ([], {})}
@@ -148,9 +148,9 @@ def identity(spec: Spec) -> dict[str, Any]:
     return {key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")}
 
 
-def _give_up(document: Document, found: list[Problem]) -> None:
-    if found:
-        raise SpecError(document.name, found)
+def _give_up(document: Document, problems: list[Problem]) -> None:
+    if problems:
+        raise SpecError(document.name, problems)
 
 
 def _step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -> Step:
@@ -186,52 +186,60 @@ def parse_of(word: str | bool) -> str | None:
 
 
 def _factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
-    series = [Factor(name, unit, tuple(_series(data.get(name, 1)))) for name, unit in _SERIES.items()]
+    series = [Factor(name, unit, tuple(_list_counts(data.get(name, 1)))) for name, unit in _SERIES.items()]
     own = []
-    for name, given in data.get("factors", {}).items():
-        levels, unit = read_levels(given)
+    for name, declaration in data.get("factors", {}).items():
+        levels, unit = read_levels(declaration)
         own.append(Factor(name, unit, levels))
     several = [Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []
     return (*series, *own, *several)
 
 
-def _series(counts: int | list[int]) -> list[int]:
+def _list_counts(counts: int | list[int]) -> list[int]:
     return [int(count) for count in (counts if isinstance(counts, list) else [counts])]
 
 
 def _controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
-    told = {
-        name: given for name, given in factors.items() if isinstance(given, dict) and {"set", "read"} & given.keys()
+    declarations = {
+        name: declaration
+        for name, declaration in factors.items()
+        if isinstance(declaration, dict) and {"set", "read"} & declaration.keys()
     }
     return tuple(
-        Control(name, given.get("set", ""), given.get("read", ""), given.get("on", SINGLE), given.get("restore", True))
-        for name, given in told.items()
+        Control(
+            name,
+            declaration.get("set", ""),
+            declaration.get("read", ""),
+            declaration.get("on", SINGLE),
+            declaration.get("restore", True),
+        )
+        for name, declaration in declarations.items()
     )
 
 
-def _cache(given: str | dict[str, str]) -> CacheRegime:
-    return CacheRegime(given) if isinstance(given, str) else CacheRegime(**given)
+def _build_cache_regime(value: str | dict[str, str]) -> CacheRegime:
+    return CacheRegime(value) if isinstance(value, str) else CacheRegime(**value)
 
 
-def _design(given: str | dict[str, Any]) -> dict[str, Any]:
-    return {"kind": given} if isinstance(given, str) else given
+def _normalise_design(value: str | dict[str, Any]) -> dict[str, Any]:
+    return {"kind": value} if isinstance(value, str) else value
 
 
-def _repetitions(data: Mapping[str, Any]) -> int:
+def _count_repetitions(data: Mapping[str, Any]) -> int:
     """With a stopping rule they are its pilot, which must not be smaller than the rule needs."""
-    asked = int(data.get("repetitions", DEFAULT_REPETITIONS))
-    return max(asked, DEFAULT_REPETITIONS) if "until" in data else asked
+    repetitions = int(data.get("repetitions", DEFAULT_REPETITIONS))
+    return max(repetitions, DEFAULT_REPETITIONS) if "until" in data else repetitions
 
 
-def _targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, Path]:
+def _resolve_targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, Path]:
     """Name → directory; the name is empty where there is no factor of them."""
     data = document.data
-    given = data["targets"] if "targets" in data else {"": data["target"]} if "target" in data else {}
-    found: dict[str, Path] = {}
-    for name, directory in given.items():
+    directories = data["targets"] if "targets" in data else {"": data["target"]} if "target" in data else {}
+    path_by_name: dict[str, Path] = {}
+    for name, directory in directories.items():
         with targets.said(name):
             path = resolve(Path(directory))
-        if same := next((other for other, known in found.items() if known == path), None):
+        if same := next((other for other, other_path in path_by_name.items() if other_path == path), None):
             what = Message(
                 "duplicate-target",
                 "'{name}' and '{other_name}' are one directory, {path}",
@@ -242,8 +250,8 @@ def _targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, P
             _give_up(
                 document, [Problem(document.place(("targets", name)), f"targets.{name}", what, "keep one of them")]
             )
-        found[name] = path
-    return found
+        path_by_name[name] = path
+    return path_by_name
 
 
 def _targets_document(spec: Spec) -> dict[str, Any]:
@@ -252,20 +260,20 @@ def _targets_document(spec: Spec) -> dict[str, Any]:
     return {"targets": {name: str(path) for name, path in spec.targets.items()}}
 
 
-def _hosts(document: Document) -> tuple[str, ...]:
+def _read_hosts(document: Document) -> tuple[str, ...]:
     from iosonde.ranks.launch import mpirun
 
-    given = document.data.get("hosts", [])
-    if isinstance(given, list):
-        return tuple(given)
+    hosts = document.data.get("hosts", [])
+    if isinstance(hosts, list):
+        return tuple(hosts)
     try:
-        return mpirun.named_hosts(given)
+        return mpirun.named_hosts(hosts)
     except InputError as error:
         problem = Problem(document.place(("hosts",)), "hosts", error.message, error.hint)
         raise SpecError(document.name, [problem]) from error
 
 
-def _cluster(document: Document) -> dict[str, ClusterNodes]:
+def _read_cluster(document: Document) -> dict[str, ClusterNodes]:
     """The nodes of the file that ``cluster`` names. Raises SpecError."""
     if cluster_nodes.CLUSTER not in document.data:
         return {}
@@ -283,26 +291,26 @@ def _seconds(given: str | float | None) -> float | None:
     return None if given is None else parse_seconds(given)
 
 
-def _terms(data: Mapping[str, Any]) -> Terms:
+def _build_terms(data: Mapping[str, Any]) -> Terms:
     units: dict[str, Callable[[Any], Any]] = {
         "budget": parse_seconds,
         "idle_timeout": parse_seconds,
         "max_seconds": parse_seconds,
         "max_bytes": parse_size,
         MAXIMUM: parse_rate,
-        "speeds": _speeds,
+        "speeds": _parse_speeds,
         "pace": str,
         questions.KEY: tuple,
     }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
-    kept = {key: units.get(key, _same)(value) for key, value in data.items()}
-    terms = {names.get(key, key): value for key, value in kept.items()}
+    converted = {key: units.get(key, _same)(value) for key, value in data.items()}
+    terms = {names.get(key, key): value for key, value in converted.items()}
     return Terms(**{field.name: terms[field.name] for field in fields(Terms) if field.name in terms})
 
 
-def _speeds(given: Mapping[str, Any]) -> dict[str, float]:
+def _parse_speeds(section: Mapping[str, Any]) -> dict[str, float]:
     read = {"bytes_per_s": ("bytes_per_s", parse_size), "start": ("start_s", parse_seconds)}
-    return {name: parse(value) for key, value in given.items() for name, parse in [read.get(key, (key, _same))]}
+    return {name: parse(value) for key, value in section.items() for name, parse in [read.get(key, (key, _same))]}
 
 
 def _same(value: Any) -> Any:
@@ -310,11 +318,11 @@ def _same(value: Any) -> Any:
 
 
 def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
-    control = next((one for one in spec.controls if one.factor == factor.name), None)
-    told = {"set": control.set, "read": control.read, "on": control.on} if control else {}
-    said = {key: value for key, value in told.items() if value}
-    left = {"restore": False} if control and not control.restore else {}
-    return {"levels": list(factor.levels), "unit": factor.unit} | said | left
+    control = next((candidate for candidate in spec.controls if candidate.factor == factor.name), None)
+    control_fields = {"set": control.set, "read": control.read, "on": control.on} if control else {}
+    set_fields = {key: value for key, value in control_fields.items() if value}
+    restore_field = {"restore": False} if control and not control.restore else {}
+    return {"levels": list(factor.levels), "unit": factor.unit} | set_fields | restore_field
 
 
 def _step_document(step: Step) -> dict[str, Any]:

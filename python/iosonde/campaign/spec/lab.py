@@ -25,20 +25,20 @@ LEVELS = "levels"  # factor → level → the words that it stands for
 
 def told(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a document that was not checked says of its lab, as far as it is a mapping."""
-    found = data.get(KEY)
-    return found if isinstance(found, dict) else {}
+    section = data.get(KEY)
+    return section if isinstance(section, dict) else {}
 
 
 def file_systems(data: Mapping[str, Any]) -> list[str]:
     """Of all its labs."""
-    named = told(data).get("file_system")
-    return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
+    names = told(data).get("file_system")
+    return [str(name) for name in (names if isinstance(names, list) else [names]) if name]
 
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Name → levels of the factors that a lab's lists and its ``levels`` make; that of an option is its last word."""
-    made = {name_of_word(path[-1]): value for path, value in _words(lab) if isinstance(value, list)}
-    return made | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
+    levels_by_factor = {name_of_word(path[-1]): value for path, value in _words(lab) if isinstance(value, list)}
+    return levels_by_factor | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
 def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -52,9 +52,9 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
         else:
             words[path[0]] = chosen
     for name, meant in lab.get(LEVELS, {}).items():
-        told = meant[levels[name]]
-        words |= {word: value for word, value in told.items() if word != SET}
-        options |= {option: _text(value) for option, value in told.get(SET, {}).items()}
+        meaning = meant[levels[name]]
+        words |= {word: value for word, value in meaning.items() if word != SET}
+        options |= {option: _text(value) for option, value in meaning.get(SET, {}).items()}
     return words, options
 
 
@@ -62,14 +62,14 @@ def expanded(document: Document) -> Document:
     """The document with the lab's factors among the others, hard to change. To be called once ``problems`` finds
     none."""
     data = document.data
-    made = factors(data.get(KEY, {}))
-    if not made:
+    lab_factors = factors(data.get(KEY, {}))
+    if not lab_factors:
         return document
     design = data.get("design", "full")
     design = dict(design) if isinstance(design, dict) else {"kind": design}
-    several = [name for name, levels in made.items() if len(levels) > 1]
-    hard = [*several, *(one for one in design.get("hard_to_change", ()) if one not in several)]
-    data = {**data, "factors": {**made, **data.get("factors", {})}}
+    several = [name for name, levels in lab_factors.items() if len(levels) > 1]
+    hard = [*several, *(name for name in design.get("hard_to_change", ()) if name not in several)]
+    data = {**data, "factors": {**lab_factors, **data.get("factors", {})}}
     if hard:
         data["design"] = design | {"hard_to_change": hard}
     return Document(data, document.name, document.places, document.text)
@@ -77,17 +77,22 @@ def expanded(document: Document) -> Document:
 
 def without(document: Document) -> Document:
     """The document for a real system: without the section, and without what its design says of the lab's factors."""
-    made, data = factors(told(document.data)), {key: value for key, value in document.data.items() if key != KEY}
+    lab_factors, data = factors(told(document.data)), {key: value for key, value in document.data.items() if key != KEY}
     design = data.get("design")
-    if made and isinstance(design, dict):
-        kept = {
-            name: [one for one in design.get(name, ()) if one not in made] for name in ("factors", "hard_to_change")
+    if lab_factors and isinstance(design, dict):
+        retained = {
+            name: [entry for entry in design.get(name, ()) if entry not in lab_factors]
+            for name in ("factors", "hard_to_change")
         }
-        kept["constraints"] = [one for one in design.get("constraints", ()) if not _tells_of(str(one), made)]
-        left = {key: value for key, value in design.items() if key not in kept}
+        retained["constraints"] = [
+            constraint for constraint in design.get("constraints", ()) if not _tells_of(str(constraint), lab_factors)
+        ]
+        remaining = {key: value for key, value in design.items() if key not in retained}
         # A design over factors of the lab alone has nothing to choose from: what is left is run in full.
-        gone = "factors" in design and not kept["factors"]
-        data["design"] = ({"kind": "full"} if gone else left) | {key: value for key, value in kept.items() if value}
+        gone = "factors" in design and not retained["factors"]
+        data["design"] = ({"kind": "full"} if gone else remaining) | {
+            key: value for key, value in retained.items() if value
+        }
     return Document(data, document.name, document.places, document.text)
 
 
@@ -100,24 +105,24 @@ def problems(document: Document) -> list[Problem]:
 
 
 def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, Message, str]]:
-    made: dict[str, Key] = {}
+    path_by_name: dict[str, Key] = {}
     for path, value in _words(lab):
         if not isinstance(value, list):
             continue
         name = name_of_word(path[-1])
-        if name in document.data.get("factors", {}) or name in made:
+        if name in document.data.get("factors", {}) or name in path_by_name:
             yield (KEY, *path), _duplicate(name), "rename the other one"
-        made[name] = (KEY, *path)
+        path_by_name[name] = (KEY, *path)
     for name, meant in lab.get(LEVELS, {}).items():
-        if name in document.data.get("factors", {}) or name in made:
+        if name in document.data.get("factors", {}) or name in path_by_name:
             yield (KEY, LEVELS, name), _duplicate(name), "rename the other one"
-        made[name] = (KEY, LEVELS, name)
-        said = [{*one, *one.get(SET, {})} for one in meant.values()]
-        if any(one != said[0] for one in said):
+        path_by_name[name] = (KEY, LEVELS, name)
+        key_sets = [{*meaning, *meaning.get(SET, {})} for meaning in meant.values()]
+        if any(keys != key_sets[0] for keys in key_sets):
             what = Message("unequal-levels", "its levels do not say the same words")
             yield (KEY, LEVELS, name), what, "let each level say all of them"
     for key in ("until", "against"):
-        if made and key in document.data:
+        if path_by_name and key in document.data:
             what = Message("conflicting-keys", "it cannot end a campaign in several labs yet")
             yield (key,), what, "give repetitions"
 

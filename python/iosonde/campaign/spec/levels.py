@@ -26,8 +26,8 @@ def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
     levels = levels if isinstance(levels, (list, tuple)) else [levels]
     unit = unit or _unit_of(levels)
     read: Callable[[Any], FactorValue] | None = {BYTES: parse_size, SECONDS: _seconds}.get(unit)
-    found = tuple(levels if read is None else [read(level) for level in levels])
-    kinds = list(dict.fromkeys(_kind(level) for level in found))
+    values = tuple(levels if read is None else [read(level) for level in levels])
+    kinds = list(dict.fromkeys(_kind(level) for level in values))
     if len(kinds) > 1:
         raise InputError(
             "mixed-level-types",
@@ -35,9 +35,9 @@ def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
             "make them all numbers, or put all of them in quotes",
             kinds=" and ".join(kinds),
         )
-    if len(set(found)) < len(found):
+    if len(set(values)) < len(values):
         raise InputError("duplicate-level", "a level is given twice", "keep one of them")
-    return found, unit
+    return values, unit
 
 
 def level_of(given: Any, level: Any) -> FactorValue:
@@ -45,8 +45,8 @@ def level_of(given: Any, level: Any) -> FactorValue:
     written = given["levels"] if isinstance(given, dict) else given
     written = written if isinstance(written, (list, tuple)) else [written]
     read, _ = read_levels(given)
-    for one, meant in zip(written, read, strict=True):
-        if level in (one, meant) and isinstance(level, bool) == isinstance(meant, bool):
+    for raw, meant in zip(written, read, strict=True):
+        if level in (raw, meant) and isinstance(level, bool) == isinstance(meant, bool):
             return meant
     raise InputError(
         "unknown-level",

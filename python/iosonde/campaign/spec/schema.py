@@ -27,19 +27,19 @@ def schema_text() -> str:
 
 def parse_until(text: str) -> float:
     """The half-width in ``ci<5%`` as a fraction of the mean. Raises InputError."""
-    found = _UNTIL.fullmatch(text)
-    if not found or not 0 < float(found.group(1)) < 100:
+    match = _UNTIL.fullmatch(text)
+    if not match or not 0 < float(match.group(1)) < 100:
         raise InputError("invalid-rule", "'{rule}' is not a rule", "write it like 'ci<5%'", rule=text)
-    return float(found.group(1)) / 100
+    return float(match.group(1)) / 100
 
 
 def problems(document: Document) -> list[Problem]:
     """Everything that does not have the form, one problem for a value."""
-    return violations(_validator(), document, "docs/experiment.md")
+    return violations(_build_validator(), document, "docs/experiment.md")
 
 
 @cache
-def _validator() -> Any:
+def _build_validator() -> Any:
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())
@@ -49,19 +49,19 @@ def _validator() -> Any:
         "rate": parse_rate,
         "until": parse_until,
     }.items():
-        checker.checks(name, raises=InputError)(_reads(parse))
+        checker.checks(name, raises=InputError)(_build_predicate(parse))
     checker.checks("share", raises=InputError)(_is_share)
     checker.checks("pace", raises=InputError)(_is_pace)
     return Draft202012Validator(json.loads(schema_text()), format_checker=checker)
 
 
-def _reads(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
-    def reads(value: Any) -> bool:
+def _build_predicate(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    def is_readable(value: Any) -> bool:
         if isinstance(value, str) and parse(value) <= 0:
             raise InputError("not-positive", "'{quantity}' is nothing", "it must be more than 0", quantity=value)
         return True
 
-    return reads
+    return is_readable
 
 
 def _is_share(value: Any) -> bool:

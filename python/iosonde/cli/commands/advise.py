@@ -56,18 +56,18 @@ def command(
     source = asked.open_one(*cells)
     tell("advise", source.table)
     new = None if against is None else asked.open_one(*cells, data=against)
-    made = answers.advise.advise(
+    advice = answers.advise.advise(
         source, asked.asked, how, None if workload is None else pairs_of(workload, "--for"), new
     )
     try:
-        emit(made, report.text.advise.lines(made), asked.as_json)
+        emit(advice, report.text.advise.lines(advice), asked.as_json)
     finally:
-        write_figure(plot, lambda: report.figures.depth.figure(made))
+        write_figure(plot, lambda: report.figures.depth.figure(advice))
         if directory is not None and system is not None:
-            _write(Path(directory), made.files(system, dict(pair_of(text, "--as") for text in renamed)))
+            _write_rules(Path(directory), advice.files(system, dict(pair_of(text, "--as") for text in renamed)))
 
 
-def _write(directory: Path, files: Mapping[str, str]) -> None:
+def _write_rules(directory: Path, files: Mapping[str, str]) -> None:
     """The rules into a directory that holds no others. Raises InputError."""
     stale = [path.name for path in directory.glob("rule-*") if path.name not in files] if directory.is_dir() else []
     if stale:

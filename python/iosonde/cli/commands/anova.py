@@ -34,5 +34,5 @@ def command(
     source = asked.open_one()
     tell("analysis of variance", source.table)
     sums = answers.anova.SumsOfSquares(block, kind, contrasts, bring_ups, weighted)
-    made = answers.anova.anova(source, asked.asked, sums)
-    emit(made, report.text.anova.lines(made), asked.as_json)
+    analysis = answers.anova.anova(source, asked.asked, sums)
+    emit(analysis, report.text.anova.lines(analysis), asked.as_json)

@@ -44,16 +44,16 @@ def command(
     inputs = answers.bound.own_probe.read_with_own_probe(system.said, source, asked.level)
     if system.application:
         words = pairs_of(system.application, "--application")
-        told = answers.bound.application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
-        emit(told, report.text.application.lines(told), asked.as_json)
+        times = answers.bound.application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
+        emit(times, report.text.application.lines(times), asked.as_json)
         return
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
-    made = answers.bound.answer.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
-    if made.alone and not asked.as_json:
-        for warning in made.warnings:
+    bounds = answers.bound.answer.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
+    if bounds.alone and not asked.as_json:
+        for warning in bounds.warnings:
             talk(f"~ {warning}")
-    draw = partial(_draw, made, plot, plot_kind, against) if plot else None
-    emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json, draw)
+    draw = partial(_draw, bounds, plot, plot_kind, against) if plot else None
+    emit(bounds, report.text.bound.lines(bounds, system.amount or ""), asked.as_json, draw)
 
 
 def _draw(made: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:

@@ -29,5 +29,5 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
         passport = answers.check.noise(source, asked.asked, asked.by)
         emit(passport, report.text.noise.lines(passport), asked.as_json)
         return
-    made = answers.check.check(source, asked.asked, asked.by, carried)
-    emit(made, report.text.check.lines(made), asked.as_json)
+    checks = answers.check.check(source, asked.asked, asked.by, carried)
+    emit(checks, report.text.check.lines(checks), asked.as_json)

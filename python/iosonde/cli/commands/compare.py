@@ -57,7 +57,7 @@ def command(
     b = published.side_of(pairs_of(b_summary, "--b-summary", published.EXAMPLE), "B") if b_summary else None
     share, gate = parse_share(margin), gate_of(fail_if, strict)
     source = None if asked.data is None else asked.open()
-    second = None if source is None or a or b else _second(source, levels, group)
+    second = None if source is None or a or b else _find_second_data(source, levels, group)
     other = None if second is None else asked.open(second)
     if source is not None:
         tell("comparison", source.table)
@@ -70,27 +70,27 @@ def command(
         a,
         b,
         other,
-        _adjusted(adjust),
+        _parse_adjustments(adjust),
         gate,
         base_only,
     )
-    made = answers.compare.answer.compare(source, asked.asked, sides)
-    lines = report.text.compare_markdown.markdown(made) if markdown else report.text.compare.lines(made)
-    emit(made, lines, asked.as_json)
+    comparisons = answers.compare.answer.compare(source, asked.asked, sides)
+    lines = report.text.compare_markdown.markdown(comparisons) if markdown else report.text.compare.lines(comparisons)
+    emit(comparisons, lines, asked.as_json)
 
 
 def show(asked: DataOptions, sides: Sides) -> None:
     """Print the comparison; ``iosonde run --against`` ends with it."""
-    made = answers.compare.answer.compare(asked.open(), asked.asked, sides)
-    emit(made, report.text.compare.lines(made), asked.as_json)
+    comparisons = answers.compare.answer.compare(asked.open(), asked.asked, sides)
+    emit(comparisons, report.text.compare.lines(comparisons), asked.as_json)
 
 
-def _adjusted(text: str | None) -> tuple[str, ...] | None:
+def _parse_adjustments(text: str | None) -> tuple[str, ...] | None:
     """The columns; ``none`` of them; None where nothing is said."""
     return None if text is None else () if text.strip() == "none" else tuple(split_names(text))
 
 
-def _second(source: Source, levels: tuple[str, ...], group: str | None) -> str | None:
+def _find_second_data(source: Source, levels: tuple[str, ...], group: str | None) -> str | None:
     """The second DATA: the only other argument, where it is a file or a store and no column. Raises InputError."""
     there = [text for text in levels if text not in source.table.columns and Path(text).exists()]
     if len(levels) == 1 and there:

@@ -34,10 +34,10 @@ def command(asked: DataOptions, plot: str | None, page: str | None, **how: Any) 
     source = asked.open()
     tell("corpus", source.table)
     clusters = tuple(split_names(how.pop("cluster")))
-    made = answers.corpus.corpus(source, asked.asked, answers.corpus.HowCorpus(clusters, **how))
+    corpus = answers.corpus.corpus(source, asked.asked, answers.corpus.HowCorpus(clusters, **how))
     try:
-        emit(made, report.text.corpus.lines(made), asked.as_json)
+        emit(corpus, report.text.corpus.lines(corpus), asked.as_json)
     finally:
-        write_figure(plot, lambda: report.figures.corpus.figure(made))
+        write_figure(plot, lambda: report.figures.corpus.figure(corpus))
         if page:
-            report.page.corpus.save_corpus(answers.corpus_page.corpus_page(made), page, talk)
+            report.page.corpus.save_corpus(answers.corpus_page.corpus_page(corpus), page, talk)

@@ -29,12 +29,12 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     width = answers.diagnose.answer.bandwidth_of(bandwidth)
     source = asked.open_one(alike=False)
     tell("diagnose", source.table)
-    made = answers.diagnose.answer.diagnose(source, asked.level, asked.metric, asked.response, width)
+    causes = answers.diagnose.answer.diagnose(source, asked.level, asked.metric, asked.response, width)
     if names is not None:
-        made = answers.diagnose.names.named(made, pairs_of(names, "--name", "write it as 'class 1=cached'"))
+        causes = answers.diagnose.names.named(causes, pairs_of(names, "--name", "write it as 'class 1=cached'"))
     try:
-        emit(made, report.text.diagnose.lines(made), asked.as_json)
+        emit(causes, report.text.diagnose.lines(causes), asked.as_json)
     finally:
-        write_figure(plot, lambda: report.figures.diagnose.figure(made))
+        write_figure(plot, lambda: report.figures.diagnose.figure(causes))
         if confirm is not None:
-            talk(f"wrote {answers.diagnose.confirm.write(source, made, Path(confirm))}")
+            talk(f"wrote {answers.diagnose.confirm.write(source, causes, Path(confirm))}")

@@ -21,8 +21,8 @@ def command(target: str | None, as_json: bool) -> None:
     Everything is tried, not guessed: two ranks are really started. In the target a directory with one file of
     1 MiB is made and removed. Exit code 1 if something is missing that everything needs.
     """
-    made = answers.doctor.doctor(None if target is None else Path(target), Waiting())
-    emit(made, report.text.doctor.lines(made), as_json)
-    if made.missing:
+    diagnosis = answers.doctor.doctor(None if target is None else Path(target), Waiting())
+    emit(diagnosis, report.text.doctor.lines(diagnosis), as_json)
+    if diagnosis.missing:
         raise IncompleteError("requirements-missing", "iosonde cannot work here yet: {missing}",
-                              "see the lines marked MISSING", missing=", ".join(made.missing))  # fmt: skip
+                              "see the lines marked MISSING", missing=", ".join(diagnosis.missing))  # fmt: skip

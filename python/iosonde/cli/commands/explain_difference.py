@@ -21,5 +21,5 @@ def command(a: str, b: str, store: str | None, operation: str | None, as_json: b
     iosonde: its definition, set on recorded operations), STORE:RUN of an import, or a FILE that a tool wrote (FILE#2:
     its third result).
     """
-    made = answers.explain_difference.explain_difference(a, b, store, operation)
-    emit(made, report.text.explain_difference.lines(made), as_json)
+    explanation = answers.explain_difference.explain_difference(a, b, store, operation)
+    emit(explanation, report.text.explain_difference.lines(explanation), as_json)

@@ -38,12 +38,12 @@ def command(
     tell("fit", source.table)
     progress = ShareDone("fit")
     try:
-        made = answers.fit.fit(source, asked.asked, how, constraints, progress)
+        fitted = answers.fit.fit(source, asked.asked, how, constraints, progress)
     finally:
         progress.clear()
     try:
-        emit(made, report.text.fit.lines(made, rules), asked.as_json)
+        emit(fitted, report.text.fit.lines(fitted, rules), asked.as_json)
     finally:
         if output:
-            talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
-        draw(report.fit_plots.fit_plot, made)
+            talk(f"wrote {replace_file(Path(output), fitted.model_text().encode())}")
+        draw(report.fit_plots.fit_plot, fitted)

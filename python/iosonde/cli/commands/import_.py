@@ -34,6 +34,6 @@ def command(
     plan = importing.ImportPlan(Path(store), experiment, form, tuple(sources), answers.parse.map_of(columns))
     plan.prepare()
     with importing.found_files(files, recursive, Path(store)) as paths:
-        made = importing.import_all(plan, paths, jobs)
-    emit(made, report.text.import_.lines(made, store), as_json)
-    made.check(one_by_one=not recursive)
+        imported = importing.import_all(plan, paths, jobs)
+    emit(imported, report.text.import_.lines(imported, store), as_json)
+    imported.check(one_by_one=not recursive)

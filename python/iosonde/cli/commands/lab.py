@@ -44,7 +44,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="The lab as JSON.")
 def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
     """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
-    lab = labs.up(labs.described(words, dict(pair_of(one, "--set") for one in settings)), talk)
+    lab = labs.up(labs.described(words, dict(pair_of(setting, "--set") for setting in settings)), talk)
     status = labs.status(lab.name)
     emit(status, report.text.lab.lines(status), as_json)
 
@@ -55,9 +55,11 @@ def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def status(name: str | None, plot: str | None, as_json: bool) -> None:
     """What a lab is, what its links and disks really give, and whether its file system is well."""
-    found = labs.status(name)
-    draw = partial(write_figure, plot, lambda: report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(found)))
-    emit(found, report.text.lab.lines(found), as_json, draw)
+    lab_status = labs.status(name)
+    draw = partial(
+        write_figure, plot, lambda: report.cluster_plot.cluster_plot(answers.lab_cluster.cluster_of(lab_status))
+    )
+    emit(lab_status, report.text.lab.lines(lab_status), as_json, draw)
 
 
 @command.command(
@@ -92,9 +94,11 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
         words = lab_campaign.remounting(words, [lab.description.file_system])
         _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
     if name:
-        raise InputError("conflicting-options",
-                         "{spell.lab} names a lab that is there, and this experiment brings up its own",
-                         "leave one out")  # fmt: skip
+        raise InputError(
+            "conflicting-options",
+            "{spell.lab} names a lab that is there, and this experiment brings up its own",
+            "leave one out",
+        )
     lab_campaign.measure(words)
 
 
@@ -106,17 +110,17 @@ def down(name: str | None, every: bool) -> None:
     labs.need_root()
     if every and name:
         raise InputError("conflicting-options", "{spell.all} and a name are two wishes", "give one of them")
-    for one in [one for one, _, _ in labs.labs()] if every else [name or labs.only()]:
-        labs.down(one)
-        talk(f"{one}: nothing of it is left")
+    for lab_name in [running_lab for running_lab, _, _ in labs.labs()] if every else [name or labs.only()]:
+        labs.down(lab_name)
+        talk(f"{lab_name}: nothing of it is left")
 
 
 @command.command("list", epilog="Example: iosonde lab list")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def list_(as_json: bool) -> None:
     """The labs that there are, and the file systems that one can hold, with what each still needs."""
-    found = labs.listing()
-    emit(found, report.text.lab.listing(found), as_json)
+    listing = labs.listing()
+    emit(listing, report.text.lab.listing(listing), as_json)
 
 
 def _hand_over(lab: labs.Lab, host: labs.LabHost, words: tuple[str, ...]) -> None:

@@ -26,8 +26,8 @@ _LIMIT = click.option("--limit", type=Duration(), default=300.0, metavar="TIME",
 @_JSON
 def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
     """Change options of the file system while it runs; the clients have them when this returns."""
-    found = labs.set_options(_open(name), dict(pair_of(one) for one in options))
-    emit(found, report.text.lab.options(found), as_json)
+    values = labs.set_options(_open(name), dict(pair_of(option) for option in options))
+    emit(values, report.text.lab.options(values), as_json)
 
 
 @click.command(epilog="Example: iosonde lab get performance.write-behind performance.cache-size")
@@ -36,8 +36,8 @@ def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
 @_JSON
 def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
     """Options as they are in force now: those named, else those that are usually varied."""
-    found = labs.get_options(_open(name), options)
-    emit(found, report.text.lab.options(found), as_json)
+    values = labs.get_options(_open(name), options)
+    emit(values, report.text.lab.options(values), as_json)
 
 
 @click.command(epilog="Example: iosonde lab profile on; iosonde lab run --nodes 1; iosonde lab profile")
@@ -50,8 +50,8 @@ def profile(name: str | None, switch: str | None, as_json: bool) -> None:
     if switch is not None:
         labs.count_operations(lab, switch == "on")
         return
-    found = labs.profile(lab)
-    emit(found, report.text.lab.profile(found), as_json)
+    counts = labs.profile(lab)
+    emit(counts, report.text.lab.profile(counts), as_json)
 
 
 @click.command(epilog="Examples: iosonde lab placement data/f1; iosonde lab placement data")
@@ -68,8 +68,8 @@ def placement(name: str | None, path: Path, level: float, as_json: bool) -> None
         spread = answers.lab_spread.answer(lab, str(path), labs.placements(lab, path), level)
         emit(spread, report.text.lab_spread.lines(spread), as_json)
         return
-    found = labs.placement(lab, path)
-    emit(found, report.text.lab.placement(found), as_json)
+    layout = labs.placement(lab, path)
+    emit(layout, report.text.lab.placement(layout), as_json)
 
 
 @click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")

@@ -21,19 +21,19 @@ def command(files: tuple[str, ...], form: str | None, columns: str | None, as_js
 
     The tool is found by what is in the file; the evidence is shown. Nothing is stored: that is 'iosonde import'.
     """
-    found = []
+    results = []
     for name in files:
-        one = answers.parse.parse(name, form, sys.stdin.buffer, columns)
-        found.append(one)
-        if isinstance(one, answers.parse.Parse) and not as_json:
-            show(report.text.parse.lines(one))
-    made = answers.parse.Parses(tuple(found))
+        result = answers.parse.parse(name, form, sys.stdin.buffer, columns)
+        results.append(result)
+        if isinstance(result, answers.parse.Parse) and not as_json:
+            show(report.text.parse.lines(result))
+    parses = answers.parse.Parses(tuple(results))
     if as_json:
-        emit(made, (), as_json)
-    errors = made.errors
+        emit(parses, (), as_json)
+    errors = parses.errors
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        names = ", ".join(file.name for file in made.files if isinstance(file, answers.parse.NotUnderstood))
+        names = ", ".join(file.name for file in parses.files if isinstance(file, answers.parse.NotUnderstood))
         text = "; ".join(error.message for error in errors)
         raise errors[0].with_words(restore("several-files-not-understood", text, {"files": names}))

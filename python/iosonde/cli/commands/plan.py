@@ -33,9 +33,9 @@ def command(asked: Request, schema: bool, as_json: bool, tool: str | None) -> No
     if schema:
         show(campaign.spec.schema.schema_text().splitlines())
         return
-    made = campaign.plan.plan(lab_campaign.planned(asked), caller(), lab_campaign.checking_plan(asked))
+    campaign_plan = campaign.plan.plan(lab_campaign.planned(asked), caller(), lab_campaign.checking_plan(asked))
     if tool:
-        commands = campaign.as_iozone.iozone_plan(made)
+        commands = campaign.as_iozone.iozone_plan(campaign_plan)
         emit(commands, report.text.plan_iozone.lines(commands), as_json)
         return
-    emit(made, report.text.plan.lines(made), as_json)
+    emit(campaign_plan, report.text.plan.lines(campaign_plan), as_json)

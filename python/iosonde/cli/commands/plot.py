@@ -65,23 +65,23 @@ def command(data: str, output: str, form: str | None, level: float, as_json: boo
     three. With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With
     --on every response against every factor, and whether a line describes it. Prints the files that it wrote.
     """
-    asked = _asked(given, checked_level(level))
-    asked.check("--{}".format)
-    place = None if as_json else _place(Path(output), form, "" if asked.on or asked.bars else asked.kind)
-    made = _drawn(data, asked, given["experiment"], given["where"])
+    request = _asked(given, checked_level(level))
+    request.check("--{}".format)
+    place = None if as_json else _place(Path(output), form, "" if request.on or request.bars else request.kind)
+    plot_data = _drawn(data, request, given["experiment"], given["where"])
     if place is None:
-        emit(made, (), True)
+        emit(plot_data, (), True)
         return
     kinds = report.figures.kinds
-    for name, figure in kinds.bars_alone(made) if asked.bars and place.many else kinds.figures(made):
+    for name, figure in kinds.bars_alone(plot_data) if request.bars and place.many else kinds.figures(plot_data):
         place.write(figure(), name)
-    for sentence in (*made.notes, *made.left):
+    for sentence in (*plot_data.notes, *plot_data.left):
         for line in report.text.wrapped(report.text.escape(sentence)):
             talk(line)
 
 
 def _asked(given: dict[str, Any], level: float) -> ask.PlotAsked:
-    names = {one: tuple(split_names(given[one])) for one in ("response", "metric", "panel")}
+    names = {option: tuple(split_names(given[option])) for option in ("response", "metric", "panel")}
     on = None if given["on"] is None else tuple(split_names(given["on"]))
     roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", names.pop("panel"))
     return ask.PlotAsked(given["kind"] or "", roles, on, given["together"], given["bars"], **names,

@@ -31,8 +31,8 @@ def command(
         if settings or data:
             raise InputError("conflicting-options", "{spell.describe} takes no setting",
                              "write iosonde predict {model} --describe", model=shlex.quote(model))  # fmt: skip
-        told = answers.predict.described(answers.model_file.read_model(model), model)
-        emit(told, report.text.describe.lines(told), as_json)
+        description = answers.predict.described(answers.model_file.read_model(model), model)
+        emit(description, report.text.describe.lines(description), as_json)
         return
     fitted = answers.model_file.read_model(model)
     if bool(settings) == bool(data):
@@ -44,7 +44,7 @@ def command(
         )
         raise InputError(code, problem, "write iosonde predict {arguments}", arguments=shlex.join(words))
     if data:
-        made = answers.predict.predict_rows(fitted, open_data(data), level)
+        prediction = answers.predict.predict_rows(fitted, open_data(data), level)
     else:
-        made = answers.predict.predict(fitted, pairs_of(settings, hint="write size=4096"), level)
-    emit(made, report.text.predict.lines(made), as_json)
+        prediction = answers.predict.predict(fitted, pairs_of(settings, hint="write size=4096"), level)
+    emit(prediction, report.text.predict.lines(prediction), as_json)

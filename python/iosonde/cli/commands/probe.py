@@ -37,7 +37,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     Writes only below TARGET/iosonde-<id>/, on servers DIR/iosonde-<id>/, and removes it afterwards. Every repetition is
     a run in the store; a campaign on these nodes keeps the newest probe with its own runs.
     """
-    found = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
-    emit(found, report.text.probe.lines(found), as_json)
-    talk(f"stored in {found.store}; results there against these limits: iosonde bound {found.store}")
-    found.check()
+    probe_result = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
+    emit(probe_result, report.text.probe.lines(probe_result), as_json)
+    talk(f"stored in {probe_result.store}; results there against these limits: iosonde bound {probe_result.store}")
+    probe_result.check()

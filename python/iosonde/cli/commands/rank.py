@@ -36,7 +36,7 @@ def command(
             raise InputError("conflicting-options",
                              "{spell.coefficients} does not go with DATA, {spell.on} or {spell.block}",
                              "leave one out")  # fmt: skip
-        made = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
+        rankings = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
     else:
         if levels:
             raise InputError("option-requires-option", "{spell.levels} goes with {spell.coefficients}",
@@ -47,21 +47,21 @@ def command(
             )
         ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
         source = asked.open_one(*(name for chosen in ranked.blocks.values() for name in chosen))
-        made = answers.rank.rank(source, asked.asked, ranked)
-    draw = partial(write_figure, plot, lambda: report.figures.importance.figure(made))
-    emit(made, report.text.rank.lines(made), asked.as_json, draw)
+        rankings = answers.rank.rank(source, asked.asked, ranked)
+    draw = partial(write_figure, plot, lambda: report.figures.importance.figure(rankings))
+    emit(rankings, report.text.rank.lines(rankings), asked.as_json, draw)
 
 
 def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:
     """``hardware=network,disk`` → {"hardware": ["network", "disk"]}. Raises InputError."""
-    found: dict[str, list[str]] = {}
+    blocks: dict[str, list[str]] = {}
     for text in texts:
         name, equals, factors = (part.strip() for part in text.partition("="))
         if not name or not equals or not split_names(factors):
             raise InputError("missing-factors", "{spell.block:'{block}'} names no factors",
                              "write {spell.block:'hardware=network,disk'}", block=text)  # fmt: skip
-        if name in found:
+        if name in blocks:
             raise InputError("duplicate-block", "there are two blocks '{block}'",
                              "name every block once, with all its factors", block=name)  # fmt: skip
-        found[name] = split_names(factors)
-    return found
+        blocks[name] = split_names(factors)
+    return blocks

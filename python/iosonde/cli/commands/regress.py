@@ -47,7 +47,7 @@ def command(
         if without:
             raise InputError("option-requires-data", "{spell.without}: sums hold no rows to leave out",
                              "give DATA instead of {spell.sums}")  # fmt: skip
-        made = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
+        regression = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
     else:
         if asked.data is None:
             raise InputError(
@@ -55,6 +55,6 @@ def command(
             )
         source = asked.open_one()
         tell("least squares", source.table)
-        made = answers.regress.regress(source, asked.asked, predicted, split_names(without))
-    draw = partial(write_figure, plot, lambda: report.figures.regression.figure(made, plot_kind))
-    emit(made, report.text.regress.lines(made), asked.as_json, draw)
+        regression = answers.regress.regress(source, asked.asked, predicted, split_names(without))
+    draw = partial(write_figure, plot, lambda: report.figures.regression.figure(regression, plot_kind))
+    emit(regression, report.text.regress.lines(regression), asked.as_json, draw)

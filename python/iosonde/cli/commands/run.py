@@ -63,8 +63,8 @@ def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
     """The summary of what was measured, the comparison of pairs, or the lines of a path study."""
     only, pairs = outcome.experiment.id if outcome.experiment else None, outcome.pairs
     level = pairs.level if pairs else level
-    asked_for = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
+    data_options = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
     if pairs:
-        compare.show(asked_for, answers.compare.answer.Sides())
+        compare.show(data_options, answers.compare.answer.Sides())
     else:
-        (time_model.show_study if outcome.is_path_study else summary.show)(asked_for)
+        (time_model.show_study if outcome.is_path_study else summary.show)(data_options)

@@ -66,13 +66,13 @@ def command(
     source = one_experiment(asked.open(), (on, *asked.by) if asked.by else ())
     tell("scaling", source.table)
     growth = answers.scale.Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations)
-    made = answers.scale.scale(source, asked.asked, growth)
-    draw = partial(write_figure, plot, lambda: report.figures.scaling.figure(made))
-    emit(made, report.text.scale.lines(made), asked.as_json, draw)
+    scaling = answers.scale.scale(source, asked.asked, growth)
+    draw = partial(write_figure, plot, lambda: report.figures.scaling.figure(scaling))
+    emit(scaling, report.text.scale.lines(scaling), asked.as_json, draw)
 
 
-def _check_stations(asked: DataOptions, stations: tuple[str, ...], plot: str | None, as_stations: str | None) -> None:
-    if asked.data is not None:
+def _check_stations(options: DataOptions, stations: tuple[str, ...], plot: str | None, as_stations: str | None) -> None:
+    if options.data is not None:
         raise InputError("conflicting-options", "DATA and {spell.station} are both given", "leave one out")
     if plot or as_stations:
         raise InputError(

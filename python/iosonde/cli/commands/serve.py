@@ -50,15 +50,15 @@ def command(stores: tuple[str, ...], host: str, port: int, token: bool, index: s
 
 def _token(wanted: bool) -> str | None:
     """A new one, or the one that the environment gives. Raises InputError for one that can be guessed."""
-    given = os.environ.get(_VARIABLE, "")
-    if given and len(given) < serve.guard.TOKEN_LEAST:
+    preset_token = os.environ.get(_VARIABLE, "")
+    if preset_token and len(preset_token) < serve.guard.TOKEN_LEAST:
         raise InputError("token-too-short", "the token in {variable} is short",
                          "give {minimum} characters or more, or none: one is made", variable=_VARIABLE,
                          minimum=serve.guard.TOKEN_LEAST)  # fmt: skip
-    if given and not (given.isascii() and given.replace("-", "").replace("_", "").isalnum()):
+    if preset_token and not (preset_token.isascii() and preset_token.replace("-", "").replace("_", "").isalnum()):
         raise InputError("invalid-token", "the token in {variable} cannot be part of an address", "use A-Z a-z 0-9 - _",
                          variable=_VARIABLE)  # fmt: skip
-    return (given or serve.guard.new_token()) if wanted or given else None
+    return (preset_token or serve.guard.new_token()) if wanted or preset_token else None
 
 
 def until_interrupted() -> None:

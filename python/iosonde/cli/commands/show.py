@@ -43,7 +43,7 @@ def command(store: str, run: str | None, experiment: str | None, where: tuple[st
     elif form.thesis_json:
         write_json(answers.thesis.of_store(chosen), form.output)
     else:
-        _show(chosen, form)
+        _show_runs(chosen, form)
         for problem in chosen.problems:
             talk(f"warning: {problem.sentence} [{problem.code}]")
 
@@ -87,7 +87,7 @@ class Form:
                              "{spell.as} with {spell.json} gives numbers to go on with")  # fmt: skip
 
 
-def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
+def _show_runs(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """The runs by a tool's definitions, their results in a file, one run, or the list of all."""
     if form.slowest is not None:
         longest = answers.slowest.slowest_of(chosen, form.slowest)
@@ -112,5 +112,5 @@ def _show_printed(chosen: answers.show.ChosenRuns, form: Form) -> None:
         raise InputError("option-requires-option",
                          "{spell.printed} needs a run, and {spell.rank} needs {spell.printed}",
                          "'iosonde show {store}' lists the runs", store=chosen.store.path)  # fmt: skip
-    for one in answers.printed.printed(chosen, form.ranks):
-        show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())
+    for output in answers.printed.printed(chosen, form.ranks):
+        show_printed(f"==> {output.head}, {output.size} bytes <==", output.pieces())

@@ -26,9 +26,9 @@ def command() -> None:
 @_JSON
 def check(store: str, as_json: bool) -> None:
     """Read every file of STORE. Exit code 1 if a run is damaged or incomplete."""
-    made = answers.store.check(store)
-    emit(made, report.text.store.check_lines(made), as_json)
-    serious, incomplete = made.serious, made.incomplete
+    store_check = answers.store.check(store)
+    emit(store_check, report.text.store.check_lines(store_check), as_json)
+    serious, incomplete = store_check.serious, store_check.incomplete
     if serious or incomplete:
         raise IncompleteError(
             "damaged-store" if serious else "incomplete-runs",
@@ -37,7 +37,7 @@ def check(store: str, as_json: bool) -> None:
             store=store,
             n_damaged=len(serious),
             n_incomplete=len(incomplete),
-            runs=report.text.store.count(len(made.runs), "run"),
+            runs=report.text.store.count(len(store_check.runs), "run"),
             finding=serious[0].code if serious else "",
         )
 
@@ -71,9 +71,9 @@ def merge(target: str, sources: tuple[str, ...], as_json: bool) -> None:
 
     The same run is taken once. Two different ones under one id are an error, and then nothing is copied.
     """
-    made = answers.store.merge(target, sources)
-    emit(made, report.text.store.merge_lines(made), as_json)
-    _left_out(made.merged.problems)
+    store_merge = answers.store.merge(target, sources)
+    emit(store_merge, report.text.store.merge_lines(store_merge), as_json)
+    _left_out(store_merge.merged.problems)
 
 
 @command.command(epilog="Example: iosonde store redact results to-share --also zeus")
@@ -88,9 +88,9 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     address-1, secret-1, id-1, the same one everywhere. STORE stays as it is. Prints the words that may be names,
     and the paths and names that stay: look at them before you share the copy, and hide more with --also.
     """
-    made = answers.store.redact(store, copy, also)
-    emit(made, report.text.store.copy_lines(made), as_json)
-    _left_out(made.redacted.problems)
+    store_copy = answers.store.redact(store, copy, also)
+    emit(store_copy, report.text.store.copy_lines(store_copy), as_json)
+    _left_out(store_copy.redacted.problems)
 
 
 @command.command(epilog="Example: iosonde store prune nightly --older-than 400d --keep-last 200")
@@ -102,8 +102,8 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
 def prune(store: str, keep_last: int | None, older_than: float | None, remove: bool, as_json: bool) -> None:
     """Remove old experiments of STORE with their runs; shows them first. What is tagged, noted, or next to a change
     that watch finds stays."""
-    made = answers.store_prune.prune_store(store, keep_last, older_than, remove)
-    emit(made, report.text.store.prune_lines(made), as_json)
+    pruning = answers.store_prune.prune_store(store, keep_last, older_than, remove)
+    emit(pruning, report.text.store.prune_lines(pruning), as_json)
 
 
 @command.command(epilog="Example: iosonde store index nightly --into postgresql://reader@db/results")
@@ -114,8 +114,8 @@ def prune(store: str, keep_last: int | None, older_than: float | None, remove: b
 def index(stores: tuple[str, ...], into: str, as_json: bool) -> None:
     """Bring the index of runs that serve asks up to date with STORE…, every run looked at. Exit code 1 if a run is
     damaged."""
-    made = answers.store_index.index_stores(stores, into)
-    emit(made, report.text.store.index_lines(made), as_json)
+    index_update = answers.store_index.index_stores(stores, into)
+    emit(index_update, report.text.store.index_lines(index_update), as_json)
 
 
 @command.command(epilog="Example: iosonde store export nightly old/nightly --as parquet -o history.parquet")
@@ -128,9 +128,9 @@ def export(stores: tuple[str, ...], form: str, incomplete: bool, output: str | N
     """The whole history of STORE… as one table: a row for each result of every run, the oldest first, with the date,
     the commit and the factors of its run. Needs little memory, however many runs there are."""
     with sink(form, output) as file:
-        said = answers.store_history.write_history(stores, form, file, incomplete)
-    for one in said:
-        talk(one)
+        sentences = answers.store_history.write_history(stores, form, file, incomplete)
+    for sentence in sentences:
+        talk(sentence)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:

@@ -34,6 +34,6 @@ def show(asked: DataOptions, quantiles: bool = False, **words: Any) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
     source = asked.open_one(alike=False)
     tell("summary", source.table)
-    made = answers.summary.summary(source, asked.asked, asked.by or None)
-    made = answers.summary.with_spread(made) if quantiles else made
-    emit(made, report.text.summary.lines(made, **words), asked.as_json)
+    summary = answers.summary.summary(source, asked.asked, asked.by or None)
+    summary = answers.summary.with_spread(summary) if quantiles else summary
+    emit(summary, report.text.summary.lines(summary, **words), asked.as_json)

@@ -33,9 +33,9 @@ class _OfPath(click.Group):
 
     def _is_directory(self, ctx: click.Context, args: list[str]) -> bool:
         name, *rest = args
-        if any(one in rest for one in _HELP) or not os.path.isdir(name):
+        if any(flag in rest for flag in _HELP) or not os.path.isdir(name):
             return False
-        needed = [option for one in self.commands[name].params if one.required for option in one.opts]
+        needed = [option for parameter in self.commands[name].params if parameter.required for option in parameter.opts]
         if any(word.partition("=")[0] in needed for word in rest):
             return False
         try:
@@ -52,14 +52,19 @@ def _tell_hangs(hangs: Iterable[str]) -> None:
         talk(hang)
 
 
-def _codecs(text: str) -> tuple[str, ...]:
+def _parse_codecs(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text != "none" else ()
 
 
 _TREE = "tree"
 _HELP = ("-h", "--help")
-_IDLE = click.option("--idle-timeout", type=Duration(), metavar="TIME", default=f"{LIMIT_S:g}s",
-                     help=f"Give up a file or directory that is silent for this long ({LIMIT_S:g}s).")  # fmt: skip
+_IDLE = click.option(
+    "--idle-timeout",
+    type=Duration(),
+    metavar="TIME",
+    default=f"{LIMIT_S:g}s",
+    help=f"Give up a file or directory that is silent for this long ({LIMIT_S:g}s).",
+)
 
 
 @click.group(cls=_OfPath, epilog="Example: iosonde survey /projects --precision 2%")
@@ -80,7 +85,9 @@ def command() -> None:
 @click.option("--files", type=int, metavar="N", help="Instead, read at most N files.")
 @click.option("--by", metavar="PART", help="directory, directory:DEPTH or owner: each has draws of its own.")
 @click.option("--files-from", metavar="LIST", help="No walk: the files are those of a list (-: standard input).")
-@click.option("--codecs", metavar="NAME,…", type=_codecs, default="lz4,zstd:3", help="Also gzip, bzip2, xz:9; none.")
+@click.option(
+    "--codecs", metavar="NAME,…", type=_parse_codecs, default="lz4,zstd:3", help="Also gzip, bzip2, xz:9; none."
+)
 @click.option("--what-if", multiple=True, metavar="CHANGE", help="compress=zstd:3,older=1y,type=TIFF; archive=64KiB.")
 @click.option("--allocated", is_flag=True, help="The capacity is what is allocated, not the sizes of files.")
 @click.option("--other-file-systems", is_flag=True, help="Enter those that are mounted in the tree.")
@@ -94,26 +101,30 @@ def command() -> None:
 @level_options
 def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
-    asked = answers.survey.answer.SurveyAsked(**given)
-    if kept := answers.survey.run.SurveyStore(Path(store)) if store else None:
-        kept.check(asked.path, asked.idle_timeout)
+    request = answers.survey.answer.SurveyAsked(**given)
+    if survey_store := answers.survey.run.SurveyStore(Path(store)) if store else None:
+        survey_store.check(request.path, request.idle_timeout)
     check_place_of_page(page)
     with Counting() as on_progress:
-        made = answers.survey.ranks.survey_together(asked, on_progress, Waiting())
-    if made is None:  # of several processes one answers
+        survey = answers.survey.ranks.survey_together(request, on_progress, Waiting())
+    if survey is None:  # of several processes one answers
         return
-    _tell_hangs(made.hangs)
-    if kept:
-        talk(f"kept as {kept.keep(made, asked)} in {store}")
+    _tell_hangs(survey.hangs)
+    if survey_store:
+        talk(f"kept as {survey_store.keep(survey, request)} in {store}")
     page_of, save = answers.survey.page.survey_page, report.page.survey.save_survey
-    emit(made, report.text.survey.lines(made), as_json, (lambda: save(page_of(made), page, talk)) if page else None)
+    emit(
+        survey, report.text.survey.lines(survey), as_json, (lambda: save(page_of(survey), page, talk)) if page else None
+    )
 
 
 @command.command(epilog="Example: iosonde survey simulate /usr --repetitions 1000")
 @click.argument("path")
 @click.option("--repetitions", type=int, default=100, show_default=True, help="Surveys of each kind.")
 @click.option("--draws", type=Counts(), default="64,256,1024,4096", show_default=True, help="Sizes of the samples.")
-@click.option("--codecs", metavar="NAME,…", type=_codecs, default="none", help="Read all bytes, too, and pack them.")
+@click.option(
+    "--codecs", metavar="NAME,…", type=_parse_codecs, default="none", help="Read all bytes, too, and pack them."
+)
 @click.option("--by", metavar="PART", help="directory or directory:DEPTH: each has draws of its own.")
 @click.option("--until", metavar="SHARE", type=parse_share, help="Instead, end as soon as all are ± that narrow.")
 @click.option("--scan", metavar="FILE", help="Keep the full scan there; if it is there, draw from it.")
@@ -123,12 +134,12 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
 @level_options
 def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
-    asked = answers.survey.simulate.SimulationAsked(**given)
+    request = answers.survey.simulate.SimulationAsked(**given)
     with Counting() as on_progress:
-        made = answers.survey.simulate.simulate(asked, on_progress, Waiting())
-    _tell_hangs(made.hangs)
-    draw = partial(write_figure, plot, lambda: report.figures.survey_simulation.figure(made))
-    emit(made, report.text.survey_more.simulation_lines(made), as_json, draw)
+        simulation = answers.survey.simulate.simulate(request, on_progress, Waiting())
+    _tell_hangs(simulation.hangs)
+    draw = partial(write_figure, plot, lambda: report.figures.survey_simulation.figure(simulation))
+    emit(simulation, report.text.survey_more.simulation_lines(simulation), as_json, draw)
 
 
 @command.command(epilog="Example: iosonde survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
@@ -139,5 +150,5 @@ def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
 @level_options
 def plan(population: int, capacity: int, rate: str, per_file: float, level: float, as_json: bool) -> None:
     """How many files a survey reads for what precision, and what that costs. Nothing is looked at."""
-    made = answers.survey.plan.plan(population, capacity, parse_rate(rate), per_file, level=level)
-    emit(made, report.text.survey_more.plan_lines(made), as_json)
+    survey_plan = answers.survey.plan.plan(population, capacity, parse_rate(rate), per_file, level=level)
+    emit(survey_plan, report.text.survey_more.plan_lines(survey_plan), as_json)

@@ -57,8 +57,8 @@ def command(
         [*(answers.time_parts.of_file(parts) if parts else []), *answers.time_parts.of_options(given)],
         state,
         split_names(only),
-        [parse_size(one.strip()) for one in sizes.split(",")] if sizes else [],
-        [parse_seconds(one.strip()) for one in observed.split(",")] if observed else [],
+        [parse_size(size.strip()) for size in sizes.split(",")] if sizes else [],
+        [parse_seconds(duration.strip()) for duration in observed.split(",")] if observed else [],
     )
     source = asked.open_one() if asked.data is not None else None
     if source is not None and answers.path_study.is_asked(source, asked.asked.response, operation.parts):
@@ -67,11 +67,11 @@ def command(
     if plot is not None:
         raise InputError("not-a-path-study", "{spell.plot} draws a study of paths, and this is none",
                          "measure one: iosonde run path-study --target DIR")  # fmt: skip
-    made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
-    for note in () if asked.as_json else made.warnings:
+    model = answers.time_model.time_model(source, asked.asked, operation, asked.by)
+    for note in () if asked.as_json else model.warnings:
         talk(f"~ {note}")
     text = report.text.time_model
-    emit(made, [*text.lines(made), *(text.mixtures(made) if mixture else ())], asked.as_json)
+    emit(model, [*text.lines(model), *(text.mixtures(model) if mixture else ())], asked.as_json)
 
 
 def show_study(asked: DataOptions) -> None:
@@ -79,8 +79,8 @@ def show_study(asked: DataOptions) -> None:
     _show_study(asked.open_one(), asked, None)
 
 
-def _show_study(source: Source, asked: DataOptions, plot: str | None) -> None:
-    made = answers.path_study.path_study(source, asked.level)
-    drawn = [one for study in made.studies for one in study.drawn]
+def _show_study(source: Source, options: DataOptions, plot: str | None) -> None:
+    path_study = answers.path_study.path_study(source, options.level)
+    drawn = [paths for study in path_study.studies for paths in study.drawn]
     draw = partial(write_figure, plot, lambda: report.figures.path_study.figure(drawn))
-    emit(made, report.text.path_study.lines(made), asked.as_json, draw)
+    emit(path_study, report.text.path_study.lines(path_study), options.as_json, draw)

@@ -17,5 +17,5 @@ def command(asked: DataOptions) -> None:
     Exit code 1 if a number differs, nothing can be computed again, a file is damaged, or a sealed decision was
     changed.
     """
-    made = answers.verify.verify(asked.open(), asked.level)
-    emit(made, report.text.verify.lines(made), asked.as_json)
+    verification = answers.verify.verify(asked.open(), asked.level)
+    emit(verification, report.text.verify.lines(verification), asked.as_json)

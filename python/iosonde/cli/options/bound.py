@@ -46,8 +46,10 @@ class BoundOptions:
     @property
     def how(self) -> How:
         """What to take of DATA. Raises InputError."""
-        sizes = (None if text is None else float(parse_size(text)) for text in
-                 (self.amount, self.client_memory, self.server_memory))  # fmt: skip
+        sizes = (
+            None if text is None else float(parse_size(text))
+            for text in (self.amount, self.client_memory, self.server_memory)
+        )
         return answers.bound.answer.How(self.unit, self.words["operation"], *sizes)
 
 
@@ -55,40 +57,57 @@ def bound_options(command: Command) -> Command:
     """All options that describe the system, handed to the command as ``system``."""
 
     @functools.wraps(command)
-    def called(**given: Any) -> Any:
-        fields = {word.field: given.pop(word.field) for word in OPTIONS.values()}
-        words = {name: given.pop(name) for name in _WORDS}
-        others = {name: given.pop(name) for name in _OTHERS}
-        said = {name: text for name, text in fields.items() if text is not None}
-        return command(system=BoundOptions(said, words, **others), **given)
+    def called(**arguments: Any) -> Any:
+        fields = {word.field: arguments.pop(word.field) for word in OPTIONS.values()}
+        words = {name: arguments.pop(name) for name in _WORDS}
+        others = {name: arguments.pop(name) for name in _OTHERS}
+        system_fields = {name: text for name, text in fields.items() if text is not None}
+        return command(system=BoundOptions(system_fields, words, **others), **arguments)
 
-    made: Command = called
+    decorated: Command = called
     for option in reversed(_options()):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated
 
 
 def _options() -> list[Callable[[Command], Command]]:
-    of_system = [click.option(flag, word.field, metavar=word.metavar, help=word.help) for flag, word in OPTIONS.items()]
+    system_options = [
+        click.option(flag, word.field, metavar=word.metavar, help=word.help) for flag, word in OPTIONS.items()
+    ]
     return [
-        *of_system,
-        click.option("--operation", type=click.Choice(["read", "write"]),
-                     help="What is done [default: write; as DATA says]."),
+        *system_options,
+        click.option(
+            "--operation", type=click.Choice(["read", "write"]), help="What is done [default: write; as DATA says]."
+        ),
         click.option("--redundancy", type=click.Choice(["client", "chained"]), help="Who makes the --replicas."),
         click.option("--erasure", metavar="K+M", help="Erasure code by the client: 4+2."),
-        click.option("--placement", type=click.Choice(["round_robin", "random", "groups"]),
-                     help="How servers are chosen for --stripe."),
-        click.option("--probe", metavar="FILE|STORE", multiple=True,
-                     help="What 'iosonde probe --json', netperf, iperf or IOzone printed, or a store that knows a "
-                     "probe. Repeatable."),
+        click.option(
+            "--placement",
+            type=click.Choice(["round_robin", "random", "groups"]),
+            help="How servers are chosen for --stripe.",
+        ),
+        click.option(
+            "--probe",
+            metavar="FILE|STORE",
+            multiple=True,
+            help="What 'iosonde probe --json', netperf, iperf or IOzone printed, or a store that knows a "
+            "probe. Repeatable.",
+        ),
         click.option("--cluster", metavar="FILE", help="The system as a file: today, as 'iosonde upgrade' reads it."),
         click.option("--data", "amount", metavar="D", help="How much data, as 3GB: prints T = D/S."),
         click.option("--client-memory", metavar="SIZE", help="Warn if a client's part of --data fits into it."),
-        click.option("--server-memory", metavar="SIZE",
-                     help="Warn if a server's part of --data fits into it; larger files of IOzone tell R."),
-        click.option("--application", metavar="K=EXPR,…",
-                     help="How long one takes that computes, reads and writes, predicted beside the measured seconds: "
-                     "compute, read, write, read_files, write_files of a trial."),
-        click.option("--unit", metavar="UNIT",
-                     help="The response's unit, as MB/s or KiB/s, where its name does not say it."),
-    ]  # fmt: skip
+        click.option(
+            "--server-memory",
+            metavar="SIZE",
+            help="Warn if a server's part of --data fits into it; larger files of IOzone tell R.",
+        ),
+        click.option(
+            "--application",
+            metavar="K=EXPR,…",
+            help="How long one takes that computes, reads and writes, predicted beside the measured seconds: "
+            "compute, read, write, read_files, write_files of a trial.",
+        ),
+        click.option(
+            "--unit", metavar="UNIT", help="The response's unit, as MB/s or KiB/s, where its name does not say it."
+        ),
+    ]

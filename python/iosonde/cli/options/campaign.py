@@ -22,7 +22,7 @@ OPTIONS = [
                  help="Where COMMAND runs [default: all; ior, mdtest, md-workbench and io500: mpi]."),
     click.option("--parse", metavar="auto|none|TOOL", help="What reads COMMAND's output [default: auto]."),
     click.option("--set", "levels", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),
-    click.option("--target", metavar="[NAME=]DIR", multiple=True, callback=lambda *given: given[-1] or None,
+    click.option("--target", metavar="[NAME=]DIR", multiple=True, callback=lambda *arguments: arguments[-1] or None,
                  help="Directory to measure (must exist); several are levels of the factor target (repeatable)."),
     click.option("--nodes", type=Counts(), metavar="1,2,4", help="Series of node counts [default: 1]."),
     click.option("--ranks-per-node", type=Counts(), metavar="K", help="Ranks on each node [default: 1]."),
@@ -96,12 +96,12 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of a measurement, as a decorator; they arrive as one ``Request``, called ``asked``."""
 
     @functools.wraps(command)
-    def called(**given: Any) -> Any:
+    def called(**arguments: Any) -> Any:
         request = campaign.request.Request
-        words = {name: given.pop(name) for name in request.__dataclass_fields__ if name in given}
-        return command(asked=request(**words), **given)
+        words = {name: arguments.pop(name) for name in request.__dataclass_fields__ if name in arguments}
+        return command(asked=request(**words), **arguments)
 
-    made: Callable[..., Any] = called
+    decorated: Callable[..., Any] = called
     for option in reversed(OPTIONS):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated

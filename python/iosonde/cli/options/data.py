@@ -78,7 +78,7 @@ def open_data(
 
     if isinstance(data, str):
         tell_reading(Path(data))
-    source = opened(data, where, experiment, ranks or any(one.startswith(RANK) for one in where))
+    source = opened(data, where, experiment, ranks or any(condition.startswith(RANK) for condition in where))
     for problem in source.problems:
         talk(f"warning: {problem}")
     return source
@@ -93,21 +93,21 @@ def data_options(
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def called(**given: Any) -> Any:
-            level = check_level(given.pop("level"))
+        def called(**arguments: Any) -> Any:
+            level = check_level(arguments.pop("level"))
             if low := warning(level):
                 talk(f"warning: {low}")
-            asked = DataOptions(
-                given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
-                _names(given.pop("by", None)), given.pop("where"), given.pop("clock", LAST_DONE),
-                _names(given.pop("metric")), given.pop("experiment"), level, given.pop("as_json"),
+            options = DataOptions(
+                arguments.pop("data"), _names(arguments.pop("response", None)), _names(arguments.pop("on", None)),
+                _names(arguments.pop("by", None)), arguments.pop("where"), arguments.pop("clock", LAST_DONE),
+                _names(arguments.pop("metric")), arguments.pop("experiment"), level, arguments.pop("as_json"),
             )  # fmt: skip
-            return command(asked=asked, **given)
+            return command(asked=options, **arguments)
 
-        made: Command = incomplete_option(called)
-        for one in reversed(_options(response, on, by, clock)):
-            made = one(made)
-        return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
+        decorated: Command = incomplete_option(called)
+        for option in reversed(_options(response, on, by, clock)):
+            decorated = option(decorated)
+        return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(decorated)
 
     return decorate
 
@@ -121,8 +121,8 @@ def incomplete_option(command: Command) -> Command:
     """``--incomplete``, which is one more condition of ``where``."""
 
     @functools.wraps(command)
-    def called(*args: Any, incomplete: bool, where: tuple[str, ...], **given: Any) -> Any:
-        return command(*args, where=(*where, ALSO_INCOMPLETE) if incomplete else where, **given)
+    def called(*args: Any, incomplete: bool, where: tuple[str, ...], **arguments: Any) -> Any:
+        return command(*args, where=(*where, ALSO_INCOMPLETE) if incomplete else where, **arguments)
 
     return click.option(
         "--incomplete", is_flag=True, help="Store: with incomplete runs, which are else left out."
@@ -150,13 +150,13 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _options(response: str | None, on: str | None, by: str | None, clock: bool) -> list[Callable[[Command], Command]]:
-    made = [
+    column_options = [
         click.option(f"--{name}", metavar=metavar, help=text)
         for name, metavar, text in (("response", "Y,…", response), ("on", "X,…", on), ("by", "X,…", by))
         if text is not None
     ]
     return [
-        *made,
+        *column_options,
         click.option("--where", multiple=True, metavar="COND",
                      help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."),
         metric_option,

@@ -26,11 +26,11 @@ def level_options(command: Command) -> Command:
     ``as_json``."""
 
     @functools.wraps(command)
-    def called(**given: Any) -> Any:
-        checked_level(given["level"])
-        return command(**given)
+    def called(**arguments: Any) -> Any:
+        checked_level(arguments["level"])
+        return command(**arguments)
 
-    made = click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")(called)
+    decorated = click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")(called)
     return click.option(
         "--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval."
-    )(made)
+    )(decorated)

@@ -24,20 +24,53 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
     trials = [
         {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
-        for cell in bars.cells for trial in cell.trials
-    ]  # fmt: skip
+        for cell in bars.cells
+        for trial in cell.trials
+    ]
     channels = {"x": places, "y": values}
-    said = layer(rows, "text", {**channels, "text": {"field": "said"}}, align="right", dx=-7, dy=-8, fontSize=12,
-                 fontWeight=600, color=INK)  # fmt: skip
+    value_labels = layer(
+        rows,
+        "text",
+        {**channels, "text": {"field": "said"}},
+        align="right",
+        dx=-7,
+        dy=-8,
+        fontSize=12,
+        fontWeight=600,
+        color=INK,
+    )
     spec = view(
-        *(layer([row for row in rows if (row["low"] is None) is hollow], "bar", channels, fill=BLUE, stroke=BLUE,
-                fillOpacity=0.0 if hollow else 0.4, strokeWidth=1.2, width={"band": 0.62}, clip=True)
-          for hollow in (False, True)),
+        *(
+            layer(
+                [row for row in rows if (row["low"] is None) is hollow],
+                "bar",
+                channels,
+                fill=BLUE,
+                stroke=BLUE,
+                fillOpacity=0.0 if hollow else 0.4,
+                strokeWidth=1.2,
+                width={"band": 0.62},
+                clip=True,
+            )
+            for hollow in (False, True)
+        ),
         *interval(rows, places, values),
-        layer(trials, "point", channels, shape="circle", filled=True, fill=PAPER, stroke=INK, strokeWidth=0.8, size=22,
-              opacity=0.75, xOffset=9, clip=True),
-        *([said] if len(bars.cells) <= _LABELLED else []),
-    )  # fmt: skip
+        layer(
+            trials,
+            "point",
+            channels,
+            shape="circle",
+            filled=True,
+            fill=PAPER,
+            stroke=INK,
+            strokeWidth=0.8,
+            size=22,
+            opacity=0.75,
+            xOffset=9,
+            clip=True,
+        ),
+        *([value_labels] if len(bars.cells) <= _LABELLED else []),
+    )
     return Figure(spec, bars.title, f"{bars.title} by number of {plural(axis)}: means with intervals, and the trials.")
 
 
@@ -46,16 +79,20 @@ def _row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     low, high = ends(estimate, divisor) or (None, None)
     tip = f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}"
     return {
-        "x": str(cell.nodes), "y": short((estimate.value or 0.0) / divisor), "low": low, "high": high,
-        "said": estimate_parts(estimate, divisor)[0], "tip": tip,
-    }  # fmt: skip
+        "x": str(cell.nodes),
+        "y": short((estimate.value or 0.0) / divisor),
+        "low": low,
+        "high": high,
+        "said": estimate_parts(estimate, divisor)[0],
+        "tip": tip,
+    }
 
 
 def bars_reach(bars: Bars) -> tuple[float, float]:
     """The ends of the axis, with 0 and all values between them: room for the whiskers, but a hopeless interval leaves
     the frame and not the bars."""
-    seen = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
-    least, most = min([0.0, *seen]), max([0.0, *seen])
+    values = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
+    least, most = min([0.0, *values]), max([0.0, *values])
     if least == most:
         return 0.0, 1.0
     lows = [c.estimate.low for c in bars.cells if c.estimate.low is not None] if least else []

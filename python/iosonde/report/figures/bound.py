@@ -29,9 +29,9 @@ def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> 
             kinds=" or ".join(KINDS),
         )
     if kind == "waterfall":
-        items = [waterfall_figure(WaterfallBars.of(one)) for one in answer.falls[:MOST_PANELS]]
+        items = [waterfall_figure(WaterfallBars.of(fall)) for fall in answer.falls[:MOST_PANELS]]
     else:
-        items = [roofline_figure(Roofline(**vars(one))) for one in answer.rooflines(against)[:MOST_PANELS]]
+        items = [roofline_figure(Roofline(**vars(roofline))) for roofline in answer.rooflines(against)[:MOST_PANELS]]
     if not items:
         raise InputError(
             "losses-not-computed", "no losses were computed", "ask for the waterfall of a store: waterfall=True"

@@ -13,7 +13,7 @@ from iosonde.explain.seen.drawn import ClassTimes, DrawnOperations
 
 from .vocabulary import SIZES, Row, Spec, flat, label, layer, number, short, view
 
-HEIGHT, _BESIDE = 130, 60  # px
+HEIGHT, _GAP = 130, 60  # px
 
 
 def time_axis(end_s: float) -> tuple[Spec, float]:
@@ -56,12 +56,12 @@ def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
     rows: list[Row] = []
     for part in times:
         low = 0.0
-        for of, (share, of_operations) in enumerate(zip(part.time_shares, part.shares, strict=True)):
+        for of, (share, operation_share) in enumerate(zip(part.time_shares, part.shares, strict=True)):
             if share:
                 rows.append({"x": panel.at(part.begin_s), "end": panel.at(part.end_s), "low": short(low),
                              "high": short(low + share), "series": panel.series(of),
                              "tip": f"{panel.word(of)}: {percent(share)} of the time of operations, "
-                                    f"{percent(of_operations)} of them"})  # fmt: skip
+                                    f"{percent(operation_share)} of them"})  # fmt: skip
             low += share
     title = "share of the time of operations"
     y = number("", "low", (0.0, 1.0), axis={**flat(title), "format": ".0%", "values": [0, 0.5, 1]})
@@ -75,7 +75,7 @@ def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     axis: dict[str, Any] = {**flat("offset"), "labelExpr": SIZES, "values": list(range(0, int(reach) + 1, step))}
     rows: list[Row] = [{"x": panel.at(at), "y": short(offset), "series": panel.series(of),
                         "tip": f"{panel.word(of)} around {format_size(round(offset))}, {format_rate(at, 's')}"}
-                       for at, offset, of, _ in sorted(drawn.places, key=lambda one: one[2])]  # fmt: skip
+                       for at, offset, of, _ in sorted(drawn.places, key=lambda place: place[2])]  # fmt: skip
     return panel.layer(rows, "square", number("", "y", (0.0, reach * 1.02), axis=axis), size=7, opacity=0.8)
 
 
@@ -98,10 +98,10 @@ def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
 def panels(drawn: DrawnOperations, names: Sequence[str], colour: Spec, width: int) -> list[Spec]:
     """What there is of these, side by side."""
     panel = ClassPanel(names, colour, *time_axis(drawn.times[-1].end_s if drawn.times else 1.0))
-    made = [shares(drawn.times, panel)]
+    panel_specs = [shares(drawn.times, panel)]
     if drawn.places:
-        made.append(places(drawn, panel))
+        panel_specs.append(places(drawn, panel))
     if drawn.ranks:
-        made.append(ranks(drawn, panel))
-    each = (width - _BESIDE * (len(made) - 1)) // len(made)
-    return [view(one, width=each, height=HEIGHT) for one in made]
+        panel_specs.append(ranks(drawn, panel))
+    each = (width - _GAP * (len(panel_specs) - 1)) // len(panel_specs)
+    return [view(spec, width=each, height=HEIGHT) for spec in panel_specs]

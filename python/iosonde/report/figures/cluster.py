@@ -50,7 +50,7 @@ class DrawnPart:
     @property
     def limits(self) -> bool:
         """Whether something in it is what limits."""
-        return any(one.limits for one in self.passed)
+        return any(term.limits for term in self.passed)
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ class _Paper:
     def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
         """From one place to another."""
         row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
-        self.lines.setdefault((*_edge(limits), dashed), []).append(row)
+        self.lines.setdefault((*_edge_style(limits), dashed), []).append(row)
 
     def box(self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL,
             corner: float = 6) -> None:  # fmt: skip
         """A frame with round corners about ``y``; without corners it has no line."""
         row = {"x": across[0], "x2": across[1], "y": y - height / 2, "y2": y + height / 2}
-        self.boxes.setdefault((*_edge(limits), fill, corner), []).append(row)
+        self.boxes.setdefault((*_edge_style(limits), fill, corner), []).append(row)
 
     def say(self, x: float, y: float, text: str, look: _Look) -> None:
         """A text about a place."""
@@ -140,17 +140,17 @@ class _Paper:
         boxes = [layer(rows, "rect", pair, stroke=colour, strokeWidth=thick if corner else 0, fill=fill,
                        cornerRadius=corner)
                  for (colour, thick, fill, corner), rows in self.boxes.items()]  # fmt: skip
-        said: Spec = {**at, "text": {"field": "said"}}
-        texts = [layer(rows, "text", said, baseline="middle", limit=_UNIT * 99, **look.mark())
+        layer_spec: Spec = {**at, "text": {"field": "said"}}
+        texts = [layer(rows, "text", layer_spec, baseline="middle", limit=_UNIT * 99, **look.mark())
                  for look, rows in self.texts.items()]  # fmt: skip
         return [*lines, *boxes, *texts]
 
 
 def cluster_figure(item: ClusterDrawing) -> Figure:
     """The drawing, as high as its longest list needs."""
-    bottom, paper = _bottom(item), _Paper()
-    paper.say(1, _TOP - 1.5, _cut(item.name), _Look(10.5, bold=True, align="left"))
-    lines = [line for one in item.sentences for line in wrapped(one, limit=112)]
+    bottom, paper = _compute_bottom(item), _Paper()
+    paper.say(1, _TOP - 1.5, _truncate_text(item.name), _Look(10.5, bold=True, align="left"))
+    lines = [line for sentence in item.sentences for line in wrapped(sentence, limit=112)]
     for place, line in enumerate(lines[:3]):
         paper.say(1, _TOP - 4.7 - 2.1 * place, line, _Look(8, INK if place == 0 else MUTED, align="left"))
     _draw_network(paper, item)
@@ -158,19 +158,19 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
     _draw_servers(paper, item)
     _draw_others(paper, item)
     for at, x in _AT.items():
-        for place, one in enumerate(_column(item, at)):
-            _draw_passed(paper, x, _list(item) - _ENTRY * place, one)
+        for place, passed in enumerate(_column(item, at)):
+            _draw_passed(paper, x, _compute_list_top(item) - _ENTRY * place, passed)
     if any(part.passed for part in item.parts.values()):
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
     spec = view(*paper.layers(bottom), width=round(100 * _UNIT), height=round((_TOP - bottom) * _UNIT))
     return Figure(spec, "", f"The cluster {item.name}. {' '.join(item.sentences)}")
 
 
-def _bottom(item: ClusterDrawing) -> float:
-    return _list(item) - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
+def _compute_bottom(item: ClusterDrawing) -> float:
+    return _compute_list_top(item) - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
 
 
-def _list(item: ClusterDrawing) -> float:
+def _compute_list_top(item: ClusterDrawing) -> float:
     """Where the list begins: below the other nodes."""
     return _LIST - (_OTHERS if item.others else 0.0)
 
@@ -178,7 +178,7 @@ def _list(item: ClusterDrawing) -> float:
 def _column(item: ClusterDrawing, at: str) -> list[Passed]:
     """What stands below a part; the metadata servers stand with the network."""
     parts = [item.parts.get(at), item.parts.get("metadata") if at == "network" else None]
-    return [one for part in parts if part for one in part.passed]
+    return [term for part in parts if part for term in part.passed]
 
 
 def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
@@ -186,9 +186,9 @@ def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
     _head(paper, _CLIENTS[0], part, "left")
     for node, y in _rows(item.clients):
         if node is None:
-            _dots(paper, _AT["clients"], y)
+            _draw_dots(paper, _AT["clients"], y)
             continue
-        _link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
+        _draw_link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
         paper.box(_CLIENTS, y, 4.4, part.limits)
         _name(paper, _AT["clients"], y, node)
     _link_facts(paper, _AT["client_links"], links)
@@ -200,9 +200,9 @@ def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
     _head(paper, _AT["disks"], disks)
     for node, y in _rows(item.servers):
         if node is None:
-            _dots(paper, sum(_SERVERS) / 2, y)
+            _draw_dots(paper, sum(_SERVERS) / 2, y)
             continue
-        _link(paper, _SERVERS[0], _BAR[1], y, links.limits)
+        _draw_link(paper, _SERVERS[0], _BAR[1], y, links.limits)
         paper.box(_SERVERS, y, 5.0, part.limits)
         _name(paper, _AT["servers"], y, node)
         _draw_disks(paper, y, node.disks, disks.limits)
@@ -210,8 +210,8 @@ def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
 
 
 def _name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
-    paper.say(x, y + (0.9 if node.fact else 0), _cut(node.title, _NAME), _Look(8))
-    paper.say(x, y - 1.1, _cut(node.fact, _FACT), _Look(6.5, MUTED))
+    paper.say(x, y + (0.9 if node.fact else 0), _truncate_text(node.title, _NAME), _Look(8))
+    paper.say(x, y - 1.1, _truncate_text(node.fact, _FACT), _Look(6.5, MUTED))
 
 
 def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
@@ -243,9 +243,9 @@ def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> Non
 def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
     part, metadata = item.parts["network"], item.parts.get("metadata")
     paper.box(_BAR, _MIDDLE, 19.0, part.limits)
-    said = [part.title, *part.facts]
-    for place, text in enumerate(said):
-        x = _AT["network"] + (place - (len(said) - 1) / 2) * 2.2
+    label_lines = [part.title, *part.facts]
+    for place, text in enumerate(label_lines):
+        x = _AT["network"] + (place - (len(label_lines) - 1) / 2) * 2.2
         paper.say(x, _MIDDLE, text, _Look(8 if place == 0 else 7, angle=270))
     if metadata:
         paper.line((_AT["network"], _MIDDLE + 9.5), (_AT["network"], 45.0), metadata.limits, dashed=True)
@@ -257,17 +257,17 @@ def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
             )
 
 
-def _draw_passed(paper: _Paper, x: float, y: float, one: Passed) -> None:
+def _draw_passed(paper: _Paper, x: float, y: float, passed: Passed) -> None:
     """Name and formula, rate, interval; in a frame, with the word, where it limits."""
-    known = one.rate.value is not None
-    whole = amount(one.rate, "bytes/s") if known else "not known"
-    value, _, rest = whole.partition(" (")
+    has_rate = passed.rate.value is not None
+    rate_text = amount(passed.rate, "bytes/s") if has_rate else "not known"
+    value, _, rest = rate_text.partition(" (")
     interval, _, unit = rest.partition(") ")
-    paper.say(x, y - 1.1, one.name, _Look(7, MUTED))
-    paper.say(x, y - 2.9, one.formula, _Look(7, MUTED))
-    paper.say(x, y - 5.0, f"{value} {unit}".rstrip(), _Look(9, INK if known else MUTED, bold=known))
+    paper.say(x, y - 1.1, passed.name, _Look(7, MUTED))
+    paper.say(x, y - 2.9, passed.formula, _Look(7, MUTED))
+    paper.say(x, y - 5.0, f"{value} {unit}".rstrip(), _Look(9, INK if has_rate else MUTED, bold=has_rate))
     paper.say(x, y - 7.0, interval, _Look(7, MUTED))
-    if one.limits:
+    if passed.limits:
         paper.box((x - 6.3, x + 6.3), y - 4.5, 9.0, True, "transparent")
         paper.box((x - 3.2, x + 3.2), y - 9.0, 1.6, False, PAPER, 0)
         paper.say(x, y - 9.0, "limits", _Look(8, VERMILION, bold=True))
@@ -284,7 +284,7 @@ def _head(paper: _Paper, x: float, part: DrawnPart, align: str = "center") -> No
         paper.say(x, 49.1 - 1.8 * place, fact, _Look(7, MUTED, align=align))
 
 
-def _link(paper: _Paper, node: float, bar: float, y: float, limits: bool) -> None:
+def _draw_link(paper: _Paper, node: float, bar: float, y: float, limits: bool) -> None:
     paper.line((node, y), (bar, _MIDDLE + (y - _MIDDLE) * 0.8), limits)
 
 
@@ -293,15 +293,15 @@ def _link_facts(paper: _Paper, x: float, part: DrawnPart) -> None:
         paper.say(x, 43.0 - 1.8 * place, fact, _Look(7, INK if place == 0 else MUTED))
 
 
-def _edge(limits: bool) -> tuple[str, float]:
+def _edge_style(limits: bool) -> tuple[str, float]:
     return (VERMILION, 2.6) if limits else (_LINE, 1.1)
 
 
-def _dots(paper: _Paper, x: float, y: float) -> None:
+def _draw_dots(paper: _Paper, x: float, y: float) -> None:
     paper.say(x, y, "⋮", _Look(14))
 
 
-def _cut(text: str, columns: int = _TITLE) -> str:
+def _truncate_text(text: str, columns: int = _TITLE) -> str:
     """No longer than so many columns."""
     text = escape(text)
     if width(text) <= columns:

@@ -18,9 +18,9 @@ _LEARNED, _CROSSED = "learned from", "cross-validation"
 
 def figure(answer: Advised | AdvisedEach) -> Figure:
     """Of the advice that was learned."""
-    made = answer.advice
-    losses, crossed = [one.loss for one in made.depths], [one.crossed for one in made.depths]
-    return depth_figure(losses, crossed, made.depth, made.instances.shown(made.best_default))
+    advice = answer.advice
+    losses, crossed = [depth.loss for depth in advice.depths], [depth.crossed for depth in advice.depths]
+    return depth_figure(losses, crossed, advice.depth, advice.instances.shown(advice.best_default))
 
 
 def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
@@ -30,19 +30,26 @@ def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], s
     y = number("", "y", zero=True, axis=flat("short of the best, %"))
     colour = legend([_LEARNED, _CROSSED], [BLUE, VERMILION])
     own = [{"x": str(depth), "y": short(100 * loss), "series": _LEARNED} for depth, loss in enumerate(learned)]
-    others = [_row(depth, one) for depth, one in enumerate(crossed) if one is not None and one.value is not None]
+    others = [
+        _row(depth, estimate)
+        for depth, estimate in enumerate(crossed)
+        if estimate is not None and estimate.value is not None
+    ]
     channels = {"x": x, "y": y, "color": colour}
     spec = view(
         layer([{"x": str(stop)}], "rule", {"x": x}, color=MUTED, strokeDash=[2, 3]),
         *interval(others, x, y, color=VERMILION),
         *(layer(rows, "line", channels, strokeWidth=1.8) for rows in (own, others)),
-        *(layer(rows, "point", channels, shape=shape, filled=True, size=48, opacity=1)
-          for rows, shape in ((own, "circle"), (others, "square"))),
-        width=380, height=220,
-    )  # fmt: skip
+        *(
+            layer(rows, "point", channels, shape=shape, filled=True, size=48, opacity=1)
+            for rows, shape in ((own, "circle"), (others, "square"))
+        ),
+        width=380,
+        height=220,
+    )
     return Figure(spec, "Loss by depth of the tree", "What trees of settings fall short of the best, by their depth.")
 
 
-def _row(depth: int, one: Estimate) -> Row:
-    low, high = ends(one, 0.01) or (None, None)
-    return {"x": str(depth), "y": short(100 * (one.value or 0.0)), "low": low, "high": high, "series": _CROSSED}
+def _row(depth: int, estimate: Estimate) -> Row:
+    low, high = ends(estimate, 0.01) or (None, None)
+    return {"x": str(depth), "y": short(100 * (estimate.value or 0.0)), "low": low, "high": high, "series": _CROSSED}

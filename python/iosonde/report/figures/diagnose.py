@@ -36,20 +36,24 @@ from .vocabulary import (
 
 _TITLE = "Operations by how long they took"
 _MOST = 6  # operations that are drawn
-_WIDTH, _BESIDE, _HEIGHT, _BETWEEN = 480, 130, 230, 14  # px
+_WIDTH, _PANEL_GAP, _HEIGHT, _BETWEEN = 480, 130, 230, 14  # px
 _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 
 def figure(made: OperationCauses) -> Figure:
     """A row for each operation with more than one class, those with the highest cost first; where none has, of the
     first. Above, of a study of paths, time against size."""
-    shown = [one for one in made.groups if len(one.classes) > 1][:_MOST] or list(made.groups[:1])
-    names = ", ".join(_name(one) for one in shown)
+    groups = [group for group in made.groups if len(group.classes) > 1][:_MOST] or list(made.groups[:1])
+    names = ", ".join(_name(group) for group in groups)
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
-    paths = [one for study in (made.study.studies if made.study else ()) for one in study.drawn]
-    rows = [*([path_study.panels(paths)] if paths else []), *(_row(one) for one in shown)]
-    spec = {"vconcat": rows, "spacing": 34, "title": title,
-            "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")}}  # fmt: skip
+    paths = [group for study in (made.study.studies if made.study else ()) for group in study.drawn]
+    rows = [*([path_study.panels(paths)] if paths else []), *(_row(group) for group in groups)]
+    spec = {
+        "vconcat": rows,
+        "spacing": 34,
+        "title": title,
+        "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
+    }
     return Figure(spec, "", f"{_TITLE}: {names}.")
 
 
@@ -61,58 +65,87 @@ def _name(group: DiagnosedOperations) -> str:
 
 def _row(group: DiagnosedOperations) -> Spec:
     ends = (group.classes[0].low_s, group.classes[-1].high_s)
-    axis = {**flat("duration"), "labelExpr": SECONDS,
-            "values": [short(one) for one in decades(*ends) if ends[0] <= one <= ends[1]]}  # fmt: skip
+    axis = {
+        **flat("duration"),
+        "labelExpr": SECONDS,
+        "values": [short(tick) for tick in decades(*ends) if ends[0] <= tick <= ends[1]],
+    }
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
     names, series = class_series(group)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
-    said = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
-    title = {"text": escape(_name(group)), "subtitle": [said],
-             "anchor": "start", "subtitleFontSize": 11, "subtitleColor": MUTED, "subtitlePadding": 4}  # fmt: skip
-    above: Spec = {"spacing": _BETWEEN, "hconcat": [_cells(group, y, series, names), _density(group, y, names, series)],
-                   "resolve": {"scale": {"y": "shared", "color": "shared"}}}  # fmt: skip
-    below: Spec = {"spacing": 40, "hconcat": panels(group.drawn, names, series, _WIDTH + _BETWEEN + _BESIDE)}
+    caption = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
+    title = {
+        "text": escape(_name(group)),
+        "subtitle": [caption],
+        "anchor": "start",
+        "subtitleFontSize": 11,
+        "subtitleColor": MUTED,
+        "subtitlePadding": 4,
+    }
+    above: Spec = {
+        "spacing": _BETWEEN,
+        "hconcat": [_cells(group, y, series, names), _draw_density(group, y, names, series)],
+        "resolve": {"scale": {"y": "shared", "color": "shared"}},
+    }
+    below: Spec = {"spacing": 40, "hconcat": panels(group.drawn, names, series, _WIDTH + _BETWEEN + _PANEL_GAP)}
     return {"title": title, "spacing": 16, "vconcat": [above, below], "resolve": {"scale": {"color": "shared"}}}
 
 
 def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
     """(what each class is called and its likely cause; their colours, explained so far above, px)."""
-    names = unique(_legend(group))
-    return names, legend([label(one) for one in names], _colours(group), columns=1, offset=offset, labelLimit=560)
+    names = unique(_legend_labels(group))
+    return names, legend(
+        [label(name) for name in names], _class_colours(group), columns=1, offset=offset, labelLimit=560
+    )
 
 
-def _legend(group: DiagnosedOperations) -> list[str]:
-    return [f"{one.called}: {percent(one.shares.share.value)}, {percent(one.shares.time_share.value)} of the time"
-            + (f", {one.cause}" if one.cause else "") for one in group.classes]  # fmt: skip
+def _legend_labels(group: DiagnosedOperations) -> list[str]:
+    return [
+        f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
+        f"{percent(operation_class.shares.time_share.value)} of the time"
+        + (f", {operation_class.cause}" if operation_class.cause else "")
+        for operation_class in group.classes
+    ]
 
 
-def _colours(group: DiagnosedOperations) -> list[str]:
+def _class_colours(group: DiagnosedOperations) -> list[str]:
     """Blue is fast, vermilion the slowest; the talk's colours have the same sense."""
     last = len(group.classes) - 1
-    return [BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]
-            for place in range(len(group.classes))]  # fmt: skip
+    return [
+        BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]
+        for place in range(len(group.classes))
+    ]
 
 
 def _cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[str]) -> Spec:
     drawn = group.drawn
     x = number("operation of its rank", domain=(0.0, float(drawn.longest)))
-    rows: list[Row] = [{"x": short(at), "y": short(took), "series": label(names[place]),
-                        "tip": f"{group.classes[place].called}: {format_rate(took, 's')} around operation {at:,.0f}"}
-                       for at, took, place, _ in drawn.cells]  # fmt: skip
+    rows: list[Row] = [
+        {
+            "x": short(at),
+            "y": short(took),
+            "series": label(names[place]),
+            "tip": f"{group.classes[place].called}: {format_rate(took, 's')} around operation {at:,.0f}",
+        }
+        for at, took, place, _ in drawn.cells
+    ]
     channels: dict[str, Any] = {"x": x, "y": y, "color": series}
     return view(layer(rows, "square", channels, size=9, opacity=0.75, clip=True), width=_WIDTH, height=_HEIGHT)
 
 
-def _density(group: DiagnosedOperations, y: Spec, names: Sequence[str], series: Spec) -> Spec:
+def _draw_density(group: DiagnosedOperations, y: Spec, names: Sequence[str], series: Spec) -> Spec:
     top = max((height for _, height, _ in group.drawn.curve), default=1.0)
     quiet = {**y, "axis": {"labels": False, "title": None, "values": y["axis"]["values"]}}
     x = number("density (root)", domain=(0.0, 1.02), axis={"labels": False, "ticks": False})
     # The root of the density: a hill of a thousandth of the operations is to be seen, too.
-    rows: list[Row] = [{"x": short((height / top) ** 0.5), "y": short(took), "series": label(names[place])}
-                       for took, height, place in group.drawn.curve]  # fmt: skip
-    bounds: list[Row] = [{"y": short(one.low_s)} for one in group.classes[1:]]
-    layers = [layer(rows, "line", {"x": x, "y": quiet, "color": series, "order": {"field": "y"}}, strokeWidth=1.6,
-                    clip=True)]  # fmt: skip
+    rows: list[Row] = [
+        {"x": short((height / top) ** 0.5), "y": short(took), "series": label(names[place])}
+        for took, height, place in group.drawn.curve
+    ]
+    bounds: list[Row] = [{"y": short(operation_class.low_s)} for operation_class in group.classes[1:]]
+    layers = [
+        layer(rows, "line", {"x": x, "y": quiet, "color": series, "order": {"field": "y"}}, strokeWidth=1.6, clip=True)
+    ]
     if bounds:
         layers.append(layer(bounds, "rule", {"y": quiet}, color=INK, strokeDash=[3, 3], strokeWidth=0.8))
-    return view(*layers, width=_BESIDE, height=_HEIGHT)
+    return view(*layers, width=_PANEL_GAP, height=_HEIGHT)

@@ -31,7 +31,7 @@ from .vocabulary import (
     view,
 )
 
-_SAID = 62  # characters of a sentence above a panel
+_MAX_COLUMNS = 62  # characters of a sentence above a panel
 _WIDTH, _HEIGHT = 330, 210
 _WIDE, _HIGH = 420, 260  # of a panel of several responses
 _APART = 8.0  # px between the marks of two responses at one place, where there is room
@@ -57,33 +57,48 @@ def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
     """Trials as faint points, means of levels with intervals, and the line. Of one response what is said about it
     stands above; of several only their names, in a legend beside the data where they are ``explained``."""
     several = len(panel.series) > 1
-    said = unique(series.name for series in panel.series)
+    series_names = unique(series.name for series in panel.series)
     looks = _looks(panel)
     place, x = _places(panel, max((look.aside for look in looks), default=0.0))
     positive = all(y >= 0 for series in panel.series for _, y in series.trials)
     y = number(panel.unit, "y", zero=positive, axis=flat(panel.unit))
     layers = [
-        one for number_, series in enumerate(panel.series)
-        for one in _layers(series, said[number_], panel, place, (x, y), looks[number_])
-    ]  # fmt: skip
+        layer_spec
+        for number_, series in enumerate(panel.series)
+        for layer_spec in _draw_layers(series, series_names[number_], panel, place, (x, y), looks[number_])
+    ]
     if several and explained:
-        layers.append(_keys(said, looks))
-    sentences = [f"{one.name}: {text}" if several else text for one in panel.series for text in one.said]
-    title: dict[str, Any] = {"text": [_cut(escape(text)) for text in _title(panel, said)], "fontSize": 12}
+        layers.append(_keys(series_names, looks))
+    sentences = [
+        f"{panel_series.name}: {text}" if several else text
+        for panel_series in panel.series
+        for text in panel_series.said
+    ]
+    title: dict[str, Any] = {
+        "text": [_truncate_text(escape(text)) for text in _build_title(panel, series_names)],
+        "fontSize": 12,
+    }
     if sentences and not several:
-        title |= {"subtitle": [_cut(escape(text)) for text in sentences], "subtitleFontSize": 10.5,
-                  "subtitleFontWeight": "normal", "subtitlePadding": 4, "subtitleColor": INK}  # fmt: skip
+        title |= {
+            "subtitle": [_truncate_text(escape(text)) for text in sentences],
+            "subtitleFontSize": 10.5,
+            "subtitleFontWeight": "normal",
+            "subtitlePadding": 4,
+            "subtitleColor": INK,
+        }
     width, height = (_WIDE, _HIGH) if several else (_WIDTH, _HEIGHT)
     spec = view(*layers, title=title, width=width, height=height)
-    return Figure(spec, "", f"{', '.join(said)} against {panel.factor}. {' '.join(sentences)}".strip())
+    return Figure(spec, "", f"{', '.join(series_names)} against {panel.factor}. {' '.join(sentences)}".strip())
 
 
-def _title(panel: FactorPanel, said: Sequence[str]) -> list[str]:
-    if len(said) == 1:
+def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
+    if len(names) == 1:
         return [panel.series[0].name]
-    names_ = f"{', '.join(said[:-1])} and {said[-1]}"
+    names_ = f"{', '.join(names[:-1])} and {names[-1]}"
     against = f"against {panel.label or panel.factor}"
-    return [f"{names_} {against}" if len(f"{names_} {against}") <= _SAID else f"{len(said)} responses {against}"]
+    return [
+        f"{names_} {against}" if len(f"{names_} {against}") <= _MAX_COLUMNS else f"{len(names)} responses {against}"
+    ]
 
 
 def _looks(panel: FactorPanel) -> list[_Look]:
@@ -114,42 +129,44 @@ def _places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spec]:
     title = panel.label or panel.factor
     if panel.named:
         texts = unique(text for _, text in panel.ticks)
-        return ({at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
-                names(title, texts, axis={"labelLimit": 90}))  # fmt: skip
+        return (
+            {at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
+            names(title, texts, axis={"labelLimit": 90}),
+        )
     axis: dict[str, Any] = {"values": [short(at) for at, _ in panel.ticks]}
     axis["labelExpr"] = SIZES if panel.sizes else "format(datum.value, '.7~r')"
-    seen = [at for series in panel.series for at, _ in series.means]
-    low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
+    positions = [at for series in panel.series for at, _ in series.means]
+    low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     share = 0.04 + aside / _WIDE
     room = (high / low) ** share if panel.logarithmic else (high - low or abs(high) or 1.0) * share
     reach = (low / room, high * room) if panel.logarithmic else (low - room, high + room)
     return {}, number(title, domain=reach, log=panel.logarithmic, axis=axis)
 
 
-def _layers(
+def _draw_layers(
     series: PanelSeries, name: str, panel: FactorPanel, place: dict[float, Any], axes: tuple[Spec, Spec], look: _Look
-) -> list[Spec]:  # fmt: skip
+) -> list[Spec]:
     channels = dict(zip("xy", axes, strict=True))
     trials = [
-        _point(at, y, place, f"{name}, one trial\n{significant(y, 4)} {panel.unit}")
+        _build_point(at, y, place, f"{name}, one trial\n{significant(y, 4)} {panel.unit}")
         for at, y in ((at, value / panel.divisor) for at, value in series.trials)
     ]
-    line = [_point(at, value / panel.divisor, place) for at, value in series.line]
+    line = [_build_point(at, value / panel.divisor, place) for at, value in series.line]
     means = [_mean(at, mean, panel, place, name) for at, mean in series.means if mean.value is not None]
-    known, alone = ([row for row in means if (row["low"] is None) is hollow] for hollow in (False, True))
+    bounded, alone = ([row for row in means if (row["low"] is None) is hollow] for hollow in (False, True))
     colour = look.colour
     aside: dict[str, Any] = {"xOffset": look.aside} if look.aside else {}
     dot = {"shape": look.shape, "size": 52, "opacity": 1, "strokeWidth": 1.4, "stroke": colour, **aside}
     return [
         layer(trials, "point", channels, filled=True, shape="circle", size=16, opacity=0.35, color=colour, **aside),
         *([layer(line, "line", channels, color=colour, strokeWidth=1.4, opacity=0.85)] if line else []),
-        *interval(known, *axes, color=colour, **aside),
-        *([layer(known, "point", channels, fill=colour, **dot)] if known else []),
+        *interval(bounded, *axes, color=colour, **aside),
+        *([layer(bounded, "point", channels, fill=colour, **dot)] if bounded else []),
         *([layer(alone, "point", channels, fill=PAPER, **dot)] if alone else []),
     ]
 
 
-def _point(at: float, value: float, place: dict[float, Any], tip: str = "") -> Row:
+def _build_point(at: float, value: float, place: dict[float, Any], tip: str = "") -> Row:
     row = {"x": place.get(at, short(at)), "y": short(value)}
     return {**row, "tip": tip} if tip else row
 
@@ -157,8 +174,8 @@ def _point(at: float, value: float, place: dict[float, Any], tip: str = "") -> R
 def _mean(at: float, mean: Estimate, panel: FactorPanel, place: dict[float, Any], name: str) -> Row:
     low, high = ends(mean, panel.divisor) or (None, None)
     tip = f"{name}, mean of {mean.n}\n{estimate_text(mean, panel.unit, (panel.divisor, panel.unit))}"
-    return {**_point(at, (mean.value or 0.0) / panel.divisor, place, tip), "low": low, "high": high}
+    return {**_build_point(at, (mean.value or 0.0) / panel.divisor, place, tip), "low": low, "high": high}
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _SAID else f"{text[: _SAID - 1]}…"
+def _truncate_text(text: str) -> str:
+    return text if len(text) <= _MAX_COLUMNS else f"{text[: _MAX_COLUMNS - 1]}…"

@@ -63,11 +63,11 @@ def together(figures: Sequence[Figure], columns: int, description: str = "") -> 
     """Several figures as one, row by row; a single one is itself."""
     if len(figures) == 1:
         return figures[0]
-    spec: dict[str, Any] = {"concat": [_unlinked(one.titled()) for one in figures], "columns": columns}
+    spec: dict[str, Any] = {"concat": [_remove_zoom(figure.titled()) for figure in figures], "columns": columns}
     spec["resolve"] = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
-    return Figure(spec, "", description or " ".join(one.description for one in figures))
+    return Figure(spec, "", description or " ".join(figure.description for figure in figures))
 
 
-def _unlinked(spec: Mapping[str, Any]) -> Spec:
+def _remove_zoom(spec: Mapping[str, Any]) -> Spec:
     """Zooming is left to figures that stand alone: one name may exist once in a specification."""
     return {key: value for key, value in spec.items() if key != "params"}

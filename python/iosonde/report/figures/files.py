@@ -62,14 +62,14 @@ def image(specification: Spec, form: str) -> bytes:
 
 def _check_size(svg: str) -> None:
     """Raises InputError for a figure whose pixels would take so much memory that the library ends the process."""
-    found = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
-    if found and float(found[1]) * float(found[2]) * _SCALE**2 > _MOST_PIXELS:
+    size_match = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
+    if size_match and float(size_match[1]) * float(size_match[2]) * _SCALE**2 > _MOST_PIXELS:
         raise InputError(
             "figure-too-large",
             "the figure is {width_points} by {height_points} points, which is too much for a PNG",
             "write it as .svg, or choose fewer metrics",
-            width_points=found[1],
-            height_points=found[2],
+            width_points=size_match[1],
+            height_points=size_match[2],
         )
 
 
@@ -78,7 +78,7 @@ def numbered(svg: str) -> str:
     numbers: dict[str, str] = {}
     parts = re.split(r"(<[^>]*>)", svg)
     return "".join(
-        _CLIP_NUMBER.sub(lambda found: found[1] + numbers.setdefault(found[2], str(len(numbers))), part)
+        _CLIP_NUMBER.sub(lambda match: match[1] + numbers.setdefault(match[2], str(len(numbers))), part)
         if part.startswith("<") and ("clip" in part or "gradient" in part) else part
         for part in parts
     )  # fmt: skip

@@ -34,28 +34,34 @@ def heatmap_figure(plot: SettingsPlot) -> Figure:
             "name them with {spell.x} and {spell.color}, or draw {spell.kind:settings}",
         )
     across, scales = columns_of(plot), scales_of(plot.panels, True)
-    width, _ = _size(plot, across)
-    reaches = {name: _reach([one for one in plot.panels if one.scale == name], scales[name]) for name in scales}
-    panels = [_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
-    made = gathered(plot, panels, across, width + _SCALE, _how(plot, across))
-    return Figure({**made.spec, "resolve": {"scale": dict.fromkeys("xy", "independent") | {"color": "independent"}}},
-                  made.title, made.description)  # fmt: skip
+    width, _ = _compute_size(plot, across)
+    reaches = {
+        name: _reach([settings_panel for settings_panel in plot.panels if settings_panel.scale == name], scales[name])
+        for name in scales
+    }
+    panels = [_draw_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
+    figure = gathered(plot, panels, across, width + _SCALE, _describe_numbers(plot, across))
+    return Figure(
+        {**figure.spec, "resolve": {"scale": dict.fromkeys("xy", "independent") | {"color": "independent"}}},
+        figure.title,
+        figure.description,
+    )
 
 
-def _size(plot: SettingsPlot, across: int) -> tuple[int, int]:
+def _compute_size(plot: SettingsPlot, across: int) -> tuple[int, int]:
     assert plot.color is not None
     wide, high = _FIELD[across]
     return min(_MOST[across], wide * len(plot.x)), min(460, high * len(plot.color))
 
 
-def _fits(plot: SettingsPlot, across: int) -> bool:
+def _has_room(plot: SettingsPlot, across: int) -> bool:
     """Whether fields have room for their value."""
     assert plot.color is not None
-    width, height = _size(plot, across)
+    width, height = _compute_size(plot, across)
     return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
 
 
-def _how(plot: SettingsPlot, across: int) -> str:
+def _describe_numbers(plot: SettingsPlot, across: int) -> str:
     """What the numbers in the fields are."""
     means = [point.mean for panel in plot.panels for point in panel.points]
     if not any(mean.low is not None for mean in means):
@@ -63,9 +69,10 @@ def _how(plot: SettingsPlot, across: int) -> str:
     counts = sorted({mean.n for mean in means})
     if counts == [1]:
         return "Means of the iterations of one run" + (
-            f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")  # fmt: skip
+            f", ± half of the {100 * plot.level:g} % interval" if _has_room(plot, across) else ""
+        )
     of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
-    return f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")
+    return f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _has_room(plot, across) else "")
 
 
 @dataclass(frozen=True)
@@ -84,29 +91,42 @@ class _Reach:
 
 
 def _reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
-    means = [point.mean.value / scale.divisor for panel in panels for point in panel.points
-             if point.mean.value is not None] or [0.0]  # fmt: skip
+    means = [
+        point.mean.value / scale.divisor for panel in panels for point in panel.points if point.mean.value is not None
+    ] or [0.0]
     return _Reach(min(means), max(means), min(means) > 0 and max(means) / min(means) > WIDE)
 
 
-def _panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _Reach) -> Spec:
+def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _Reach) -> Spec:
     assert plot.color is not None
     across = columns_of(plot)
-    width, height = _size(plot, across)
+    width, height = _compute_size(plot, across)
     x, y = unique(plot.x.texts), unique(plot.color.texts)
-    known = [point for point in panel.points if point.mean.value is not None]
-    means = [(point.mean.value or 0.0) / scale.divisor for point in known]
-    rows = [_row(point, panel, scale, (x, y)) for point in known]
-    places = {"x": names(plot.x.title, x, "x", _axis(x, width)),
-              "y": names(plot.color.title, y[::-1], "y", _seen(y[::-1], height) | {"labelLimit": 110})}  # fmt: skip
-    fields = layer(rows, "rect", {**places, "color": _colours(scale.unit, reach, height)}, stroke=PAPER)
-    texts = [_texts([row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark], places,
-                    PAPER if dark else INK) for dark in (True, False)] if _fits(plot, across) else []  # fmt: skip
-    spec = view(fields, *(one for two in texts for one in two), width=width, height=height)
+    points = [point for point in panel.points if point.mean.value is not None]
+    means = [(point.mean.value or 0.0) / scale.divisor for point in points]
+    rows = [_row(point, panel, scale, (x, y)) for point in points]
+    places = {
+        "x": names(plot.x.title, x, "x", _axis_options(x, width)),
+        "y": names(plot.color.title, y[::-1], "y", _seen(y[::-1], height) | {"labelLimit": 110}),
+    }
+    fields = layer(rows, "rect", {**places, "color": _colour_channel(scale.unit, reach, height)}, stroke=PAPER)
+    texts = (
+        [
+            _texts(
+                [row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark],
+                places,
+                PAPER if dark else INK,
+            )
+            for dark in (True, False)
+        ]
+        if _has_room(plot, across)
+        else []
+    )
+    spec = view(fields, *(text_layer for two in texts for text_layer in two), width=width, height=height)
     return {**panel_title(panel, plot, width), **spec}
 
 
-def _axis(texts: Sequence[str], width: int) -> dict[str, Any]:
+def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
     """Labels that stand where they do not fit side by side. None is left out because its box, which is larger than a
     text that stands, touches another's."""
     longest = max(map(len, texts), default=0)
@@ -120,23 +140,39 @@ def _seen(texts: Sequence[str], room: int) -> dict[str, Any]:
     return {"labelOverlap": False, "values": list(texts[:: max(1, math.ceil(_LINE * len(texts) / max(1, room)))])}
 
 
-def _colours(unit: str, reach: _Reach, height: int) -> Spec:
-    shown = {"title": unit, "orient": "right", "direction": "vertical", "gradientLength": max(60, min(height, 160)),
-             "titleFontWeight": "normal", "tickCount": 4, "offset": 8,
-             "titleColor": MUTED}  # fmt: skip
-    scale: dict[str, Any] = {"domain": [short(reach.least), short(reach.most)], "range": list(SHADES[::-1]),
-                             **({"type": "log"} if reach.log else {"type": "linear", "zero": False})}  # fmt: skip
-    return {"field": "value", "type": "quantitative", "legend": shown, "scale": scale}
+def _colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
+    legend_spec = {
+        "title": unit,
+        "orient": "right",
+        "direction": "vertical",
+        "gradientLength": max(60, min(height, 160)),
+        "titleFontWeight": "normal",
+        "tickCount": 4,
+        "offset": 8,
+        "titleColor": MUTED,
+    }
+    scale: dict[str, Any] = {
+        "domain": [short(reach.least), short(reach.most)],
+        "range": list(SHADES[::-1]),
+        **({"type": "log"} if reach.log else {"type": "linear", "zero": False}),
+    }
+    return {"field": "value", "type": "quantitative", "legend": legend_spec, "scale": scale}
 
 
 def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
-    said, half = estimate_parts(point.mean, scale.divisor)[0], ""
+    value_text, half = estimate_parts(point.mean, scale.divisor)[0], ""
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
     interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
     tip = f"{point.said}\n{interval}\n{counted(point.mean.n, 'trial')}"
-    return {"x": texts[0][point.x], "y": texts[1][point.color], "said": said, "half": half, "tip": tip,
-            "value": short((point.mean.value or 0.0) / scale.divisor)}  # fmt: skip
+    return {
+        "x": texts[0][point.x],
+        "y": texts[1][point.color],
+        "said": value_text,
+        "half": half,
+        "tip": tip,
+        "value": short((point.mean.value or 0.0) / scale.divisor),
+    }
 
 
 def _texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spec]:
@@ -144,12 +180,12 @@ def _texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spe
     if not plain:
         return []
     look: dict[str, Any] = {"color": colour, "fontSize": 10.5, "fontWeight": 600}
-    made = []
-    for known in (True, False):  # with half of the interval below it, or alone in the middle
-        some = [row for row in plain if bool(row["half"]) is known]
+    specs = []
+    for has_half in (True, False):  # with half of the interval below it, or alone in the middle
+        some = [row for row in plain if bool(row["half"]) is has_half]
         if some:
-            made.append(layer(some, "text", {**places, "text": {"field": "said"}}, **look, dy=-5 if known else 0))
+            specs.append(layer(some, "text", {**places, "text": {"field": "said"}}, **look, dy=-5 if has_half else 0))
     halves = [row for row in plain if row["half"]]
     if halves:
-        made.append(layer(halves, "text", {**places, "text": {"field": "half"}}, color=colour, fontSize=8.5, dy=7))
-    return made
+        specs.append(layer(halves, "text", {**places, "text": {"field": "half"}}, color=colour, fontSize=8.5, dy=7))
+    return specs

@@ -26,57 +26,74 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
     where = _time() if dated else number("point")
     value = number(unit, "y", axis=flat(unit))
-    points = [_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
-    levels = [{"x": places[first], "x2": places[last], **_level(one, divisor, unit)}
-              for one, first, last in _stretches(series, changes) if one.value is not None]  # fmt: skip
-    breaks = [_break(one, places[_place(series, one.first_after.run)], divisor) for one in changes]
+    points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
+    levels = [
+        {"x": places[first], "x2": places[last], **_level(level_estimate, divisor, unit)}
+        for level_estimate, first, last in _stretches(series, changes)
+        if level_estimate.value is not None
+    ]
+    breaks = [_build_break(change, places[_place(series, change.first_after.run)], divisor) for change in changes]
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
-    known = [row for row in levels if row["low"] is not None]
+    bounded_levels = [row for row in levels if row["low"] is not None]
     spec = view(
         layer(breaks, "rule", {"x": where, "color": colour}, strokeWidth=2, strokeDash=[4, 3]),
-        layer(known, "rect", {**wide, "y": {**value, "field": "low"}, "y2": {"field": "high"}}, fill=INK, opacity=0.12),
+        layer(
+            bounded_levels,
+            "rect",
+            {**wide, "y": {**value, "field": "low"}, "y2": {"field": "high"}},
+            fill=INK,
+            opacity=0.12,
+        ),
         layer(levels, "rule", {**wide, "y": value}, color=INK, strokeWidth=1.6),
         layer(points, "point", {"x": where, "y": value}, shape="circle", filled=True, fill=BLUE, size=26, opacity=0.8),
-    )  # fmt: skip
-    said = f"{series.title} over {counted(series.values.size, 'point')}, with {counted(len(changes), 'change')}."
-    return Figure(spec, series.title, said)
+    )
+    caption = f"{series.title} over {counted(series.values.size, 'point')}, with {counted(len(changes), 'change')}."
+    return Figure(spec, series.title, caption)
 
 
 def _time() -> Spec:
-    return {"field": "x", "type": "temporal", "scale": {"type": "utc"},
-            "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"}}  # fmt: skip
+    return {
+        "field": "x",
+        "type": "temporal",
+        "scale": {"type": "utc"},
+        "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
+    }
 
 
-def _point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:
+def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:
     run = series.runs[place]
-    shown = significant(series.values[place] / divisor, 4)
-    tip = [f"{shown} {unit}", run.started_at[:_DATE], f"experiment {run.experiment}" if series.nightly else run.id]
+    value_text = significant(series.values[place] / divisor, 4)
+    tip = [f"{value_text} {unit}", run.started_at[:_DATE], f"experiment {run.experiment}" if series.nightly else run.id]
     tip += [f"commit {run.subject_commit[:12]}"] if run.subject_commit else []
     return {"x": x, "y": short(series.values[place] / divisor), "tip": "\n".join(tip)}
 
 
-def _level(one: Estimate, divisor: float, unit: str) -> Row:
-    low, high = ends(one, divisor) or (None, None)
-    return {"y": short((one.value or 0.0) / divisor), "low": low, "high": high,
-            "tip": f"mean {estimate_text(one, unit)}\n{counted(one.n, 'point')}"}  # fmt: skip
+def _level(estimate: Estimate, divisor: float, unit: str) -> Row:
+    low, high = ends(estimate, divisor) or (None, None)
+    return {
+        "y": short((estimate.value or 0.0) / divisor),
+        "low": low,
+        "high": high,
+        "tip": f"mean {estimate_text(estimate, unit)}\n{counted(estimate.n, 'point')}",
+    }
 
 
 def _stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
     """(level, first point, last point) between two changes; none where nothing changed."""
-    starts = [_place(series, one.first_after.run) for one in changes]
+    starts = [_place(series, change.first_after.run) for change in changes]
     if changes:
         yield changes[0].before, 0, starts[0] - 1
-    for place, one in enumerate(changes):
+    for place, change in enumerate(changes):
         last = starts[place + 1] - 1 if place + 1 < len(starts) else len(series.runs) - 1
-        yield one.after, starts[place], last
+        yield change.after, starts[place], last
 
 
 def _place(series: WatchedSeries, run: str) -> int:
-    return next(place for place, one in enumerate(series.runs) if one.id == run)
+    return next(place for place, series_run in enumerate(series.runs) if series_run.id == run)
 
 
-def _break(one: SeriesChange, x: str | int, divisor: float) -> Row:
-    kind = _WORSE if one.verdict == "worse" else _BETTER
-    return {"x": x, "series": kind[0], "tip": f"{one.word}, p = {significant(one.p, 2)}\n{one.cause}"}
+def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
+    kind = _WORSE if change.verdict == "worse" else _BETTER
+    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {significant(change.p, 2)}\n{change.cause}"}

@@ -50,14 +50,14 @@ def figure(answer: Rankings) -> Figure:
 
 def importance_figure(item: Importance) -> Figure:
     """A row for each factor, shares of the variance from 0 to 1."""
-    shown = item.bars[:_MOST]
-    said = unique(bar.name for bar in shown)
+    bars = item.bars[:_MOST]
+    bar_names = unique(bar.name for bar in bars)
     x = number("share of the variance", domain=(0, 1), axis={"grid": True})
-    y = names("", said, "y", {"domain": False})
-    rows = [_rows(bar, name) for bar, name in zip(shown, said, strict=True)]
+    y = names("", bar_names, "y", {"domain": False})
+    rows = [_rows(bar, name) for bar, name in zip(bars, bar_names, strict=True)]
     total, first = ([row[place] for row in rows if row[place]["x"] is not None] for place in (0, 1))
     zero = [{"y": name, "x": short(min(bar.zero_line, 1.0)), "series": _DUMMY}
-            for bar, name in zip(shown, said, strict=True) if bar.zero_line is not None]  # fmt: skip
+            for bar, name in zip(bars, bar_names, strict=True) if bar.zero_line is not None]  # fmt: skip
     colour = legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)
     channels = {"x": x, "y": y, "color": colour}
     spec = view(
@@ -66,7 +66,7 @@ def importance_figure(item: Importance) -> Figure:
         *interval(total, y, x, across=True, cap=5, yOffset=-8, strokeWidth=1.3),
         *interval(first, y, x, across=True, cap=5, strokeWidth=1.3),
         layer(zero, "tick", channels, thickness=2, size=22, opacity=1, clip=True),
-        width=360, height=max(2, len(said)) * _ROW,
+        width=360, height=max(2, len(bar_names)) * _ROW,
     )  # fmt: skip
     return Figure(spec, item.title, f"Shares of the variance of {item.title} by factor: S1 inside ST.")
 
@@ -74,10 +74,10 @@ def importance_figure(item: Importance) -> Figure:
 def _rows(bar: Bar, name: str) -> tuple[Row, Row]:
     """That of ST, that of S1."""
     tip = f"{name}\nS1 {_said(bar.s1)}\nST {_said(bar.st)}"
-    total, first = ({"y": name, "x": short(one.value), "series": series, "tip": tip} for one, series in
+    total, first = ({"y": name, "x": short(estimate.value), "series": series, "tip": tip} for estimate, series in
                     ((bar.st, _TOTAL), (bar.s1, _FIRST)))  # fmt: skip
-    for row, one in ((total, bar.st), (first, bar.s1)):
-        low, high = ends(one) or (None, None)
+    for row, estimate in ((total, bar.st), (first, bar.s1)):
+        low, high = ends(estimate) or (None, None)
         row.update(low=low, high=high)
     return total, first
 

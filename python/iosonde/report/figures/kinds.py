@@ -30,18 +30,18 @@ def fits(kind: str) -> Fits:
 
 def figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
     """Kind → its figure, made when it is called; that raises InputError where it cannot be drawn."""
-    by_kind = groupby(drawn.figures, key=lambda one: one[0])
-    return [(kind, partial(_of_kind, kind, [item for _, item in items], drawn)) for kind, items in by_kind]
+    by_kind = groupby(drawn.figures, key=lambda drawn_item: drawn_item[0])
+    return [(kind, partial(_draw_kind, kind, [item for _, item in items], drawn)) for kind, items in by_kind]
 
 
 def bars_alone(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
     """Name of a file → the bars of one operation."""
     items = [item for _, item in drawn.figures]
-    names = names_of_files([one.operation for one in items])
-    return [(name, partial(bars_figure, one, drawn.axis)) for name, one in zip(names, items, strict=True)]
+    names = names_of_files([bars.operation for bars in items])
+    return [(name, partial(bars_figure, bars, drawn.axis)) for name, bars in zip(names, items, strict=True)]
 
 
-def _of_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
+def _draw_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
     match kind:
         case "bars":
             return together([bars_figure(item, drawn.axis) for item in items], columns=3)

@@ -34,19 +34,19 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     """The outline of each distribution; below it, per node count, the percentiles with intervals."""
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
-    said = [counted(series.nodes, axis) for series in latency.series]
-    colour = legend(said, colours_of(len(said)), offset=8)
+    names = [counted(series.nodes, axis) for series in latency.series]
+    colour = legend(names, colours_of(len(names)), offset=8)
     x = _times(latency)
-    reach = [short(-step * (len(said) + 0.6)), short(peak * 1.08)]
+    reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
     channels: Spec = {"x": x, "y": y, "color": colour}
     rows = [
-        row for place, series in enumerate(latency.series) for row in _percentiles(series, said[place], place, step)
+        row for place, series in enumerate(latency.series) for row in _percentiles(series, names[place], place, step)
     ]
-    outlines = [row for series, name in zip(latency.series, said, strict=True) for row in _outline(series, name)]
-    lines = [row for place, series in enumerate(latency.series) for row in _reach(series, said[place], place, step)]
-    known = [row for row in rows if row["x"] is not None]
-    shapes = list(dict.fromkeys(row["name"] for row in known))
+    outlines = [row for series, name in zip(latency.series, names, strict=True) for row in _trace_outline(series, name)]
+    lines = [row for place, series in enumerate(latency.series) for row in _reach(series, names[place], place, step)]
+    positive_rows = [row for row in rows if row["x"] is not None]
+    shapes = list(dict.fromkeys(row["name"] for row in positive_rows))
     shape = {"field": "name", "type": "nominal", "sort": None,
              "legend": {"offset": 4, "symbolFillColor": MUTED, "symbolStrokeColor": MUTED},
              "scale": {"domain": shapes, "range": [_SHAPES.get(name, "triangle-up") for name in shapes]}}  # fmt: skip
@@ -60,23 +60,23 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
         layer([row for row in rows if row["low"] is not None], "rule",
               {**channels, "x": {**x, "field": "low"}, "x2": {"field": "high"}}, strokeWidth=5, opacity=0.45,
               clip=True),
-        *([layer(known, "point", {**channels, "shape": shape}, filled=True, size=70, opacity=1, stroke=PAPER,
-                 strokeWidth=1)] if known else []),  # a legend of no shape would have no end
-        height=190 + 16 * len(said), resolve={"legend": {"color": "shared"}},
+        *([layer(positive_rows, "point", {**channels, "shape": shape}, filled=True, size=70, opacity=1, stroke=PAPER,
+                 strokeWidth=1)] if positive_rows else []),  # a legend of no shape would have no end
+        height=190 + 16 * len(names), resolve={"legend": {"color": "shared"}},
     )  # fmt: skip
     return Figure(spec, latency.title, f"Distribution of the latency of {latency.title}, with percentiles.")
 
 
 def _times(latency: Latency) -> Spec:
-    seen = [edge for series in latency.series for edge in series.edges_s]
-    seen += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
-    known = [value for value in seen if value > 0] or [1e-6, 1.0]
-    low, high = min(known) * 0.8, max(known) * 1.25
-    ticks = [short(tick) for tick in decades(min(known), max(known)) if low <= tick <= high]
+    edges = [edge for series in latency.series for edge in series.edges_s]
+    edges += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
+    positive_edges = [value for value in edges if value > 0] or [1e-6, 1.0]
+    low, high = min(positive_edges) * 0.8, max(positive_edges) * 1.25
+    ticks = [short(tick) for tick in decades(min(positive_edges), max(positive_edges)) if low <= tick <= high]
     return number("", domain=(low, high), log=True, axis={"values": ticks, "labelExpr": SECONDS, "grid": True})
 
 
-def _outline(series: LatencySeries, name: str) -> list[Row]:
+def _trace_outline(series: LatencySeries, name: str) -> list[Row]:
     """Steps over the buckets; buckets of equal height are one."""
     if not series.shares:
         return []
@@ -88,11 +88,11 @@ def _outline(series: LatencySeries, name: str) -> list[Row]:
 
 
 def _percentiles(series: LatencySeries, name: str, place: int, step: float) -> list[Row]:
-    return [_percentile(series.nodes, key, estimate, name, -step * (place + 1))
+    return [_build_percentile(series.nodes, key, estimate, name, -step * (place + 1))
             for key, estimate in series.percentiles.items()]  # fmt: skip
 
 
-def _percentile(nodes: int, key: str, estimate: Estimate, name: str, y: float) -> Row:
+def _build_percentile(nodes: int, key: str, estimate: Estimate, name: str, y: float) -> Row:
     sure = estimate.low is not None and estimate.high is not None and estimate.low > 0
     return {
         "x": short(estimate.value), "y": short(y), "low": short(estimate.low) if sure else None,

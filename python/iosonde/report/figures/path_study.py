@@ -38,48 +38,87 @@ def figure(drawn: Sequence[DrawnPaths]) -> Figure:
     """A panel for each direction of each study."""
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
     spec = {**panels(drawn), "title": title}
-    return Figure(spec, "", f"{_TITLE} of {', '.join(f'{one.direction}s' for one in drawn)}.")
+    return Figure(spec, "", f"{_TITLE} of {', '.join(f'{drawn_paths.direction}s' for drawn_paths in drawn)}.")
 
 
 def panels(drawn: Sequence[DrawnPaths]) -> Spec:
     """Two in a row."""
-    return {"concat": [_panel(one) for one in drawn], "columns": 2, "spacing": 40,
-            "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")}}  # fmt: skip
+    return {
+        "concat": [_draw_panel(drawn_paths) for drawn_paths in drawn],
+        "columns": 2,
+        "spacing": 40,
+        "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
+    }
 
 
-def _panel(one: DrawnPaths) -> Spec:
-    sizes = [size for size, _, _, _ in one.cells]
-    times = [seconds for _, seconds, _, _ in one.cells]
-    x = number("size of an access", "x", (min(sizes) / 1.3, max(sizes) * 1.3), log=True,
-               axis={"labelExpr": SIZES, "values": _powers(min(sizes), max(sizes))})  # fmt: skip
+def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
+    sizes = [size for size, _, _, _ in drawn_paths.cells]
+    times = [seconds for _, seconds, _, _ in drawn_paths.cells]
+    x = number(
+        "size of an access",
+        "x",
+        (min(sizes) / 1.3, max(sizes) * 1.3),
+        log=True,
+        axis={"labelExpr": SIZES, "values": _list_powers(min(sizes), max(sizes))},
+    )
     low, high = min(times) / 1.5, max(times) * 1.5
-    axis = {**flat("time of an operation"), "labelExpr": SECONDS,
-            "values": [short(tick) for tick in decades(low, high) if low <= tick <= high]}  # fmt: skip
+    axis = {
+        **flat("time of an operation"),
+        "labelExpr": SECONDS,
+        "values": [short(tick) for tick in decades(low, high) if low <= tick <= high],
+    }
     y = number("", "y", (low, high), log=True, axis=axis)
-    seen = [name for name in one.names if name in one.lines or any(at == name for _, _, at, _ in one.cells)]
-    colour = legend([label(name) for name in seen], [_colour(one, name) for name in seen], offset=24)
+    names = [
+        name
+        for name in drawn_paths.names
+        if name in drawn_paths.lines or any(at == name for _, _, at, _ in drawn_paths.cells)
+    ]
+    colour = legend(
+        [label(name) for name in names], [_condition_colour(drawn_paths, name) for name in names], offset=24
+    )
     channels: Spec = {"x": x, "y": y, "color": colour}
-    lines = [layer([{"x": short(size), "y": short(seconds), "series": label(name)} for size, seconds in points], "line",
-                   channels, strokeWidth=1.4, clip=True) for name, points in one.lines.items()]  # fmt: skip
-    cells: list[Row] = [{"x": short(size), "y": short(seconds), "series": label(at),
-                         "tip": f"{name}, {format_size(size)}: {format_rate(seconds, 's')}, {at}"}
-                        for size, seconds, at, name in one.cells]  # fmt: skip
+    lines = [
+        layer(
+            [{"x": short(size), "y": short(seconds), "series": label(name)} for size, seconds in points],
+            "line",
+            channels,
+            strokeWidth=1.4,
+            clip=True,
+        )
+        for name, points in drawn_paths.lines.items()
+    ]
+    cells: list[Row] = [
+        {
+            "x": short(size),
+            "y": short(seconds),
+            "series": label(at),
+            "tip": f"{name}, {format_size(size)}: {format_rate(seconds, 's')}, {at}",
+        }
+        for size, seconds, at, name in drawn_paths.cells
+    ]
     points = layer(cells, "point", channels, filled=True, size=26, opacity=0.8, clip=True)
-    which = f"{one.direction}s" + (f", {one.study}" if one.study else "")
-    said = "Points: the median of each cell, coloured by the condition nearest to it."
-    title = {"text": escape(which), "subtitle": [said], "anchor": "start", "subtitleFontSize": 11,
-             "subtitleColor": MUTED, "subtitlePadding": 4, "limit": 600}  # fmt: skip
+    which = f"{drawn_paths.direction}s" + (f", {drawn_paths.study}" if drawn_paths.study else "")
+    caption = "Points: the median of each cell, coloured by the condition nearest to it."
+    title = {
+        "text": escape(which),
+        "subtitle": [caption],
+        "anchor": "start",
+        "subtitleFontSize": 11,
+        "subtitleColor": MUTED,
+        "subtitlePadding": 4,
+        "limit": 600,
+    }
     return view(*lines, points, width=_WIDTH, height=_HEIGHT, title=title)
 
 
-def _colour(one: DrawnPaths, name: str) -> str:
+def _condition_colour(drawn_paths: DrawnPaths, name: str) -> str:
     """Of a line its own; grey is between two of them, vermilion slower than all."""
-    lines = list(one.lines)
+    lines = list(drawn_paths.lines)
     if name in lines:
         return _LIKE[lines.index(name) % len(_LIKE)]
-    return VERMILION if name == one.names[-1] else MUTED
+    return VERMILION if name == drawn_paths.names[-1] else MUTED
 
 
-def _powers(least: float, most: float) -> list[int]:
+def _list_powers(least: float, most: float) -> list[int]:
     """1 B, 32 B, 1 KiB, …"""
-    return [one for one in (1 << power for power in range(0, 41, 5)) if least <= one <= most]
+    return [size for size in (1 << power for power in range(0, 41, 5)) if least <= size <= most]

@@ -18,26 +18,28 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _RGB, _PALETTE, _RGBA = 2, 3, 6
 _NONE, _SUB = 0, 1  # filters of a row
 _COLOURS = 256
-_KEPT = (b"pHYs",)
+_RETAINED_CHUNKS = (b"pHYs",)
 Pixels = npt.NDArray[np.uint8]
 
 
 def smaller(png: bytes) -> bytes:
     """The same picture; as it was where it has transparency, or was written in another way than the library does."""
-    chunks = list(_chunks(png))
+    chunks = list(_read_chunks(png))
     width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
     if (depth, kind, interlaced) != (8, _RGBA, 0):
         return png
     raw = zlib.decompress(b"".join(body for name, body in chunks if name == b"IDAT"))
-    pixels = _unfiltered(raw, width, height)
+    pixels = _unfilter_rows(raw, width, height)
     if pixels is None or pixels[:, :, 3].min() < 255:
         return png
-    made = [*_encoded(pixels), *(one for one in chunks if one[0] in _KEPT)]
-    order = (b"IHDR", *_KEPT, b"PLTE", b"IDAT", b"IEND")
-    return _SIGNATURE + b"".join(_chunk(name, body) for name, body in sorted(made, key=lambda one: order.index(one[0])))
+    new_chunks = [*_encode_pixels(pixels), *(chunk for chunk in chunks if chunk[0] in _RETAINED_CHUNKS)]
+    order = (b"IHDR", *_RETAINED_CHUNKS, b"PLTE", b"IDAT", b"IEND")
+    return _SIGNATURE + b"".join(
+        _build_chunk(name, body) for name, body in sorted(new_chunks, key=lambda chunk: order.index(chunk[0]))
+    )
 
 
-def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _read_chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(_SIGNATURE)
     while at < len(png):
         (length,) = struct.unpack_from(">I", png, at)
@@ -45,11 +47,11 @@ def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + length
 
 
-def _chunk(name: bytes, body: bytes) -> bytes:
+def _build_chunk(name: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 
-def _unfiltered(raw: bytes, width: int, height: int) -> Pixels | None:
+def _unfilter_rows(raw: bytes, width: int, height: int) -> Pixels | None:
     """Rows × columns × 4; None where a row has a filter that depends on the row above."""
     rows = np.frombuffer(raw, np.uint8).reshape(height, 1 + 4 * width)
     filters, stored = rows[:, 0], rows[:, 1:].reshape(height, width, 4)
@@ -59,7 +61,7 @@ def _unfiltered(raw: bytes, width: int, height: int) -> Pixels | None:
     return np.where((filters == _SUB)[:, None, None], added, stored)
 
 
-def _encoded(pixels: Pixels) -> Iterator[tuple[bytes, bytes]]:
+def _encode_pixels(pixels: Pixels) -> Iterator[tuple[bytes, bytes]]:
     height, width = pixels.shape[:2]
     values = np.ascontiguousarray(pixels).view(np.uint32)[:, :, 0]
     changes = np.diff(values.ravel(), prepend=~values.flat[0]) != 0  # figures are mostly flat: few pixels are looked at

@@ -16,14 +16,14 @@ _ROW = 26  # px
 def ratios_figure(made: Comparisons) -> Figure | None:
     """A row for each cell that has a ratio; None where none has. Cells beyond the first 40 are counted in words."""
     several = len({item.sides for item in made.items}) > 1
-    told = [item for item in made.items if item.comparison.ratio and item.comparison.ratio.value is not None]
-    if not told:
+    items = [item for item in made.items if item.comparison.ratio and item.comparison.ratio.value is not None]
+    if not items:
         return None
-    shown, margin = told[:_MOST], told[0].comparison.margin
-    said = unique(item.name(several) for item in shown)
-    rows = [_row(item, name) for item, name in zip(shown, said, strict=True)]
+    drawn_items, margin = items[:_MOST], items[0].comparison.margin
+    cell_names = unique(item.name(several) for item in drawn_items)
+    rows = [_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
     x = number("B ÷ A", axis={"grid": True}, room=12)
-    y = names("", said, "y", {"domain": False, "labelLimit": 320})
+    y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
     same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: does not matter"}]
     spec = view(
         layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
@@ -32,8 +32,8 @@ def ratios_figure(made: Comparisons) -> Figure | None:
         layer(rows, "point", {"x": x, "y": y}, shape="circle", filled=True, fill=BLUE, size=60),
         width=420, height=_ROW * len(rows),
     )  # fmt: skip
-    left = f"; {counted(len(told) - _MOST, 'more cell')} not drawn" if len(told) > _MOST else ""
-    return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(shown), 'cell')}{left}.")
+    rest = f"; {counted(len(items) - _MOST, 'more cell')} not drawn" if len(items) > _MOST else ""
+    return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(drawn_items), 'cell')}{rest}.")
 
 
 def _row(item: ComparedCell, name: str) -> Row:

@@ -41,8 +41,8 @@ def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
 
 def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) -> list[Figure]:
     """All four, or the one of ``kind``: fit, residuals, order, qq. ``unit`` is the response's base unit."""
-    divisor, shown = scale_of(plots, unit)
-    return [KINDS[name](plots, divisor, shown) for name in (KINDS if kind is None else [kind])]
+    divisor, display_unit = scale_of(plots, unit)
+    return [KINDS[name](plots, divisor, display_unit) for name in (KINDS if kind is None else [kind])]
 
 
 def scale_of(plots: ModelPlots, unit: str) -> tuple[float, str]:
@@ -50,17 +50,19 @@ def scale_of(plots: ModelPlots, unit: str) -> tuple[float, str]:
     return human_scale(float(abs(plots.y).mean()) if len(plots.y) else 0.0, unit)
 
 
-def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
+def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     """The points, the line, the band of its mean, and that of one new observation."""
     levels = sorted(set(plots.x.tolist()))
     ticks = {"values": [short(level) for level in levels]} if len(levels) <= _FEW and plots.low is not None else {}
     # Without bands the points stand over what was predicted, which is in the response's unit.
-    scale, said = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
-    x = number(said, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
+    scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
+    x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
     line = line_of(_some(plots.line_x) / scale, _some(plots.line), divisor)
     spec = view(
-        *_bands(plots, divisor, x, y), _line(line, x, y), _points(plots, plots.x / scale, plots.y, divisor, unit, x, y)
+        *_draw_bands(plots, divisor, x, y),
+        _line(line, x, y),
+        _points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
     )
     bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
     return Figure(
@@ -76,28 +78,45 @@ def _explained(plots: ModelPlots) -> str:
     return f"R² = {plots.r2:.2f}{chance}"
 
 
-def _bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
+def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
     if plots.mean_low is None or plots.mean_high is None or plots.low is None or plots.high is None:
         return []
     ends = [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
     mean, new = (
-        [{"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
-         for at, low, high in zip(_some(plots.line_x), *map(_some, pair), strict=True)] for pair in ends
-    )  # fmt: skip
+        [
+            {"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
+            for at, low, high in zip(_some(plots.line_x), *map(_some, pair), strict=True)
+        ]
+        for pair in ends
+    )
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    return [layer(mean, "area", area, color=VERMILION, opacity=0.22, clip=True),
-            shared(*(layer(new, "line", {"x": x, "y": {**y, "field": end}}, color=VERMILION, strokeWidth=1.1,
-                           strokeDash=[4, 4], clip=True) for end in ("low", "high")))]  # fmt: skip
+    return [
+        layer(mean, "area", area, color=VERMILION, opacity=0.22, clip=True),
+        shared(
+            *(
+                layer(
+                    new,
+                    "line",
+                    {"x": x, "y": {**y, "field": end}},
+                    color=VERMILION,
+                    strokeWidth=1.1,
+                    strokeDash=[4, 4],
+                    clip=True,
+                )
+                for end in ("low", "high")
+            )
+        ),
+    ]
 
 
 def _some(line: np.ndarray) -> np.ndarray:
     """So many points of a smooth line that it is drawn smoothly, with both ends."""
-    return line[[round(place) for place in _evenly(len(line))]]
+    return line[[round(place) for place in _space_evenly(len(line))]]
 
 
-def _evenly(count: int) -> list[float]:
-    shown = min(count, _LINE_POINTS)
-    return [place * (count - 1) / max(shown - 1, 1) for place in range(shown)]
+def _space_evenly(count: int) -> list[float]:
+    n_points = min(count, _LINE_POINTS)
+    return [place * (count - 1) / max(n_points - 1, 1) for place in range(n_points)]
 
 
 def _line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
@@ -105,28 +124,26 @@ def _line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
 
 
 def _by_prediction(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    said = f"predicted, {unit}" if unit else "predicted"
-    return _residuals(plots, plots.predicted / divisor, divisor, unit, TITLES[1], said)
+    axis_title = f"predicted, {unit}" if unit else "predicted"
+    return _draw_residuals(plots, plots.predicted / divisor, divisor, unit, TITLES[1], axis_title)
 
 
 def _by_order(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    return _residuals(plots, plots.order, divisor, unit, TITLES[2], "experiment number")
+    return _draw_residuals(plots, plots.order, divisor, unit, TITLES[2], "experiment number")
 
 
-def _residuals(
-    plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str
-) -> Figure:  # fmt: skip
+def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
     """Against something, with the line of no error."""
-    x, y = number(x_title, room=8), number("", "y", axis=flat(_residual(unit)), room=8)
+    x, y = number(x_title, room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
     zero = layer([{"y": 0}], "rule", {"y": y}, color=VERMILION, strokeWidth=1.3, clip=True)
     points = _points(plots, at, plots.residuals, divisor, unit, x, y)
     return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, about the line of no error.")
 
 
-def _qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
+def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     """Sorted residuals by normal quantiles; the line goes through the quartiles, so that the tails do not pull it."""
     quantiles, ordered = plots.quantiles, plots.ordered_residuals / divisor
-    x, y = number("normal quantile", room=8), number("", "y", axis=flat(_residual(unit)), room=8)
+    x, y = number("normal quantile", room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
     rows = [{**row, "tip": f"residual {significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
     quarter, line = len(quantiles) // 4, []
     if len(quantiles) and quantiles[-quarter - 1] > quantiles[quarter]:
@@ -137,26 +154,27 @@ def _qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     return Figure(zoom(spec), TITLES[3], f"Residuals of {plots.response} by normal quantiles.")
 
 
-def _points(
-    plots: ModelPlots, at: np.ndarray, values: np.ndarray, divisor: float, unit: str, x: Spec, y: Spec
-) -> Spec:  # fmt: skip
+def _points(plots: ModelPlots, at: np.ndarray, values: np.ndarray, divisor: float, unit: str, x: Spec, y: Spec) -> Spec:
     """One dot a trial; the tooltip says which, what was observed and what the line says."""
     rows = [
-        {"x": short(place), "y": short(value / divisor),
-         "tip": f"experiment {order}\nobserved {significant(seen / divisor, 4)} {unit}\n"
-                f"predicted {significant(guess / divisor, 4)} {unit}"}
-        for place, value, order, seen, guess in zip(at, values, plots.order, plots.y, plots.predicted, strict=True)
-    ]  # fmt: skip
+        {
+            "x": short(place),
+            "y": short(value / divisor),
+            "tip": f"experiment {order}\nobserved {significant(observed / divisor, 4)} {unit}\n"
+            f"predicted {significant(guess / divisor, 4)} {unit}",
+        }
+        for place, value, order, observed, guess in zip(at, values, plots.order, plots.y, plots.predicted, strict=True)
+    ]
     return layer(rows, "point", {"x": x, "y": y}, **_DOT)
 
 
-def _residual(unit: str) -> str:
+def _residual_title(unit: str) -> str:
     return f"residual, {unit}" if unit else "residual"
 
 
 KINDS: dict[str, Callable[[ModelPlots, float, str], Figure]] = {
-    "fit": _fit,
+    "fit": _draw_fit,
     "residuals": _by_prediction,
     "order": _by_order,
-    "qq": _qq,
+    "qq": _draw_qq,
 }

@@ -38,52 +38,68 @@ _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
 def roofline_figure(item: Roofline) -> Figure:
     """Both axes logarithmic: the ceilings dashed, the bound solid, measurements with their intervals."""
     divisor, unit = human_scale(max(item.s), "bytes/s")
-    said = unique(name.replace("_", " ") for name in item.ceilings)
+    names = unique(name.replace("_", " ") for name in item.ceilings)
     # Blue and vermilion are the measurements'.
-    colours = [colour for colour in colours_of(len(SERIES) * (1 + len(said))) if colour not in (BLUE, VERMILION)]
-    found = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
-    domain = [_BOUND, *said, *found]
+    colours = [colour for colour in colours_of(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
+    series = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
+    domain = [_BOUND, *names, *series]
     points = {_BELOW: BLUE, _ABOVE: VERMILION}
-    colour = legend(domain, [INK, *colours[: len(said)], *(points[name] for name in found)])
-    x = number(item.x_name, domain=(item.xs[0] / 1.1, item.xs[-1] * 1.1), log=True,
-               axis={"values": _ticks(item), **({"labelExpr": SIZES} if item.sizes else {})})  # fmt: skip
-    low, high = _range(item, divisor)
+    colour = legend(domain, [INK, *colours[: len(names)], *(points[name] for name in series)])
+    x = number(
+        item.x_name,
+        domain=(item.xs[0] / 1.1, item.xs[-1] * 1.1),
+        log=True,
+        axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
+    )
+    low, high = _rate_range(item, divisor)
     ticks = [short(tick) for tick in decades(low, high) if low <= tick <= high]
     y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
     channels = {"x": x, "y": y, "color": colour}
-    ceilings = [row for name, values in zip(said, item.ceilings.values(), strict=True)
-                for row in line_of(item.xs, values, divisor, series=name)]  # fmt: skip
-    rows = [_row(one, divisor) for one in item.points if one.measured.value]
+    ceilings = [
+        row
+        for name, values in zip(names, item.ceilings.values(), strict=True)
+        for row in line_of(item.xs, values, divisor, series=name)
+    ]
+    rows = [_row(point, divisor) for point in item.points if point.measured.value]
     spec = view(
         layer(ceilings, "line", channels, strokeWidth=1.6, strokeDash=[5, 4], clip=True),
         layer(line_of(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
-        *(part for name in found for part in interval([row for row in rows if row["series"] == name], x, y,
-                                                      color=points[name], cap=6)),
+        *(
+            part
+            for name in series
+            for part in interval([row for row in rows if row["series"] == name], x, y, color=points[name], cap=6)
+        ),
         layer(rows, "point", channels, filled=True, shape="circle", size=52, opacity=1, clip=True),
-        width=380, height=250,
-    )  # fmt: skip
+        width=380,
+        height=250,
+    )
     return Figure(spec, item.title, f"Roofline of {item.title} against {item.x_name}: ceilings and measurements.")
 
 
-def _row(one: RooflineMark, divisor: float) -> Row:
-    low, high = ends(one.measured, divisor) or (None, None)
-    tip = "\n".join(filter(None, (estimate_text(one.measured, "bytes/s"), one.setting, _ABOVE if one.above else "")))
+def _row(point: RooflineMark, divisor: float) -> Row:
+    low, high = ends(point.measured, divisor) or (None, None)
+    tip = "\n".join(
+        filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
+    )
     return {
-        "x": short(one.x), "y": short((one.measured.value or 0.0) / divisor), "high": high,
+        "x": short(point.x),
+        "y": short((point.measured.value or 0.0) / divisor),
+        "high": high,
         "low": None if low is None or high is None else max(low, high * 1e-6),
-        "series": _ABOVE if one.above else _BELOW, "tip": tip,
-    }  # fmt: skip
+        "series": _ABOVE if point.above else _BELOW,
+        "tip": tip,
+    }
 
 
-def _range(item: Roofline, divisor: float) -> tuple[float, float]:
+def _rate_range(item: Roofline, divisor: float) -> tuple[float, float]:
     """From half of what was measured to twice the bound: a ceiling far above that leaves the frame."""
-    seen = [one.measured.value for one in item.points if one.measured.value]
-    return min([*seen, *item.s]) / divisor / 2, max([*seen, *item.s]) / divisor * 2
+    rates = [point.measured.value for point in item.points if point.measured.value]
+    return min([*rates, *item.s]) / divisor / 2, max([*rates, *item.s]) / divisor * 2
 
 
-def _ticks(item: Roofline) -> list[float]:
+def _list_ticks(item: Roofline) -> list[float]:
     """Where something was measured, else powers of two."""
-    measured = sorted({one.x for one in item.points})
+    measured = sorted({point.x for point in item.points})
     if 1 < len(measured) <= _FEW:
         return measured
     first, last = math.ceil(math.log2(item.xs[0])), math.floor(math.log2(item.xs[-1]))

@@ -34,20 +34,20 @@ class PanelScale:
 def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
     """Scale → the axis of its panels. ``bars`` stand on zero."""
     names = dict.fromkeys(panel.scale for panel in panels)
-    return {name: _scale([panel for panel in panels if panel.scale == name], bars) for name in names}
+    return {name: _build_scale([panel for panel in panels if panel.scale == name], bars) for name in names}
 
 
-def _scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
+def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     points = [point for panel in panels for point in panel.points]
-    seen = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
+    values = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
     means = [point.mean.value or 0.0 for point in points]
     divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as that of the table
-    if not bars and seen and min(seen) > 0 and max(means) / min(means) > WIDE:
-        return PanelScale(divisor, unit, min(seen) / divisor / 1.3, max(seen) / divisor * 1.3, True)
-    low, high = min([0.0, *seen]), max([0.0, *seen])
-    most = min(max([high, *_highs(points)]), MOST_STRETCH * high) if high > 0 else high
+    if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
+        return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
+    low, high = min([0.0, *values]), max([0.0, *values])
+    most = min(max([high, *_list_highs(points)]), MOST_STRETCH * high) if high > 0 else high
     return PanelScale(divisor, unit, low / divisor * _ROOM, (most or 1.0) / divisor * _ROOM)
 
 
-def _highs(points: Sequence[SettingPoint]) -> list[float]:
+def _list_highs(points: Sequence[SettingPoint]) -> list[float]:
     return [point.mean.high for point in points if point.mean.high is not None]

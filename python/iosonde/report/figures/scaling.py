@@ -72,24 +72,24 @@ def figure(answer: ScalingLaws) -> Figure:
             "choose some with {spell.where}",
             n_series=len(answer.items),
         )
-    return together([scaling_figure(_content(one)) for one in answer.items], columns=2)
+    return together([scaling_figure(_build_content(item)) for item in answer.items], columns=2)
 
 
-def _content(one: ScaledSeries) -> ScalingPlot:
-    series, made = one.series, one.scaling
-    divisor, unit = human_scale(max(size.rate.value or 0.0 for size in made.sizes), series.unit)
+def _build_content(scaled: ScaledSeries) -> ScalingPlot:
+    series, scaling = scaled.series, scaled.scaling
+    divisor, unit = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
     settings = ", ".join(f"{name}={value}" for name, value in series.by.items())
-    first = made.sizes[0]
+    first = scaling.sizes[0]
     return ScalingPlot(
         title=f"{series.response}{', ' + settings if settings else ''}",
         on=series.on,
         unit=unit,
         trials=[(size, rate / divisor) for size in series.sizes for rate in series.trials[size]],
         curves=[Curve(c.name, c.sizes, [rate / divisor for rate in c.rates], c.measured, c.scenario)
-                for c in one.curves()],
-        predictions=[(p.size, p.rate.low / divisor, p.rate.high / divisor) for p in made.predictions
+                for c in scaled.curves()],
+        predictions=[(p.size, p.rate.low / divisor, p.rate.high / divisor) for p in scaling.predictions
                      if p.rate.low is not None and p.rate.high is not None],
-        borders=[(change.last * change.first) ** 0.5 for change in made.changes],
+        borders=[(change.last * change.first) ** 0.5 for change in scaling.changes],
         linear=(first.rate.value or 0.0) / first.size / divisor,
     )  # fmt: skip
 
@@ -97,14 +97,14 @@ def _content(one: ScaledSeries) -> ScalingPlot:
 def scaling_figure(plot: ScalingPlot) -> Figure:
     """Both axes logarithmic: the trials, each law (dashed beyond its scenario), predictions as intervals."""
     names = list(dict.fromkeys(curve.name for curve in plot.curves))
-    said = dict(zip(names, unique(names), strict=True))
-    colour = legend([*said.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])
-    x, y = _axes(plot)
+    titles = dict(zip(names, unique(names), strict=True))
+    colour = legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])
+    x, y = _build_axes(plot)
     channels = {"x": x, "y": y, "color": colour}
     spec = view(
-        layer(_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
-        *_curves(plot, said, channels),
-        *_borders(plot, x),
+        layer(_build_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
+        *_draw_curves(plot, titles, channels),
+        *_draw_borders(plot, x),
         layer([{"x": short(size), "low": short(low), "high": short(high),
                 "tip": f"{size:g}: predicted {significant(low)}–{significant(high)} {plot.unit}"}
                for size, low, high in plot.predictions], "rule",
@@ -118,40 +118,40 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
     return Figure(spec, plot.title, f"{plot.title} by {plot.on}: trials and the laws that are not ruled out.")
 
 
-def _axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
+def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     sizes = sorted({size for size, _ in plot.trials})
     reach = [*sizes, *(curve.sizes[-1] for curve in plot.curves)]
     beyond = [size for size, _, _ in plot.predictions if size > sizes[-1]]
-    shown = [*sizes[:: -(-len(sizes) // _MOST_SIZES)], *beyond]
+    tick_sizes = [*sizes[:: -(-len(sizes) // _MOST_SIZES)], *beyond]
     x = number(plot.on, domain=(min(reach) / 1.08, max(reach) * 1.08), log=True,
-               axis={"values": [short(size) for size in shown]})  # fmt: skip
-    seen = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
-    seen = [rate for rate in seen if rate > 0]
-    low, high = min(seen) / 1.3, max([*seen, *(high for _, _, high in plot.predictions)]) * 1.3
+               axis={"values": [short(size) for size in tick_sizes]})  # fmt: skip
+    rates = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
+    rates = [rate for rate in rates if rate > 0]
+    low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
     ticks = [short(tick) for tick in decades(low, high) if low <= tick <= high]
     unit = plot.unit or "rate"
     return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
 
 
-def _linear(plot: ScalingPlot) -> list[Row]:
+def _build_linear(plot: ScalingPlot) -> list[Row]:
     ends = [size for size, _ in plot.trials] + [curve.sizes[-1] for curve in plot.curves]
     return line_of((min(ends), max(ends)), [plot.linear * size for size in (min(ends), max(ends))], series=_LINEAR)
 
 
-def _curves(plot: ScalingPlot, said: dict[str, str], channels: Spec) -> list[Spec]:
+def _draw_curves(plot: ScalingPlot, titles: dict[str, str], channels: Spec) -> list[Spec]:
     """As far as it was measured whole, then dashed."""
-    whole: list[Row] = []
+    solid: list[Row] = []
     dashed: list[Row] = []
     for number_, curve in enumerate(plot.curves):
-        known = sum(size <= curve.scenario for size in curve.sizes)
-        for rows, part in ((whole, slice(0, known)), (dashed, slice(max(known - 1, 0), None))):
-            rows += line_of(curve.sizes[part], curve.rates[part], series=said[curve.name], line=number_)
+        measured = sum(size <= curve.scenario for size in curve.sizes)
+        for rows, part in ((solid, slice(0, measured)), (dashed, slice(max(measured - 1, 0), None))):
+            rows += line_of(curve.sizes[part], curve.rates[part], series=titles[curve.name], line=number_)
     lines = {**channels, "detail": {"field": "line", "type": "nominal"}}
-    return [layer(whole, "line", lines, clip=True, strokeWidth=1.7),
+    return [layer(solid, "line", lines, clip=True, strokeWidth=1.7),
             layer(dashed, "line", lines, clip=True, strokeWidth=1.3, strokeDash=[5, 3])]  # fmt: skip
 
 
-def _borders(plot: ScalingPlot, x: Spec) -> list[Spec]:
+def _draw_borders(plot: ScalingPlot, x: Spec) -> list[Spec]:
     if not plot.borders:
         return []
     rows = [{"x": short(border), "said": "change of regime"} for border in plot.borders]

@@ -75,27 +75,37 @@ class _Drawn:
 def settings_figure(plot: SettingsPlot) -> Figure:
     """One figure of all panels."""
     across = columns_of(plot)
-    drawn = _common(plot, across)
+    drawn = _prepare_drawn(plot, across)
     scales = scales_of(plot.panels, drawn.bars)
-    panels = [_panel(panel, scales[panel.scale], _of_panel(panel, drawn)) for panel in plot.panels]
-    return gathered(plot, panels, across, drawn.width, _how(plot))
+    panels = [_draw_panel(panel, scales[panel.scale], _adapt_to_panel(panel, drawn)) for panel in plot.panels]
+    return gathered(plot, panels, across, drawn.width, _describe_plot(plot))
 
 
 def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int, how: str) -> Figure:
     """Panels under one title and one legend; ``how`` says what is drawn, below it what is not."""
     room = max(60, int(across * (width + 60) / 5.6))
-    lines = [line for text in (how, *plot.left) for line in wrapped(escape(_sentence(text)), limit=room)]
-    title = {"text": _lines(plot.title, across * (width + 60) / _TITLE), "subtitle": lines, "anchor": "start",
-             "frame": "bounds", "fontSize": 14, "offset": 14, "limit": 1000, "subtitleFontSize": 11,
-             "subtitlePadding": 5, "subtitleColor": MUTED, "subtitleLineHeight": 14}  # fmt: skip
+    lines = [line for text in (how, *plot.left) for line in wrapped(escape(_to_sentence(text)), limit=room)]
+    title = {
+        "text": _lines(plot.title, across * (width + 60) / _TITLE),
+        "subtitle": lines,
+        "anchor": "start",
+        "frame": "bounds",
+        "fontSize": 14,
+        "offset": 14,
+        "limit": 1000,
+        "subtitleFontSize": 11,
+        "subtitlePadding": 5,
+        "subtitleColor": MUTED,
+        "subtitleLineHeight": 14,
+    }
     spec: dict[str, Any] = {"title": title, "concat": list(panels), "columns": across, "spacing": 26}
     spec["resolve"] = {"scale": {"x": "independent", "y": "independent", "color": "shared"}}
-    return Figure(spec, "", " ".join([_sentence(plot.title), *map(_sentence, plot.sentences)]))
+    return Figure(spec, "", " ".join([_to_sentence(plot.title), *map(_to_sentence, plot.sentences)]))
 
 
 def lines_of(plot: SettingsPlot) -> list[str]:
     """What stands under the title: how to read the figure, and what is not in it."""
-    return [_sentence(text) for text in (_how(plot), *plot.left)]
+    return [_to_sentence(text) for text in (_describe_plot(plot), *plot.left)]
 
 
 def columns_of(plot: SettingsPlot) -> int:
@@ -106,7 +116,7 @@ def columns_of(plot: SettingsPlot) -> int:
     return count if count <= 3 else 2 if count == 4 else 3 if count <= 9 else 4
 
 
-def _common(plot: SettingsPlot, across: int) -> _Drawn:
+def _prepare_drawn(plot: SettingsPlot, across: int) -> _Drawn:
     width, height = _SIZES[across]
     x = tuple(unique(plot.x.texts))
     colors = tuple(unique(plot.color.texts)) if plot.color else ()
@@ -116,42 +126,45 @@ def _common(plot: SettingsPlot, across: int) -> _Drawn:
     return _Drawn(plot, x, x, colors, width, height, lying)
 
 
-def _dotted(plot: SettingsPlot) -> bool:
+def _shows_trials(plot: SettingsPlot) -> bool:
     """Whether the single trials are few enough to be seen."""
     return sum(len(point.trials) for panel in plot.panels for point in panel.points) <= _MOST_DOTS
 
 
-def _of_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
+def _adapt_to_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
     """Where bars are operations, a panel has those of its own metric."""
     if drawn.plot.x.factor:
         return drawn
-    shown = tuple(drawn.names[point.x] for point in panel.points)
-    return replace(drawn, shown=shown, height=_lying_height(len(shown), 1) if drawn.lying else drawn.height)
+    levels = tuple(drawn.names[point.x] for point in panel.points)
+    return replace(drawn, shown=levels, height=_lying_height(len(levels), 1) if drawn.lying else drawn.height)
 
 
 def _lying_height(levels: int, series: int) -> int:
     return min(_MOST_HIGH, int(levels * (_BAR * series + 8)) + 10)
 
 
-def _panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
-    channels = _channels(panel, scale, drawn)
+def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
+    channels = _build_channels(panel, scale, drawn)
     rows = [_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
-    points = panel.points if _dotted(drawn.plot) else ()
+    points = panel.points if _shows_trials(drawn.plot) else ()
     trials = [row for point in points if len(point.trials) > 1 for row in _trials(point, panel, scale, drawn)]
-    known, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
+    means, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
     colour: dict[str, str] = {} if drawn.colors else {"color": BLUE}
-    marks = _bars(known, alone, channels, drawn) if drawn.bars and not scale.log else _points(known, alone, channels)
+    marks = (
+        _draw_bars(means, alone, channels, drawn) if drawn.bars and not scale.log else _points(means, alone, channels)
+    )
     line = drawn.plot.joined and not drawn.bars and len(drawn.plot.x) <= _MOST_JOINED
     sorted_rows = sorted(rows, key=lambda row: row["x"]) if line else []
     spec = view(
-        *_key(channels, drawn),
+        *_draw_key(channels, drawn),
         *([layer(sorted_rows, "line", channels, strokeWidth=1.7, clip=True, **colour)] if line else []),
-        *([] if drawn.bars and not scale.log else [_dots(trials, channels, colour)]),
+        *([] if drawn.bars and not scale.log else [_draw_dots(trials, channels, colour)]),
         *marks,
-        *_whiskers(known, channels, drawn),
-        *([_dots(trials, channels, {"color": INK})] if drawn.bars and not scale.log else []),
-        width=drawn.width, height=drawn.height,
-    )  # fmt: skip
+        *_draw_whiskers(means, channels, drawn),
+        *([_draw_dots(trials, channels, {"color": INK})] if drawn.bars and not scale.log else []),
+        width=drawn.width,
+        height=drawn.height,
+    )
     return {**panel_title(panel, drawn.plot, drawn.width), **spec}
 
 
@@ -160,7 +173,10 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
     lines = [text for text in (panel.title, panel.setting) if text]
     if not lines:
         return {}
-    if max(len(f"{one.title}, {one.setting}") for one in plot.panels) * _LONGEST < width + 30:
+    if (
+        max(len(f"{settings_panel.title}, {settings_panel.setting}") for settings_panel in plot.panels) * _LONGEST
+        < width + 30
+    ):
         lines = [", ".join(lines)]
     room = (width + 50) / _LONGEST
     return {
@@ -178,28 +194,33 @@ def _lines(text: str, characters: float) -> list[str]:
     return wrapped(text, limit=max(20, int(characters)))
 
 
-def _channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> dict[str, Any]:
+def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> dict[str, Any]:
     place, value = ("y", "x") if drawn.lying else ("x", "y")
     axis: dict[str, Any] = {"grid": True, "domain": False, "ticks": False} if drawn.lying else dict(flat(scale.unit))
     if scale.ticks:
         axis["values"] = [short(tick) for tick in scale.ticks]
-    found: dict[str, Any] = {
+    channels: dict[str, Any] = {
         place: _places(drawn, place),
         value: dict(number(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
     }
     if drawn.bars:
-        found[value]["stack"] = None  # side by side
+        channels[value]["stack"] = None  # side by side
     if drawn.colors:
         assert drawn.plot.color is not None
-        found["color"] = legend(drawn.colors, palette(drawn.plot.color), offset=14,
-                                title=label(drawn.plot.color.title), **_LEGEND)  # fmt: skip
+        channels["color"] = legend(
+            drawn.colors, palette(drawn.plot.color), offset=14, title=label(drawn.plot.color.title), **_LEGEND
+        )
     if drawn.colors and drawn.bars:
-        found[f"{place}Offset"] = {"field": "aside", "type": "ordinal", "sort": None,
-                                   "scale": {"domain": list(range(len(drawn.colors)))}}  # fmt: skip
-    return found
+        channels[f"{place}Offset"] = {
+            "field": "aside",
+            "type": "ordinal",
+            "sort": None,
+            "scale": {"domain": list(range(len(drawn.colors)))},
+        }
+    return channels
 
 
-def _key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
+def _draw_key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
     """Colours of bars are said in a layer of their own: next to an offset their order would be an expression with
     texts from data."""
     if not (drawn.bars and drawn.colors):
@@ -249,17 +270,17 @@ def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _D
     low, high = ends(point.mean, scale.divisor) or (None, None)
     if scale.log and low is not None:
         low = max(low, scale.low)
-    said = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.said}\n{said}\n{counted(point.mean.n, 'trial')}"
+    mean_text = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
+    tip = f"{point.said}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
     value = short((point.mean.value or 0.0) / scale.divisor)
-    return {**_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
+    return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
 
 
 def _trials(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> list[Row]:
-    return [_placed(point, drawn, short(trial / scale.divisor)) for trial in point.trials]
+    return [_build_placed(point, drawn, short(trial / scale.divisor)) for trial in point.trials]
 
 
-def _placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
+def _build_placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
     place, along = ("y", "x") if drawn.lying else ("x", "y")
     row = {place: _at(point, drawn), along: value}
     return {**row, "series": drawn.colors[point.color], "aside": point.color} if drawn.colors else row
@@ -268,13 +289,25 @@ def _placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
 # Marks
 
 
-def _bars(known: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
+def _draw_bars(
+    bounded_rows: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn
+) -> list[Spec]:
     size = {"height" if drawn.lying else "width": {"band": 0.86 if drawn.colors else 0.62}}
     edges = {"stroke": channels["color"]} if drawn.colors else {}  # a hollow bar is its edge
     colour = {} if drawn.colors else {"color": BLUE, "stroke": BLUE}
-    return [layer(rows, "bar", {**channels, **edges}, fillOpacity=0.0 if hollow else 0.45, strokeWidth=1.2, clip=True,
-                  **({"filled": True} | size | colour))
-            for rows, hollow in ((known, False), (alone, True)) if rows]  # fmt: skip
+    return [
+        layer(
+            rows,
+            "bar",
+            {**channels, **edges},
+            fillOpacity=0.0 if hollow else 0.45,
+            strokeWidth=1.2,
+            clip=True,
+            **({"filled": True} | size | colour),
+        )
+        for rows, hollow in ((bounded_rows, False), (alone, True))
+        if rows
+    ]
 
 
 def _points(known: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any]) -> list[Spec]:
@@ -283,54 +316,64 @@ def _points(known: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, A
         return [layer([*known, *alone], "point", channels, filled=True, size=9, opacity=0.7, **colour)]
     return [
         *([layer(known, "point", channels, filled=True, size=34, opacity=1, **colour)] if known else []),
-        *([layer(alone, "point", channels, filled=False, fill=PAPER, size=34, opacity=1, strokeWidth=1.4, **colour)]
-          if alone else []),
-    ]  # fmt: skip
+        *(
+            [layer(alone, "point", channels, filled=False, fill=PAPER, size=34, opacity=1, strokeWidth=1.4, **colour)]
+            if alone
+            else []
+        ),
+    ]
 
 
-def _dots(rows: Sequence[Row], channels: Mapping[str, Any], colour: Mapping[str, str]) -> Spec:
-    kept = {name: channel for name, channel in channels.items() if name != "color" or not colour}
-    return layer(rows, "point", kept, filled=True, shape="circle", size=14, opacity=0.5, clip=True, **colour)
+def _draw_dots(rows: Sequence[Row], channels: Mapping[str, Any], colour: Mapping[str, str]) -> Spec:
+    point_channels = {name: channel for name, channel in channels.items() if name != "color" or not colour}
+    return layer(rows, "point", point_channels, filled=True, shape="circle", size=14, opacity=0.5, clip=True, **colour)
 
 
-def _whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
+def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
     """Intervals, dark upon bars and else in the colour of their points."""
     if not rows:
         return []
     place, along = ("y", "x") if drawn.lying else ("x", "y")
-    kept = {name: channel for name, channel in channels.items() if name not in (place, along)}
+    rule_channels = {name: channel for name, channel in channels.items() if name not in (place, along)}
     colour = {} if drawn.colors and not drawn.bars else {"color": INK if drawn.bars else BLUE}
     if drawn.bars:
-        kept.pop("color", None)
+        rule_channels.pop("color", None)
     value, look = channels[along], {"clip": True, "opacity": 1, **colour}
-    rule = {**kept, place: channels[place], along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
+    rule = {**rule_channels, place: channels[place], along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
     parts = [layer(rows, "rule", rule, strokeWidth=1.3, **look)]
     parts += [
-        layer(rows, "tick", {**kept, place: channels[place], along: {**value, "field": end}}, size=6, thickness=1.3,
-              orient="vertical" if drawn.lying else "horizontal", **look)
+        layer(
+            rows,
+            "tick",
+            {**rule_channels, place: channels[place], along: {**value, "field": end}},
+            size=6,
+            thickness=1.3,
+            orient="vertical" if drawn.lying else "horizontal",
+            **look,
+        )
         for end in ("low", "high")
-    ]  # fmt: skip
+    ]
     return [shared(*parts)]
 
 
 # Words
 
 
-def _how(plot: SettingsPlot) -> str:
+def _describe_plot(plot: SettingsPlot) -> str:
     points = [point for panel in plot.panels for point in panel.points]
     if not any(point.mean.low is not None for point in points):
         return "Single trials: there are no intervals" if points else "Nothing to draw"
     counts = sorted({point.mean.n for point in points})
     if counts == [1]:
-        dots = "; dots: single iterations" if _dotted(plot) else ""
+        dots = "; dots: single iterations" if _shows_trials(plot) else ""
         return f"Means of the iterations of one run with {100 * plot.level:g} % intervals{dots}"
     of = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     hollow = "; hollow: one trial" if any(point.mean.low is None for point in points) else ""
-    dots = "; dots: single trials" if _dotted(plot) else ""
+    dots = "; dots: single trials" if _shows_trials(plot) else ""
     apart = len({panel.scale for panel in plot.panels}) > len({panel.metric for panel in plot.panels})
     scales = "; panels have scales of their own" if apart else ""
     return f"Means of {of} trials with {100 * plot.level:g} % intervals{dots}{hollow}{scales}"
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     return text if text.endswith(".") else f"{text}."

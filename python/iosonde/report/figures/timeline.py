@@ -11,7 +11,7 @@ from .figure import Figure
 from .vocabulary import BLUE, ORANGE, VERMILION, Row, layer, legend, names, number, short, view
 
 _ROW, _LEAST, _MOST = 15, 34, 480  # px
-_NAMED = 24  # ranks on the axis
+_MAX_LABELS = 24  # ranks on the axis
 _KINDS = {"": ("on time", BLUE), "late": ("started late", ORANGE), "last": ("finished last", VERMILION)}
 
 
@@ -19,7 +19,7 @@ def timeline_figure(timeline: Timeline) -> Figure:
     """One row per rank, first rank on top; late starters and the last finisher stand out."""
     divisor, unit = human_scale(max((span.end_s for span in timeline.spans), default=1.0), "s")
     ranks = [str(span.rank) for span in timeline.spans]
-    every = max(1, math.ceil(len(ranks) / _NAMED))
+    every = max(1, math.ceil(len(ranks) / _MAX_LABELS))
     marks = [mark for mark in _KINDS if any(span.mark == mark for span in timeline.spans)]
     colour = legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8)
     since = "after the first start" if timeline.comparable else "since its own start"

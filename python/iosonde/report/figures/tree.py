@@ -33,54 +33,69 @@ def is_cut(nodes: Sequence[Mapping[str, Any]]) -> bool:
 
 def tree_figure(item: TreeDrawing) -> Figure:
     """The tree down to where it has 8 leaves, leaves side by side, a branch above the middle of its two."""
-    shown, leaves = shown_nodes(item.nodes), [0]
+    numbers, leaves = shown_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
-    _place(item.nodes, shown, 0, 0, leaves, place)
+    _place(item.nodes, numbers, 0, 0, leaves, place)
     values = [node["value"] for node in item.nodes if "value" in node]
     divisor, unit = common_scale(values, item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
-    boxes = [_box(item.nodes[number], number in shown, place[number], (divisor, unit), names) for number in place]
+    boxes = [
+        _build_box(item.nodes[number], number in numbers, place[number], (divisor, unit), names) for number in place
+    ]
     edges = [
-        {"x": place[number][0], "y": place[number][1] + _BOX[1] / 2, "x2": place[child][0],
-         "y2": place[child][1] - _BOX[1] / 2, "said": word}
-        for number in sorted(shown) for child, word in _children(item.nodes[number])
-    ]  # fmt: skip
+        {
+            "x": place[number][0],
+            "y": place[number][1] + _BOX[1] / 2,
+            "x2": place[child][0],
+            "y2": place[child][1] - _BOX[1] / 2,
+            "said": word,
+        }
+        for number in sorted(numbers)
+        for child, word in _children(item.nodes[number])
+    ]
     width, height = leaves[0] * _LEAF, max(y for _, y in place.values()) + _BOX[1] / 2 + 2
-    spec = view(*_layers(boxes, edges, (width, height)), width=width, height=round(height))
+    spec = view(*_draw_layers(boxes, edges, (width, height)), width=width, height=round(height))
     measured = f", {unit}" if unit and not names else ""
     title = f"{item.response}: the tree" + (" (its top)" if is_cut(item.nodes) else "") + measured
     what = "the likeliest class of each leaf with the share of its rows" if names else "the mean of each leaf"
     return Figure(spec, title, f"The tree of {item.response}: questions, and {what}.")
 
 
-def _layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) -> list[Spec]:
-    x, y = ({"field": name, "type": "quantitative", "axis": None,
-             "scale": {"domain": ends, "nice": False, "zero": False}}
-            for name, ends in (("x", [0, size[0]]), ("y", [size[1], 0])))  # fmt: skip
+def _draw_layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) -> list[Spec]:
+    x, y = (
+        {"field": name, "type": "quantitative", "axis": None, "scale": {"domain": ends, "nice": False, "zero": False}}
+        for name, ends in (("x", [0, size[0]]), ("y", [size[1], 0]))
+    )
     at: Spec = {"x": x, "y": y}
     words = [{"x": (e["x"] + e["x2"]) / 2, "y": (e["y"] + e["y2"]) / 2, "said": e["said"]} for e in edges]
-    leaves, asked = ([box for box in boxes if box["leaf"] is leaf] for leaf in (True, False))
-    lines = [layer(edges, "rule", {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}}, color=RULE),
-             layer(words, "text", {**at, "text": {"field": "said"}}, fontSize=11, color=MUTED, stroke=PAPER,
-                   strokeWidth=0)]  # fmt: skip
-    frames = [layer(rows, "rect", at, width=_BOX[0], height=_BOX[1], cornerRadius=4, fill=PAPER, stroke=colour)
-              for rows, colour in ((asked, MUTED), (leaves, BLUE)) if rows]  # fmt: skip
-    texts = [layer(boxes, "text", {**at, "text": {"field": field}}, dy=dy, fontSize=11.5, color=INK, baseline="middle")
-             for field, dy in (("first", -7), ("second", 8))]  # fmt: skip
+    leaves, branches = ([box for box in boxes if box["leaf"] is leaf] for leaf in (True, False))
+    lines = [
+        layer(edges, "rule", {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}}, color=RULE),
+        layer(words, "text", {**at, "text": {"field": "said"}}, fontSize=11, color=MUTED, stroke=PAPER, strokeWidth=0),
+    ]
+    frames = [
+        layer(rows, "rect", at, width=_BOX[0], height=_BOX[1], cornerRadius=4, fill=PAPER, stroke=colour)
+        for rows, colour in ((branches, MUTED), (leaves, BLUE))
+        if rows
+    ]
+    texts = [
+        layer(boxes, "text", {**at, "text": {"field": field}}, dy=dy, fontSize=11.5, color=INK, baseline="middle")
+        for field, dy in (("first", -7), ("second", 8))
+    ]
     return [*lines, *frames, *texts]
 
 
 def shown_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
     """The branches that are drawn: level by level, as long as no more than 8 leaves come of them."""
-    shown: set[int] = set()
+    drawn: set[int] = set()
     level = [0]
     while level:
         branches = [number for number in level if "factor" in nodes[number]]
-        if not branches or len(shown) + len(branches) + 1 > _MOST_LEAVES:
+        if not branches or len(drawn) + len(branches) + 1 > _MOST_LEAVES:
             break
-        shown |= set(branches)
+        drawn |= set(branches)
         level = [child for number in branches for child, _ in _children(nodes[number])]
-    return shown
+    return drawn
 
 
 def _children(node: Mapping[str, Any]) -> tuple[tuple[int, str], tuple[int, str]]:
@@ -88,9 +103,13 @@ def _children(node: Mapping[str, Any]) -> tuple[tuple[int, str], tuple[int, str]
 
 
 def _place(
-    nodes: Sequence[Mapping[str, Any]], shown: set[int], number: int, deep: int, leaves: list[int],
+    nodes: Sequence[Mapping[str, Any]],
+    shown: set[int],
+    number: int,
+    deep: int,
+    leaves: list[int],
     place: dict[int, tuple[float, float]],
-) -> float:  # fmt: skip
+) -> float:
     """Leaves side by side, a branch in the middle above its two. Returns the node's x."""
     if number not in shown:
         x = (leaves[0] + 0.5) * _LEAF
@@ -101,28 +120,36 @@ def _place(
     return x
 
 
-def _box(
+def _build_box(
     node: Mapping[str, Any], branch: bool, at: tuple[float, float], scale: tuple[float, str], names: Mapping[int, str]
 ) -> Row:
     rows = f"{node['n']} rows"
     if not branch and "classes" in node:
         shares = {int(number): count / node["n"] for number, count in node["classes"].items()}
-        ordered = sorted(shares.items(), key=lambda one: -one[1])
-        told = ", ".join(f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered)
+        ordered = sorted(shares.items(), key=lambda pair: -pair[1])
+        shares_text = ", ".join(
+            f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered
+        )
         here = f"{100 * shares[node['class']]:.0f} % of {rows}"
-        return _row(at, names[node["class"]], here, True, f"{told} of {rows}")
+        return _row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")
     if not branch:
         value = significant(node["value"] / scale[0]) if "factor" not in node else "…"
         return _row(at, value, rows, True, f"{value} {scale[1]}, {rows}")
     name = str(node["factor"])
-    asked = f"= {node['is']}?" if "is" in node else f"≤ {node['at_most']:.7g}?"
-    return _row(at, name, asked, False, f"{name} {asked} ({rows})")
+    question = f"= {node['is']}?" if "is" in node else f"≤ {node['at_most']:.7g}?"
+    return _row(at, name, question, False, f"{name} {question} ({rows})")
 
 
 def _row(at: tuple[float, float], first: str, second: str, leaf: bool, tip: str) -> Row:
-    return {"x": at[0], "y": at[1], "first": _cut(escape(first)), "second": _cut(escape(second)), "leaf": leaf,
-            "tip": tip}  # fmt: skip
+    return {
+        "x": at[0],
+        "y": at[1],
+        "first": _truncate_text(escape(first)),
+        "second": _truncate_text(escape(second)),
+        "leaf": leaf,
+        "tip": tip,
+    }
 
 
-def _cut(text: str) -> str:
+def _truncate_text(text: str) -> str:
     return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"

@@ -81,17 +81,22 @@ class LearningCurve:
 def predicted_figure(item: Predicted) -> Figure:
     """Points about the line of no error; logarithmic where the observed span a wide range."""
     divisor, unit = item.scale()
-    known = [float(value) for value in (*item.observed, *item.predicted)]
-    log = bool(known) and min(known) > 0 and max(item.observed) > _WIDE * min(item.observed)
-    ends = [short(min(known) / divisor), short(max(known) / divisor)] if known else []
+    values = [float(value) for value in (*item.observed, *item.predicted)]
+    log = bool(values) and min(values) > 0 and max(item.observed) > _WIDE * min(item.observed)
+    ends = [short(min(values) / divisor), short(max(values) / divisor)] if values else []
     x, y = _measured(f"observed{_of(unit)}", "x", log, ends), _measured(f"predicted{_of(unit)}", "y", log, ends)
     rows = [
-        {"x": short(seen / divisor), "y": short(guess / divisor),
-         "tip": f"observed {significant(seen / divisor, 4)} {unit}\npredicted {significant(guess / divisor, 4)} {unit}"}
-        for seen, guess in zip(item.observed, item.predicted, strict=True)
-    ]  # fmt: skip
-    line = layer([{"x": end, "y": end} for end in ends], "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.4,
-                 clip=True)  # fmt: skip
+        {
+            "x": short(observed / divisor),
+            "y": short(guess / divisor),
+            "tip": f"observed {significant(observed / divisor, 4)} {unit}\npredicted "
+            f"{significant(guess / divisor, 4)} {unit}",
+        }
+        for observed, guess in zip(item.observed, item.predicted, strict=True)
+    ]
+    line = layer(
+        [{"x": end, "y": end} for end in ends], "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.4, clip=True
+    )
     spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), line, height=220)
     title = f"{item.response}: {item.model}, rows not seen"
     return Figure(zoom(spec), title, f"Predicted against observed {item.response}, about the line of no error.")
@@ -100,8 +105,8 @@ def predicted_figure(item: Predicted) -> Figure:
 def sorted_figure(item: Predicted) -> Figure:
     """The rows in the order of what was observed: that as a line, the predicted as points about it."""
     divisor, unit = item.scale()
-    said = unit or item.response
-    x, y = number("rows, sorted by what was observed", room=6), number(said, "y", axis=flat(said), room=6)
+    unit_text = unit or item.response
+    x, y = number("rows, sorted by what was observed", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
     colour = legend(["observed", "predicted"], [VERMILION, BLUE])
     pairs = [("observed", item.observed), ("predicted", item.predicted)]
     observed, predicted = (
@@ -109,36 +114,57 @@ def sorted_figure(item: Predicted) -> Figure:
         for name, values in pairs
     )
     channels = {"x": x, "y": y, "color": colour}
-    spec = view(layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
-                layer(observed, "line", channels, strokeWidth=1.8, clip=True), height=220)  # fmt: skip
+    spec = view(
+        layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
+        layer(observed, "line", channels, strokeWidth=1.8, clip=True),
+        height=220,
+    )
     return Figure(zoom(spec), "Rows not seen", f"{item.response}: predicted rows about the observed, sorted.")
 
 
 def errors_figure(item: ModelErrors) -> Figure:
     """Bars with intervals; the noise of repeats and the mean of everything as lines."""
-    lines = [(name, value) for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
-             if value is not None]  # fmt: skip
+    lines = [
+        (name, value)
+        for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
+        if value is not None
+    ]
     divisor, unit = common_scale([value for value, _, _ in item.values], item.unit)
-    said = unique(item.names)
+    labels = unique(item.names)
     rows = [
-        {"y": name, "x": short(value / divisor), "low": None if low is None else short(low / divisor),
-         "high": None if high is None else short(high / divisor)}
-        for name, (value, low, high) in zip(said, item.values, strict=True)
-    ]  # fmt: skip
+        {
+            "y": name,
+            "x": short(value / divisor),
+            "low": None if low is None else short(low / divisor),
+            "high": None if high is None else short(high / divisor),
+        }
+        for name, (value, low, high) in zip(labels, item.values, strict=True)
+    ]
     x = number(f"mean |error|{_of(unit)}", zero=True, axis={"grid": True})
-    y = names("", said, "y", {"domain": False})
+    y = names("", labels, "y", {"domain": False})
     marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
-    dash = {"field": "series", "type": "nominal", "sort": None,
-            "legend": {"offset": 8, "symbolStrokeColor": VERMILION, "columns": 2, "symbolType": "stroke",
-                       "symbolSize": 200},
-            "scale": {"domain": [name for name, _ in lines],
-                      "range": [[1, 0] if name.startswith("noise") else [4, 3] for name, _ in lines]}}  # fmt: skip
+    dash = {
+        "field": "series",
+        "type": "nominal",
+        "sort": None,
+        "legend": {
+            "offset": 8,
+            "symbolStrokeColor": VERMILION,
+            "columns": 2,
+            "symbolType": "stroke",
+            "symbolSize": 200,
+        },
+        "scale": {
+            "domain": [name for name, _ in lines],
+            "range": [[1, 0] if name.startswith("noise") else [4, 3] for name, _ in lines],
+        },
+    }
     spec = view(
         layer(rows, "bar", {"x": x, "y": y}, color=BLUE, opacity=0.55, height={"band": 0.7}),
         *interval(rows, y, x, across=True),
         *([layer(marked, "rule", {"x": x, "strokeDash": dash}, color=VERMILION, strokeWidth=1.4)] if marked else []),
-        height=max(3, len(said)) * _ROW,
-    )  # fmt: skip
+        height=max(3, len(labels)) * _ROW,
+    )
     return Figure(spec, "Errors on rows not seen", f"Mean absolute error of models of {item.response}.")
 
 
@@ -148,29 +174,40 @@ def curve_figure(item: LearningCurve) -> Figure:
     errors = [error for points in item.lines.values() for _, error in points if error is not None]
     divisor, unit = common_scale(errors, item.unit)
     log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
-    said = dict(zip(item.lines, unique(item.lines), strict=True))
-    ticks = _ticks(n for points in item.lines.values() for n, _ in points)
+    titles = dict(zip(item.lines, unique(item.lines), strict=True))
+    ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
     x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
     what = f"mean |error|{_of(unit)}"
     y = number("", "y", log=log, zero=not log, axis={**flat(what), **_log_values(log, errors, divisor)})
     rows = [
-        {"x": n, "y": short(error / divisor), "series": said[name],
-         "tip": f"{said[name]}\n{n} rows: {significant(error / divisor)} {unit}"}
-        for name, points in item.lines.items() for n, error in points if error is not None
-    ]  # fmt: skip
+        {
+            "x": n,
+            "y": short(error / divisor),
+            "series": titles[name],
+            "tip": f"{titles[name]}\n{n} rows: {significant(error / divisor)} {unit}",
+        }
+        for name, points in item.lines.items()
+        for n, error in points
+        if error is not None
+    ]
     noise = [] if item.noise is None else [{"y": short(item.noise / divisor), "series": "noise of repeats"}]
-    series = [*said.values(), *(row["series"] for row in noise)]
-    colours = [MUTED if name == "mean of everything" else colour
-               for name, colour in zip(said.values(), _apart(len(said)), strict=True)]  # fmt: skip
+    series = [*titles.values(), *(row["series"] for row in noise)]
+    colours = [
+        MUTED if name == "mean of everything" else colour
+        for name, colour in zip(titles.values(), _model_colours(len(titles)), strict=True)
+    ]
     colour = legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
     channels = {"x": x, "y": y, "color": colour}
-    spec = view(layer(rows, "line", channels, strokeWidth=1.8), layer(rows, "point", channels, filled=True, size=40,
-                opacity=1), *([layer(noise, "rule", {"y": y, "color": colour}, strokeDash=[4, 4], strokeWidth=1.4)]
-                              if noise else []), height=220)  # fmt: skip
+    spec = view(
+        layer(rows, "line", channels, strokeWidth=1.8),
+        layer(rows, "point", channels, filled=True, size=40, opacity=1),
+        *([layer(noise, "rule", {"y": y, "color": colour}, strokeDash=[4, 4], strokeWidth=1.4)] if noise else []),
+        height=220,
+    )
     return Figure(spec, "Learning curve", f"Error of models of {item.response} by the rows that they learn from.")
 
 
-def _apart(count: int) -> list[str]:
+def _model_colours(count: int) -> list[str]:
     """Colours of the models; vermilion is left to the noise."""
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
 
@@ -191,7 +228,7 @@ def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
     return {"values": [short(tick) for tick in ticks], "labelExpr": PLAIN} if log else {}
 
 
-def _ticks(sizes: Iterable[int]) -> list[int]:
+def _thin_ticks(sizes: Iterable[int]) -> list[int]:
     """Those that stand far enough apart."""
     ticks: list[int] = []
     for n in sorted(set(sizes)):

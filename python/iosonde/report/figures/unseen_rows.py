@@ -26,19 +26,19 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
     y = number("class", "y", axis=flat(f"{'class' if item.errors.own else 'speed class'}, of {item.n_classes}"), room=6)
     colour = legend(_NAMES, [VERMILION, BLUE])
     pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
-    errors = [{"x": place, "y": seen, "y2": guess} for place, (seen, guess) in pairs if seen != guess]
-    observed = [{"x": place, "y": seen, "series": _NAMES[0]} for place, (seen, _) in pairs]
-    predicted = [{"x": place, "y": guess, "series": _NAMES[1], "tip": f"class {guess}, observed {seen}"}
-                 for place, (seen, guess) in pairs]  # fmt: skip
+    errors = [{"x": place, "y": actual, "y2": guess} for place, (actual, guess) in pairs if actual != guess]
+    observed = [{"x": place, "y": actual, "series": _NAMES[0]} for place, (actual, _) in pairs]
+    predicted = [{"x": place, "y": guess, "series": _NAMES[1], "tip": f"class {guess}, observed {actual}"}
+                 for place, (actual, guess) in pairs]  # fmt: skip
     channels: Spec = {"x": x, "y": y, "color": colour}
     spec = view(
         layer(errors, "rule", {"x": x, "y": y, "y2": {"field": "y2"}}, color=MUTED, opacity=0.5, clip=True),
         layer(predicted, "point", channels, filled=True, size=22, opacity=0.6, clip=True),
         layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True), height=220,
     )  # fmt: skip
-    said = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
-    return Figure(zoom(spec), f"Classes of rows not seen:\n{said}",
-                  f"Speed classes of {response}, sorted by the observed one: {said}.")  # fmt: skip
+    caption = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
+    return Figure(zoom(spec), f"Classes of rows not seen:\n{caption}",
+                  f"Speed classes of {response}, sorted by the observed one: {caption}.")  # fmt: skip
 
 
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
@@ -46,25 +46,25 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     divisor, unit = common_scale(item.observed.tolist(), unit)
     colour = legend(_NAMES, [VERMILION, BLUE])
     channels: Spec = {
-        "x": _axis(item),
+        "x": _axis_channel(item),
         "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
         "color": colour,
     }
-    seen, said = (
+    observed, predicted = (
         [{"x": _place(item, level), "y": short(value / divisor), "series": name,
           "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip()}
          for level, value in zip(item.levels, values.tolist(), strict=True)]
         for name, values in zip(_NAMES, (item.observed, item.predicted), strict=True)
     )  # fmt: skip
-    spec = view(layer(seen, "point", channels, filled=False, size=40, strokeWidth=1.3),
-                layer(said, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
-    held = f" at {', '.join(item.held)}" if item.held else ""
+    spec = view(layer(observed, "point", channels, filled=False, size=40, strokeWidth=1.3),
+                layer(predicted, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
+    fixed_levels = f" at {', '.join(item.held)}" if item.held else ""
     varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
-    return Figure(zoom(spec) if item.factor.numeric else spec, f"Rows not seen{held}{varied}",
-                  f"{response} observed and predicted against {item.factor.name}{held}.")  # fmt: skip
+    return Figure(zoom(spec) if item.factor.numeric else spec, f"Rows not seen{fixed_levels}{varied}",
+                  f"{response} observed and predicted against {item.factor.name}{fixed_levels}.")  # fmt: skip
 
 
-def _axis(item: UnseenAgainst) -> Spec:
+def _axis_channel(item: UnseenAgainst) -> Spec:
     feature = item.factor
     if not feature.numeric:
         return names(feature.name, [level_shown(level, feature.unit) for level in feature.levels])

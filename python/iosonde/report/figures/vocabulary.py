@@ -47,70 +47,110 @@ CONFIG: Spec = {
     "font": FONT,
     "background": "transparent",
     "view": {"stroke": None},
-    "title": {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": 600, "color": INK, "offset": 10,
-              "lineHeight": 15, "limit": 460, "aria": False},
-    "axis": {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": "normal", "titleFontSize": 11,
-             "labelFontSize": 11, "domainColor": RULE, "tickColor": RULE, "gridColor": GRID, "tickSize": 4,
-             "titlePadding": 6, "labelLimit": 180, "titleLimit": 320, "aria": False},
+    "title": {
+        "anchor": "start",
+        "frame": "group",
+        "fontSize": 12,
+        "fontWeight": 600,
+        "color": INK,
+        "offset": 10,
+        "lineHeight": 15,
+        "limit": 460,
+        "aria": False,
+    },
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": "normal",
+        "titleFontSize": 11,
+        "labelFontSize": 11,
+        "domainColor": RULE,
+        "tickColor": RULE,
+        "gridColor": GRID,
+        "tickSize": 4,
+        "titlePadding": 6,
+        "labelLimit": 180,
+        "titleLimit": 320,
+        "aria": False,
+    },
     "axisX": {"grid": False, "labelOverlap": "greedy", "labelSeparation": 4},
     "axisY": {"domain": False, "ticks": False, "labelPadding": 5},
-    "legend": {"orient": "top", "direction": "horizontal", "title": None, "labelColor": MUTED, "labelFontSize": 11,
-               "symbolSize": 70, "labelLimit": 220, "columnPadding": 14, "rowPadding": 3, "offset": 27,
-               "symbolOpacity": 1, "aria": False,
-               "layout": {"top": {"direction": "vertical", "anchor": "start", "margin": 4}}},
+    "legend": {
+        "orient": "top",
+        "direction": "horizontal",
+        "title": None,
+        "labelColor": MUTED,
+        "labelFontSize": 11,
+        "symbolSize": 70,
+        "labelLimit": 220,
+        "columnPadding": 14,
+        "rowPadding": 3,
+        "offset": 27,
+        "symbolOpacity": 1,
+        "aria": False,
+        "layout": {"top": {"direction": "vertical", "anchor": "start", "margin": 4}},
+    },
     "mark": {"aria": False},
     "concat": {"spacing": 34},
-}  # fmt: skip
+}
 
 
 def short(value: float | None) -> float | None:
     """``value`` with digits enough to draw it, a whole one without ``.0``; None for what is not a number."""
     if value is None or not math.isfinite(value):
         return None
-    made = float(f"{value:.{_DIGITS}g}")
-    return int(made) if made.is_integer() and abs(made) < _LARGE else made
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < _LARGE else rounded
 
 
 def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -> Spec:
     """Layers upon each other."""
-    known: dict[str, Any] = {}
-    return {"width": width, "height": height, "layer": [_once(one, known) for one in layers], **more}
+    defaults: dict[str, Any] = {}
+    return {
+        "width": width,
+        "height": height,
+        "layer": [_drop_repeated_scales(layer, defaults) for layer in layers],
+        **more,
+    }
 
 
-def _once(one: Any, known: dict[str, Any]) -> Spec:
+def _drop_repeated_scales(layer_spec: Any, defaults: dict[str, Any]) -> Spec:
     """A layer without the scales, axes and legends that a layer below has said already: layers share them."""
-    if "layer" in one:
-        return {**one, "layer": [_once(inner, known) for inner in one["layer"]]}
+    if "layer" in layer_spec:
+        return {**layer_spec, "layer": [_drop_repeated_scales(inner, defaults) for inner in layer_spec["layer"]]}
     channels = {}
-    for name, channel in one["encoding"].items():
-        said = {key: channel[key] for key in ("scale", "axis", "legend") if key in channel}
-        again = said and known.setdefault(name, said) == said and known[name] is not said
-        channels[name] = {key: channel[key] for key in channel if key not in said} if again else channel
-    return {**one, "encoding": channels}
+    for name, channel in layer_spec["encoding"].items():
+        scales = {key: channel[key] for key in ("scale", "axis", "legend") if key in channel}
+        again = scales and defaults.setdefault(name, scales) == scales and defaults[name] is not scales
+        channels[name] = {key: channel[key] for key in channel if key not in scales} if again else channel
+    return {**layer_spec, "encoding": channels}
 
 
 def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> Spec:
     """One kind of mark over its own rows; ``tip`` in a row is the text of its tooltip."""
-    values, shown = list(rows), dict(channels)
+    values, encoding = list(rows), dict(channels)
     if any("tip" in row for row in values):
-        shown["tooltip"] = {"field": "tip", "type": "nominal"}
-    fields = {channel["field"] for channel in shown.values() if "field" in channel}
-    return {"data": {"values": [_drawn(row, fields) for row in values]}, "mark": {"type": mark, **properties},
-            "encoding": shown}  # fmt: skip
+        encoding["tooltip"] = {"field": "tip", "type": "nominal"}
+    fields = {channel["field"] for channel in encoding.values() if "field" in channel}
+    return {
+        "data": {"values": [_drawn(row, fields) for row in values]},
+        "mark": {"type": mark, **properties},
+        "encoding": encoding,
+    }
 
 
 def _drawn(row: Row, fields: set[str]) -> Row:
     """What of a row is drawn."""
-    kept = {key: value for key, value in row.items() if key in fields}
-    return {**kept, "tip": _lines(row["tip"])} if "tip" in kept else kept
+    fields_drawn = {key: value for key, value in row.items() if key in fields}
+    return {**fields_drawn, "tip": _lines(row["tip"])} if "tip" in fields_drawn else fields_drawn
 
 
 def shared(*layers: Spec) -> Spec:
     """Layers of the same rows, which stand in it once."""
     rows: list[Row] = []
-    for parts in zip(*(one["data"]["values"] for one in layers), strict=True):
+    for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True):
         rows.append({key: value for part in parts for key, value in part.items()})
-    without = [{key: value for key, value in one.items() if key != "data"} for one in layers]
+    without = [{key: value for key, value in layer.items() if key != "data"} for layer in layers]
     return {"data": {"values": rows}, "layer": without}
 
 
@@ -120,12 +160,19 @@ def _lines(text: str) -> str:
 
 def label(text: str) -> str:
     """A label that is text, cut where it is long."""
-    said = escape(text)
-    return said if len(said) <= _MOST_LABEL else said[: _MOST_LABEL - 1] + "…"
+    text_escaped = escape(text)
+    return text_escaped if len(text_escaped) <= _MOST_LABEL else text_escaped[: _MOST_LABEL - 1] + "…"
 
 
-def number(title: str, field: str = "x", domain: Sequence[float] | None = None, log: bool = False, zero: bool = False,
-           axis: Mapping[str, Any] | None = None, room: int = 0) -> Spec:  # fmt: skip
+def number(
+    title: str,
+    field: str = "x",
+    domain: Sequence[float] | None = None,
+    log: bool = False,
+    zero: bool = False,
+    axis: Mapping[str, Any] | None = None,
+    room: int = 0,
+) -> Spec:
     """A quantitative channel: plain numbers, the unit in ``title``. ``room`` is left at the ends, px."""
     scale: dict[str, Any] = {"type": "log"} if log else {"type": "linear", "zero": zero}
     scale["nice"] = domain is None and not log and not room
@@ -148,33 +195,50 @@ def decades(least: float, most: float) -> list[float]:
 
 def flat(title: str) -> Spec:
     """A title of a vertical axis that stands above it and reads from left to right."""
-    return {"title": label(title) or None, "titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom",
-            "titleAnchor": "end", "titleX": 0, "titleY": -7}  # fmt: skip
+    return {
+        "title": label(title) or None,
+        "titleAngle": 0,
+        "titleAlign": "left",
+        "titleBaseline": "bottom",
+        "titleAnchor": "end",
+        "titleX": 0,
+        "titleY": -7,
+    }
 
 
 def names(title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str, Any] | None = None) -> Spec:
     """A channel of names in the order of ``domain``, each in a band of its own."""
-    return {"field": field, "type": "nominal", "scale": {"domain": list(domain)}, "sort": None,
-            "axis": {"title": label(title) or None, "labelAngle": 0, "ticks": False, **(axis or {})}}  # fmt: skip
+    return {
+        "field": field,
+        "type": "nominal",
+        "scale": {"domain": list(domain)},
+        "sort": None,
+        "axis": {"title": label(title) or None, "labelAngle": 0, "ticks": False, **(axis or {})},
+    }
 
 
 def unique(texts: Iterable[str]) -> list[str]:
     """Names that can be told apart: what looks the same gets a number."""
-    seen: dict[str, int] = {}
-    found = []
+    counts: dict[str, int] = {}
+    labels = []
     for text in map(escape, texts):
-        seen[text] = seen.get(text, 0) + 1
-        found.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
-    return found
+        counts[text] = counts.get(text, 0) + 1
+        labels.append(text if counts[text] == 1 else f"{text} ({counts[text]})")
+    return labels
 
 
 def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
     """Colours of named series, explained above the figure in lines that fit."""
     longest = max((len(name) for name in domain), default=0) + 4
     columns = max(1, min(len(domain), _LEGEND_CHARACTERS // longest))
-    shown = {"columns": columns, **more} if len(domain) > 0 else None
-    return {"field": "series", "type": "nominal", "sort": None, "legend": shown,
-            "scale": {"domain": list(domain), "range": list(colours)}}  # fmt: skip
+    options = {"columns": columns, **more} if len(domain) > 0 else None
+    return {
+        "field": "series",
+        "type": "nominal",
+        "sort": None,
+        "legend": options,
+        "scale": {"domain": list(domain), "range": list(colours)},
+    }
 
 
 def colours_of(count: int, first: int = 0) -> list[str]:
@@ -190,27 +254,33 @@ def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None
     return float(f"{low / divisor:.{_DIGITS}g}"), float(f"{high / divisor:.{_DIGITS}g}")
 
 
-def interval(rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8,
-             **properties: Any) -> list[Spec]:  # fmt: skip
+def interval(
+    rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8, **properties: Any
+) -> list[Spec]:
     """Bars from ``low`` to ``high`` with caps; ``across`` for those that lie. ``place`` is where they stand."""
-    known = [{key: row[key] for key in row if key != "tip"} for row in rows if row.get("low") is not None]
-    if not known:
+    bounded_rows = [{key: row[key] for key in row if key != "tip"} for row in rows if row.get("low") is not None]
+    if not bounded_rows:
         return []
     at, along = ("y", "x") if across else ("x", "y")
     channels: dict[str, Any] = {at: place, along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
     look = {"color": INK, "strokeWidth": 1.6, "clip": True, "opacity": 1, **properties}
-    parts = [layer(known, "rule", channels, **look)]
+    parts = [layer(bounded_rows, "rule", channels, **look)]
     if cap:
         thick = {"size": cap, "thickness": look.pop("strokeWidth"), "orient": "vertical" if across else "horizontal"}
-        parts += [layer(known, "tick", {at: place, along: {**value, "field": end}}, **look, **thick)
-                  for end in ("low", "high")]  # fmt: skip
+        parts += [
+            layer(bounded_rows, "tick", {at: place, along: {**value, "field": end}}, **look, **thick)
+            for end in ("low", "high")
+        ]
     return [shared(*parts)]
 
 
 def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
     """Rows of a line; what is not known is left out."""
-    return [{"x": short(x), "y": short(y / divisor), **more}
-            for x, y in zip(xs, ys, strict=True) if y is not None and short(y) is not None]  # fmt: skip
+    return [
+        {"x": short(x), "y": short(y / divisor), **more}
+        for x, y in zip(xs, ys, strict=True)
+        if y is not None and short(y) is not None
+    ]
 
 
 def zoom(spec: Spec) -> Spec:
@@ -226,25 +296,33 @@ def page_spec(spec: Spec, fixed: bool = False) -> Any:
     """For the page: as wide as its place, or as it is (``fixed``); colours by the page's variables. Data is left as it
     is."""
     wide = {} if fixed else {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {**_painted(spec), **wide}
+    return {**_apply_variables(spec), **wide}
 
 
 _VARIABLES = {
-    INK: "var(--ink)", MUTED: "var(--muted)", RULE: "var(--rule)", GRID: "var(--grid)", PAPER: "var(--paper)",
-    VERMILION: "var(--last)", ORANGE: "var(--late)", BLUE: "var(--bar)", SERIES[2]: "var(--series-2)",
-    SERIES[3]: "var(--series-3)", SERIES[5]: "var(--series-5)",
-}  # fmt: skip
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    RULE: "var(--rule)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    VERMILION: "var(--last)",
+    ORANGE: "var(--late)",
+    BLUE: "var(--bar)",
+    SERIES[2]: "var(--series-2)",
+    SERIES[3]: "var(--series-3)",
+    SERIES[5]: "var(--series-5)",
+}
 
 
-def _painted(value: Any) -> Any:
+def _apply_variables(value: Any) -> Any:
     if isinstance(value, Mapping):
-        kept = ("values", "text", "title", "domain")
-        return {key: item if key in kept else _painted(item) for key, item in value.items()}
+        text_keys = ("values", "text", "title", "domain")
+        return {key: item if key in text_keys else _apply_variables(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_painted(item) for item in value]
+        return [_apply_variables(item) for item in value]
     return _VARIABLES.get(value, value) if isinstance(value, str) else value
 
 
 def page_config() -> Any:
     """The theme in the page's variables."""
-    return _painted(CONFIG)
+    return _apply_variables(CONFIG)

@@ -57,31 +57,41 @@ class LossDrawings:
 
 def shares_of(bound: Bound) -> ShareDrawings:
     """Every cell in one unit, on an axis from 0 to the bound, or to the greatest share above it."""
-    divisor, unit = human_scale(max(one.bound for one in bound.shares), "bytes/s")
-    most = max([1.0, *(one.share.value for one in bound.shares if one.share.value is not None)])
-    rows = tuple(_row(one, divisor, most) for one in bound.shares)
+    divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
+    most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
+    rows = tuple(_row(share, divisor, most) for share in bound.shares)
     return ShareDrawings(unit, rows, rows if len(rows) <= SEEN else _seen(rows))
 
 
 def _seen(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
     """Those above the bound, the lowest and the highest share."""
-    known = [row for row in rows if row.share.share.value is not None]
-    ends = [pick(known, key=lambda row: row.share.share.value or 0.0) for pick in (min, max)] if known else []
+    measured_rows = [row for row in rows if row.share.share.value is not None]
+    ends = (
+        [pick(measured_rows, key=lambda row: row.share.share.value or 0.0) for pick in (min, max)]
+        if measured_rows
+        else []
+    )
     above = [row for row in rows if row.share.verdict][:_MOST_ABOVE]
-    kept = {id(row) for row in (*ends, *above)}
-    return tuple(row for row in rows if id(row) in kept)
+    row_ids = {id(row) for row in (*ends, *above)}
+    return tuple(row for row in rows if id(row) in row_ids)
 
 
-def _row(one: BoundShare, divisor: float, most: float) -> ShareRow:
-    def place(value: float) -> float:
+def _row(share: BoundShare, divisor: float, most: float) -> ShareRow:
+    def scale_place(value: float) -> float:
         return round(min(max(value / most, 0.0), 1.0) * BAR_WIDTH, 1)
 
-    low, high, value = one.share.low, one.share.high, one.share.value
-    ends = None if low is None or high is None else (place(low), place(high))
-    x = None if value is None else place(value)
-    bound = significant(one.bound / divisor, 4)
+    low, high, value = share.share.low, share.share.high, share.share.value
+    ends = None if low is None or high is None else (scale_place(low), scale_place(high))
+    x = None if value is None else scale_place(value)
+    bound = significant(share.bound / divisor, 4)
     return ShareRow(
-        one, estimate_parts(one.measured, divisor), bound, estimate_parts(one.share, 0.01), x, ends, place(1.0)
+        share,
+        estimate_parts(share.measured, divisor),
+        bound,
+        estimate_parts(share.share, 0.01),
+        x,
+        ends,
+        scale_place(1.0),
     )
 
 

@@ -21,25 +21,25 @@ def compiled_templates(environment: Environment) -> BytecodeCache | None:
     could write there."""
     from jinja2 import FileSystemBytecodeCache
 
-    made_by = _made_by(environment)
+    digest = _environment_digest(environment)
 
-    class Kept(FileSystemBytecodeCache):
+    class ToleratingBytecodeCache(FileSystemBytecodeCache):
         """A full disk costs the time of compiling, not the page."""
 
         def get_source_checksum(self, source: str) -> str:
-            return super().get_source_checksum(made_by + source)
+            return super().get_source_checksum(digest + source)
 
         def dump_bytecode(self, bucket: Any) -> None:
             with suppress(OSError):
                 super().dump_bytecode(bucket)
 
     folder = own_cache_folder()
-    return None if folder is None else Kept(str(folder), "page-%s.cache")
+    return None if folder is None else ToleratingBytecodeCache(str(folder), "page-%s.cache")
 
 
-def _made_by(environment: Environment) -> str:
+def _environment_digest(environment: Environment) -> str:
     """Return all that the compiled code depends on besides the template: Jinja looks for filters, and evaluates
     constants, when it compiles."""
-    names = (sorted(known) for known in (environment.filters, environment.tests, environment.globals))
+    names = (sorted(registry) for registry in (environment.filters, environment.tests, environment.globals))
     switches = (environment.autoescape, environment.trim_blocks, environment.lstrip_blocks, environment.undefined)
     return repr((version("jinja2"), __version__, *names, *switches))

@@ -21,13 +21,27 @@ KINDS = _PLACED, _SPREAD, _BY, _SCORES, _SHARES = "placed", "spread", "by", "sco
 
 def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """The page as HTML text. ``say`` is told what made this slower than it need be."""
-    drawn = list(_figures(page))
-    of_kind = {kind: [(name, one.title, one.description) for name, one in drawn if name.rpartition("-")[0] == kind]
-               for kind in KINDS}  # fmt: skip
-    specs = {name: page_spec({key: value for key, value in one.spec.items() if key != "title"}) for name, one in drawn}
-    made = page.corpus
-    return drawn_page("corpus.html", specs, say, page=page, made=made, drawn=of_kind, text=list(lines(made)),
-                      heading=page.headline, explained=_explained(made), share=share)  # fmt: skip
+    drawn = list(_iterate_figures(page))
+    by_kind = {
+        kind: [(name, figure.title, figure.description) for name, figure in drawn if name.rpartition("-")[0] == kind]
+        for kind in KINDS
+    }
+    specs = {
+        name: page_spec({key: value for key, value in figure.spec.items() if key != "title"}) for name, figure in drawn
+    }
+    corpus = page.corpus
+    return drawn_page(
+        "corpus.html",
+        specs,
+        say,
+        page=page,
+        made=corpus,
+        drawn=by_kind,
+        text=list(lines(corpus)),
+        heading=page.headline,
+        explained=_explained(corpus),
+        share=share,
+    )
 
 
 def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
@@ -36,19 +50,22 @@ def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] =
     say(f"the page: {path}")
 
 
-def _figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
-    made, known = page.corpus, [one for one in page.corpus.phases if len(one.values) > 1]
+def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
+    corpus, phases = page.corpus, [phase for phase in page.corpus.phases if len(phase.values) > 1]
     kinds = {
-        _PLACED: [figures.placed(made)] if any(one.placed for one in made.phases) else [],
-        _SPREAD: figures.panels(made),
-        _BY: [figures.by_covariate(one.phase, one.name, made.units.get(one.name, "")) for one in page.by],
-        _SCORES: [figures.scores(made)] if len(made.scores) > 1 else [],
-        _SHARES: [figures.distribution(one) for one in known],
-    }  # fmt: skip
+        _PLACED: [figures.placed(corpus)] if any(phase.placed for phase in corpus.phases) else [],
+        _SPREAD: figures.panels(corpus),
+        _BY: [
+            figures.by_covariate(covariate.phase, covariate.name, corpus.units.get(covariate.name, ""))
+            for covariate in page.by
+        ],
+        _SCORES: [figures.scores(corpus)] if len(corpus.scores) > 1 else [],
+        _SHARES: [figures.distribution(phase) for phase in phases],
+    }
     for kind, several in kinds.items():
-        yield from ((f"{kind}-{number}", one) for number, one in enumerate(several, 1))
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(several, 1))
 
 
 def _explained(made: Corpus) -> list[tuple[str, list[str]]]:
     """(number, the share that each covariate explains of it): a table."""
-    return [(one.title, [share(one.explained[name].share) for name in made.on]) for one in made.phases]
+    return [(phase.title, [share(phase.explained[name].share) for name in made.on]) for phase in made.phases]

@@ -1,6 +1,6 @@
 """Make the environment of the pages' templates, with every filter that any of them uses.
 
-Jinja escapes what it is given, and ``_plain`` makes control characters visible first.
+Jinja escapes what it is given, and ``_plain_value`` makes control characters visible first.
 """
 
 from __future__ import annotations
@@ -30,60 +30,64 @@ def make_environment(names: Collection[str] = ()) -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_plain,
+        finalize=_plain_value,
     )
     environment.filters |= {
-        "csv_text": _csv_text, "figure_value": _cell_text, "chance": _chance, "digits": in_file, "unbroken": _unbroken,
-        "sentence": _capitalizer(names),
-    }  # fmt: skip
+        "csv_text": _csv_text,
+        "figure_value": _cell_text,
+        "chance": _format_p_value,
+        "digits": in_file,
+        "unbroken": _join_numbers,
+        "sentence": _make_capitalizer(names),
+    }
     environment.bytecode_cache = compiled_templates(environment)
     return environment
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """What a template prints: control and direction-turning characters visible, None nothing."""
     if value is None:
         return ""
     return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _unbroken(text: str) -> Any:
+def _join_numbers(text: str) -> Any:
     """The text with every number, its interval (``0.72–1.77``) and unit on one line."""
     from markupsafe import Markup
     from markupsafe import escape as escape_html
 
-    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
+    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain_value(text)))))
 
 
-def _capitalizer(names: Collection[str]) -> Callable[[str], str]:
+def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
     """Return a filter that begins a sentence with a capital, unless its first word is one of the names."""
 
-    def sentence(text: str) -> str:
+    def capitalize_sentence(text: str) -> str:
         first = text.split(" ", 1)[0].rstrip(":,")
         return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
 
-    return sentence
+    return capitalize_sentence
 
 
 def _csv_text(table: DataTable) -> Any:
     """The table as CSV to be read, with plain line ends; what cannot be printed is visible, as in the page's tables."""
     from markupsafe import escape as escape_html
 
-    rows = tuple(tuple(_plain(cell) for cell in row) for row in table.rows)
-    seen = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
-    return escape_html(seen.to_csv().replace("\r\n", "\n"))
+    rows = tuple(tuple(_plain_value(cell) for cell in row) for row in table.rows)
+    csv_table = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
+    return escape_html(csv_table.to_csv().replace("\r\n", "\n"))
 
 
 def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_cell_text(one)}".rstrip() for name, one in value.items())
+        return ", ".join(f"{name} {_cell_text(item)}".rstrip() for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return "; ".join(map(_cell_text, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _chance(p: float) -> str:
+def _format_p_value(p: float) -> str:
     """A p-value: two digits, and none that nobody can believe."""
     return "< 0.0001" if p < 1e-4 else significant(p, 2)

@@ -31,56 +31,65 @@ MEAN = "mean of everything"
 
 def page_specs(page: Page) -> dict[str, Any]:
     """Place → specification without its title, which the page says itself."""
-    return {place: page_spec(_untitled(figure.spec), place.startswith(_FIXED)) for place, figure in _figures(page)}
+    return {
+        place: page_spec(_remove_title(figure.spec), place.startswith(_FIXED))
+        for place, figure in _iterate_figures(page)
+    }
 
 
-def _untitled(spec: Spec) -> Spec:
+def _remove_title(spec: Spec) -> Spec:
     return {key: value for key, value in spec.items() if key != "title"}
 
 
-def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
+def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
     kinds: list[tuple[str, list[Figure | None]]] = [
         ("settings", [None if page.settings is None else settings_figure(page.settings)]),
         ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
-        ("latency", [None if one.empty else latency_figure(one, page.axis) for one in page.latencies.items]),
+        ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
         ("slow", [None if page.slow is None else diagnose.figure(page.slow)]),
-        ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),
-        ("questions", [question_figure(one) for one in page.questions]),
-        ("losses", [waterfall_figure(bars) for one in page.bound.items for bars in one.losses]),
+        ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
+        ("questions", [question_figure(question) for question in page.questions]),
+        ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),
     ]
     for number, model in enumerate(page.models.items, 1):
         kinds.append((f"model-{number}", list(regression_figures(model.plots, model.unit))))
     for kind, figures in kinds:
-        yield from ((f"{kind}-{number}", one) for number, one in enumerate(figures, 1) if one is not None)
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1) if figure is not None)
     for number, influence in enumerate(page.influences.items, 1):
-        yield from ((f"{kind}-{number}", one) for kind, one in _of_factors(influence))
+        yield from ((f"{kind}-{number}", figure) for kind, figure in _factor_figures(influence))
 
 
-def _of_factors(one: Influence) -> Iterator[tuple[str, Figure]]:
-    if one.ranking is not None:
-        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in one.ranking.shares)
-        yield "ranking", importance_figure(Importance(one.title, bars))
-    if one.judged is not None:
-        rows = Predicted(one.title, one.judged.name, one.judged.observed, one.judged.predicted, one.unit)
+def _factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
+    if influence.ranking is not None:
+        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
+        yield "ranking", importance_figure(Importance(influence.title, bars))
+    if influence.judged is not None:
+        rows = Predicted(
+            influence.title,
+            influence.judged.name,
+            influence.judged.observed,
+            influence.judged.predicted,
+            influence.unit,
+        )
         yield "predicted", predicted_figure(rows)
-        if one.judged.curve:
-            yield "curve", curve_figure(_curve(one, one.judged))
-    if one.tree is not None:
-        yield "tree", tree_figure(TreeDrawing(one.title, one.tree.nodes, one.unit))
+        if influence.judged.curve:
+            yield "curve", curve_figure(_curve(influence, influence.judged))
+    if influence.tree is not None:
+        yield "tree", tree_figure(TreeDrawing(influence.title, influence.tree.nodes, influence.unit))
 
 
-def _curve(one: Influence, judged: JudgedModel) -> LearningCurve:
+def _curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
     lines = {
         judged.name: [(point.n_train, point.model) for point in judged.curve],
         MEAN: [(point.n_train, point.mean) for point in judged.curve],
     }
-    return LearningCurve(one.title, lines, judged.noise, one.unit)
+    return LearningCurve(influence.title, lines, judged.noise, influence.unit)
 
 
-def factor_scale(one: Influence) -> tuple[float, str]:
+def factor_scale(influence: Influence) -> tuple[float, str]:
     """(divisor, unit) for everything that is in the response's unit."""
-    if one.judged is not None and one.judged.observed:
-        return common_scale(one.judged.observed, one.unit)
-    return 1.0, one.unit
+    if influence.judged is not None and influence.judged.observed:
+        return common_scale(influence.judged.observed, influence.unit)
+    return 1.0, influence.unit

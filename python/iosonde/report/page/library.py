@@ -28,14 +28,14 @@ _MARK = "\n// sha256 "
 def library(say: Callable[[str], None]) -> str:
     """The script. ``say`` is told in a sentence where it could not be kept for the next page."""
     place = _place()
-    kept = _read(place) if place else None
-    if kept is not None:
-        return kept
-    made = _made()
-    why = _keep(place, made) if place else Message("no-home-directory", "there is no home directory")
+    stored = _read(place) if place else None
+    if stored is not None:
+        return stored
+    script = _made()
+    why = _store_script(place, script) if place else Message("no-home-directory", "there is no home directory")
     if why:
         say(why.prefixed("the page's drawing library is made anew each time (a few seconds)"))
-    return made
+    return script
 
 
 def _made() -> str:
@@ -68,19 +68,19 @@ def _read(place: Path) -> str | None:
     return text if digest == hashlib.sha256(text.encode()).hexdigest() else None
 
 
-def _keep(place: Path, text: str) -> Message | None:
+def _store_script(place: Path, text: str) -> Message | None:
     """Why it could not be kept; None where it was."""
     content = f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()}".encode()
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(prefix=".vega-", dir=place.parent)  # mode 0600
+        handle, temporary = tempfile.mkstemp(prefix=".vega-", dir=place.parent)  # mode 0600
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            Path(beside).replace(place)
+            Path(temporary).replace(place)
         finally:
             with suppress(FileNotFoundError):
-                Path(beside).unlink()
+                Path(temporary).unlink()
     except OSError as error:
         return Message("io-error", "cannot write {path}: {reason}", path=place, reason=error.strerror)
     return None

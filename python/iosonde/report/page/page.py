@@ -64,7 +64,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
             most_findings=MOST_FINDINGS,
             bar_groups=bar_groups(page),
             most_open=MOST_OPEN,
-            summaries=[summary_table(one) for one in page.summary],
+            summaries=[summary_table(response) for response in page.summary],
             model_scale=scale_of,
             factor_scale=factor_scale,
             share_parts=share_parts,
@@ -110,7 +110,7 @@ def absent(page: Page) -> list[tuple[str, str]]:
 
 def _first_ranked(page: Page) -> int:
     """The number of the first part with a ranking, beside which its signs are explained."""
-    return next((number for number, one in enumerate(page.influences.items, 1) if one.ranking), 0)
+    return next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0)
 
 
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
@@ -126,32 +126,32 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
 
 def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     """Everything that the page shows, as plain values, for a program (docs/commands/report.md)."""
-    document: dict[str, Any] = _jsonable(page.to_json())
+    document: dict[str, Any] = _to_jsonable(page.to_json())
     return document
 
 
 def _names(page: Page) -> set[str]:
     """The first word of everything on the page that has a name."""
-    named = [*(name for one in page.summary for name in (one.title, *one.by)),
-             *(name for one in page.models.items for name in (one.title, *(term.name for term in one.terms))),
-             *(one.title for one in page.influences.items)]  # fmt: skip
-    return {name.split(" ", 1)[0] for name in named}
+    texts = [*(name for response in page.summary for name in (response.title, *response.by)),
+             *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),
+             *(item.title for item in page.influences.items)]  # fmt: skip
+    return {name.split(" ", 1)[0] for name in texts}
 
 
 def json_in_script(value: Any) -> str:
     """JSON that cannot end the script element around it."""
-    text = json.dumps(_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _jsonable(value: Any) -> Any:
+def _to_jsonable(value: Any) -> Any:
     """JSON has no NaN, and evidence may hold anything that prints."""
     if isinstance(value, dict):
-        return {str(key): _jsonable(item) for key, item in value.items()}
+        return {str(key): _to_jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
+        return [_to_jsonable(item) for item in value]
     if hasattr(value, "tolist"):
-        return _jsonable(value.tolist())
+        return _to_jsonable(value.tolist())
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)

@@ -34,49 +34,60 @@ from iosonde.report.text.layout import wide
 _COLUMNS = 100
 FOLDED = 60  # lines: what is longer stands behind the sentences
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
-    questions.COMPARE: compare.lines, questions.REGRESS: regress.lines,
-    questions.ANOVA: anova.lines, questions.RANK: rank.lines, questions.ADVISE: advise.lines,
-    questions.VALIDATE: validate.lines, questions.DIAGNOSE: diagnose.lines,
-    questions.TIME_MODEL: time_model.lines, questions.BOUND: application.lines,
-}  # fmt: skip
+    questions.COMPARE: compare.lines,
+    questions.REGRESS: regress.lines,
+    questions.ANOVA: anova.lines,
+    questions.RANK: rank.lines,
+    questions.ADVISE: advise.lines,
+    questions.VALIDATE: validate.lines,
+    questions.DIAGNOSE: diagnose.lines,
+    questions.TIME_MODEL: time_model.lines,
+    questions.BOUND: application.lines,
+}
 
 
-def question_text(one: AnsweredQuestion) -> list[str]:
+def question_text(question: AnsweredQuestion) -> list[str]:
     """The lines that its command prints, wider; none of a figure."""
-    answer = one.answer
+    answer = question.answer
     if answer is None or isinstance(answer, SettingsPlot):
         return []
     with wide(_COLUMNS):
         if isinstance(answer, Summary):
-            return list(summary.lines(answer, columns=one.columns or None))
-        lines: Callable[[Any], Iterable[str]] = path_study.lines if isinstance(answer, PathStudy) else _LINES[one.kind]
+            return list(summary.lines(answer, columns=question.columns or None))
+        lines: Callable[[Any], Iterable[str]] = (
+            path_study.lines if isinstance(answer, PathStudy) else _LINES[question.kind]
+        )
         return list(lines(answer))
 
 
-def question_sentences(one: AnsweredQuestion) -> list[str]:
+def question_sentences(question: AnsweredQuestion) -> list[str]:
     """What is said above it."""
-    if isinstance(one.answer, SettingsPlot):
-        return lines_of(one.answer)
+    if isinstance(question.answer, SettingsPlot):
+        return lines_of(question.answer)
     tried = ""
-    if one.constant:
+    if question.constant:
         tried = Message(
             "constant-factors",
             "Of {factors} one level was tried: what it does is not seen.",
-            factors=listed(one.constant),
+            factors=listed(question.constant),
         )
-    return [said for said in (one.sentence, *_closing(one.answer), tried) if said]
+    return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
 
 
-def _closing(answer: Answer | None) -> list[str]:
+def _closing_sentences(answer: Answer | None) -> list[str]:
     """What the text of a table ends with."""
     if isinstance(answer, Summary):
         return [answer.overview.sentence]
     if not isinstance(answer, Comparisons) or not answer.items:
         return []
-    said = answer.items[0].sentence if len(answer.items) == 1 else compare.tally(answer)
-    return [said, *(each.sentence for each in answer.overall)]
+    closing = answer.items[0].sentence if len(answer.items) == 1 else compare.tally(answer)
+    return [closing, *(each.sentence for each in answer.overall)]
 
 
-def question_figure(one: AnsweredQuestion) -> Figure | None:
+def question_figure(question: AnsweredQuestion) -> Figure | None:
     """Its figure, where it asks for one."""
-    return settings_figure(one.answer) if isinstance(one.answer, SettingsPlot) and one.answer.panels else None
+    return (
+        settings_figure(question.answer)
+        if isinstance(question.answer, SettingsPlot) and question.answer.panels
+        else None
+    )

@@ -64,7 +64,9 @@ class StripAxis:
             top = math.copysign(top, far)
             return (self.place(0.0), "0"), (self.place(top * divisor), f"{top:g} {name}".rstrip())
         inside = [value for value in _round_values(unit) if self.start <= value <= self.end]
-        ends = [(self.place(value), _short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])]
+        ends = [
+            (self.place(value), _format_short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])
+        ]
         return tuple(ends[:1] if len(ends) > 1 and ends[1][0] - ends[0][0] < _LEAST_GAP else ends)
 
 
@@ -74,6 +76,6 @@ def _round_values(unit: str) -> list[float]:
     return [step**prefix * ten for prefix in range(-3, 6) for ten in (1.0, 10.0, 100.0)]
 
 
-def _short(value: float, unit: str) -> str:
+def _format_short(value: float, unit: str) -> str:
     divisor, name = human_scale(value, unit)
     return f"{value / divisor:g} {name}".rstrip()

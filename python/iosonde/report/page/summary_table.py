@@ -70,25 +70,26 @@ class SummaryTable:
 
 def summary_table(summary: ResponseSummary) -> SummaryTable:
     """The rows of one response, in the unit of the largest mean."""
-    shown = summary.rows[:MOST_ROWS]
+    rows = summary.rows[:MOST_ROWS]
     ends = _ends(summary.rows)
-    means = [abs(row.mean.value) for row in (*shown, *ends) if row.mean.value is not None]
+    means = [abs(row.mean.value) for row in (*rows, *ends) if row.mean.value is not None]
     divisor, unit = human_scale(max(means, default=0.0), summary.unit)
-    axis = _axis((*shown, *ends))
+    axis = _build_axis((*rows, *ends))
     by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
-    lines = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in shown)
+    lines = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in rows)
     ticks = axis.ticks(summary.unit) if axis else ()
     folded = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in ends)
-    return SummaryTable(summary, unit, by, lines, ticks, len(summary.rows) - len(shown), folded,
-                        axis is not None and axis.logarithmic)  # fmt: skip
+    return SummaryTable(
+        summary, unit, by, lines, ticks, len(summary.rows) - len(rows), folded, axis is not None and axis.logarithmic
+    )
 
 
 def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     """The cells of the lowest and the highest mean of many."""
-    known = [row for row in rows if row.mean.value is not None]
-    if len(rows) <= FOLD_BEYOND or len(known) < 2:
+    measured_rows = [row for row in rows if row.mean.value is not None]
+    if len(rows) <= FOLD_BEYOND or len(measured_rows) < 2:
         return ()
-    low, high = (pick(known, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
+    low, high = (pick(measured_rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     return (low, high)
 
 
@@ -96,28 +97,37 @@ def _levels(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
     """A cell each; of very many factors those that the cell has a level of, in one."""
     if len(summary.by) <= MOST_FACTORS:
         return row.levels
-    named = zip(summary.by, row.levels, row.setting, strict=True)
-    return (", ".join(f"{name}={level}" for name, level, value in named if value is not None),)
+    cells = zip(summary.by, row.levels, row.setting, strict=True)
+    return (", ".join(f"{name}={level}" for name, level, value in cells if value is not None),)
 
 
 def _line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple[str, ...]) -> TableLine:
-    def plain(value: float | None) -> str:
+    def format_plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
     cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
-    return TableLine(levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
-                     _harmonic(row, divisor), plain(row.sd), cv, _efficiency(row), _mark(row, axis))  # fmt: skip
+    return TableLine(
+        levels,
+        row.mean.n,
+        estimate_parts(row.mean, divisor),
+        estimate_parts(row.median, divisor),
+        _format_harmonic(row, divisor),
+        format_plain(row.sd),
+        cv,
+        _format_efficiency(row),
+        _mark(row, axis),
+    )
 
 
-def _harmonic(row: SummaryRow, divisor: float) -> tuple[str, str]:
+def _format_harmonic(row: SummaryRow, divisor: float) -> tuple[str, str]:
     return (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor)
 
 
-def _efficiency(row: SummaryRow) -> tuple[str, str]:
+def _format_efficiency(row: SummaryRow) -> tuple[str, str]:
     return ("", "") if row.efficiency is None else estimate_parts(row.efficiency)
 
 
-def _axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
+def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     """From zero or the least value; a hopeless interval leaves it, so that the means can be told apart."""
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:

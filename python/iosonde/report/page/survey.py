@@ -19,11 +19,11 @@ _KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
 
 def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """The page as HTML text. ``say`` is told what made this slower than it need be."""
-    drawn = list(_figures(page))
-    of_kind = {kind: [(name, one.title, one.description) for name, one in drawn if name.startswith(kind)]
+    drawn = list(_iterate_figures(page))
+    by_kind = {kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
                for kind in _KINDS}  # fmt: skip
-    specs = {name: _spec(name, one) for name, one in drawn}
-    return drawn_page("survey.html", specs, say, page=page, drawn=of_kind, text=list(lines(page.survey)))
+    specs = {name: _figure_spec(name, figure) for name, figure in drawn}
+    return drawn_page("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
 
 
 def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
@@ -32,16 +32,16 @@ def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] =
     say(f"the page: {path}")
 
 
-def _figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
-    kinds = {_AREAS: [areas_figure(one) for one in page.squares],
-             _LINES: [cumulative_figure(one) for one in page.distributions],
-             _BARS: [estimates_figure(one) for one in page.bars],
-             _RATES: [estimates_figure(one) for one in page.rates]}  # fmt: skip
+def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
+    kinds = {_AREAS: [areas_figure(square) for square in page.squares],
+             _LINES: [cumulative_figure(distribution) for distribution in page.distributions],
+             _BARS: [estimates_figure(bar) for bar in page.bars],
+             _RATES: [estimates_figure(rate) for rate in page.rates]}  # fmt: skip
     for kind, figures in kinds.items():
-        yield from ((f"{kind}-{number}", one) for number, one in enumerate(figures, 1))
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1))
 
 
-def _spec(name: str, figure: Figure) -> object:
+def _figure_spec(name: str, figure: Figure) -> object:
     """As wide as its place, but areas, whose words fit as they are drawn."""
     without = {key: value for key, value in figure.spec.items() if key != "title"}
     return page_spec(without, name.startswith(_AREAS))

@@ -69,7 +69,7 @@ class TopTable:
     @property
     def unsure(self) -> bool:
         """Whether something in it cannot be told."""
-        return any(CANNOT_TELL in (one.value, one.interval) for row in self.rows for one in _numbers(row))
+        return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _numbers(row))
 
     @property
     def is_cut(self) -> bool:
@@ -105,58 +105,68 @@ def top_tables(page: Page) -> list[TopTable]:
     every = page.summary
     if not every:
         return []
-    by, settings = every[0].by, list(dict.fromkeys(row.setting for one in every for row in one.rows))
+    by, settings = every[0].by, list(dict.fromkeys(row.setting for response in every for row in response.rows))
     if (not by and len(every) > 1) or (len(by) == 1 and len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS):
-        units = sorted(dict.fromkeys(one.unit for one in every), key=_order)
-        return [_of_unit([one for one in every if one.unit == unit], settings, page) for unit in units]
+        units = sorted(dict.fromkeys(response.unit for response in every), key=_unit_order)
+        return [
+            _unit_table([response for response in every if response.unit == unit], settings, page) for unit in units
+        ]
     place = column_place(settings)
-    made = [] if place is None else [_of_response(one, place, page) for one in every]
-    return made if all(len(one.rows) <= MOST_ROWS for one in made) else []
+    tables = [] if place is None else [_response_table(response, place, page) for response in every]
+    return tables if all(len(table.rows) <= MOST_ROWS for table in tables) else []
 
 
 def on_first_screen(tables: Sequence[TopTable]) -> int:
     """How many of the tables are seen before the reader asks; the others are folded."""
-    rows = list(accumulate(len(one.rows) for one in tables))
+    rows = list(accumulate(len(table.rows) for table in tables))
     return max(1, sum(count <= MOST_ROWS for count in rows))
 
 
-def _order(unit: str) -> int:
+def _unit_order(unit: str) -> int:
     return list(_UNITS).index(unit) if unit in _UNITS else len(_UNITS)
 
 
-def _of_unit(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
+def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
     """A row each, with columns by the levels of the one factor there is, or one column."""
     by, unit = every[0].by, every[0].unit
-    cells = [row for one in every for row in one.rows]
-    frame, shown, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
-    for one in every:
-        of = {row.setting: row for row in one.rows}
-        rows.append(_row((one.title,), _scale(one), [of.get(key) for key in settings], frame))
-    heads = [_head(by[0], shown[key][0], page) if by else _only(page) for key in settings if key in shown]
-    scaling = _scaling(by[0], heads, page) if by else ""
+    cells = [row for response in every for row in response.rows]
+    frame, levels_by_setting, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
+    for response in every:
+        of = {row.setting: row for row in response.rows}
+        rows.append(_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame))
+    heads = [
+        _head(by[0], levels_by_setting[key][0], page) if by else _only(page)
+        for key in settings
+        if key in levels_by_setting
+    ]
+    scaling = _describe_scaling(by[0], heads, page) if by else ""
     return _table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
 
 
-def _of_response(one: ResponseSummary, place: int, page: Page) -> TopTable:
+def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
     """A row for each setting of the other factors."""
-    frame, (divisor, unit) = _Frame(one.rows, one.unit, page), _scale(one)
-    laid = pivoted([row.setting for row in one.rows], one.rows, place)
-    shown = {row.setting[place]: row.levels[place] for row in one.rows}
-    texts = {_without(row.setting, place): _without(row.levels, place) for row in one.rows}
-    heads = [_head(one.by[place], shown[level], page) for level in laid.columns]
-    rows = [_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
-            for key in laid.rows]  # fmt: skip
-    title = titled(one.title, unit)
-    return _table((title, _without(one.by, place), heads, _scaling(one.by[place], heads, page)), rows, frame)
+    frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _response_scale(summary)
+    laid = pivoted([row.setting for row in summary.rows], summary.rows, place)
+    levels_by_key = {row.setting[place]: row.levels[place] for row in summary.rows}
+    texts = {_without(row.setting, place): _without(row.levels, place) for row in summary.rows}
+    heads = [_head(summary.by[place], levels_by_key[level], page) for level in laid.columns]
+    rows = [
+        _row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
+        for key in laid.rows
+    ]
+    title = titled(summary.title, unit)
+    return _table(
+        (title, _without(summary.by, place), heads, _describe_scaling(summary.by[place], heads, page)), rows, frame
+    )
 
 
 def _without(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
     return (*parts[:place], *parts[place + 1 :])
 
 
-def _scale(one: ResponseSummary) -> tuple[float, str]:
+def _response_scale(summary: ResponseSummary) -> tuple[float, str]:
     """(divisor, unit) for the values of one response: that of the greatest, as in the text."""
-    return human_scale(max(abs(row.mean.value or 0.0) for row in one.rows), one.unit)
+    return human_scale(max(abs(row.mean.value or 0.0) for row in summary.rows), summary.unit)
 
 
 def _is_axis(factor: str, page: Page) -> bool:
@@ -174,7 +184,7 @@ def _only(page: Page) -> str:
     return counted(counts[-1], page.axis) if counts else "mean"
 
 
-def _scaling(factor: str, heads: Sequence[str], page: Page) -> str:
+def _describe_scaling(factor: str, heads: Sequence[str], page: Page) -> str:
     return (
         f"Efficiency: throughput per {page.axis} at {heads[-1]}, against {heads[0]}" if _is_axis(factor, page) else ""
     )
@@ -184,18 +194,31 @@ def _table(said: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence
     title, heads, columns, scaling = said
     below = spread_said([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
     ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
-    known = scaling if any(row.scaling for row in rows) else ""
-    return TopTable(title, heads, tuple(columns), tuple(rows), ticks, bool(frame.axis and frame.axis.logarithmic),
-                    below, known)  # fmt: skip
+    scaling_text = scaling if any(row.scaling for row in rows) else ""
+    return TopTable(
+        title,
+        heads,
+        tuple(columns),
+        tuple(rows),
+        ticks,
+        bool(frame.axis and frame.axis.logarithmic),
+        below,
+        scaling_text,
+    )
 
 
 def _row(heads: tuple[str, ...], scale: tuple[float, str], cells: Sequence[SummaryRow | None], frame: _Frame) -> TopRow:
     last = cells[-1]
     efficiency = last.efficiency if last else None
-    marks = [] if frame.axis is None else [
-        _mark(cell.mean, place, len(cells), frame.axis) for place, cell in enumerate(cells)
-        if cell is not None and cell.mean.value is not None
-    ]  # fmt: skip
+    marks = (
+        []
+        if frame.axis is None
+        else [
+            _mark(cell.mean, place, len(cells), frame.axis)
+            for place, cell in enumerate(cells)
+            if cell is not None and cell.mean.value is not None
+        ]
+    )
     scaling = None if efficiency is None else Number(*estimate_parts(efficiency, 0.01), efficiency.value)
     return TopRow(heads, scale[1], tuple(_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
 

@@ -20,19 +20,19 @@ _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 def lines(made: PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
     rule = made.rule
-    told = [(side, command) for side, command in made.commands if command != side]
-    named = "" if told else f"A: {rule.a}, B: {rule.b}; "
-    for side, command in told:
+    commands = [(side, command) for side, command in made.commands if command != side]
+    sides = "" if commands else f"A: {rule.a}, B: {rule.b}; "
+    for side, command in commands:
         yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
-    yield escape(f"{named}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
+    yield escape(f"{sides}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
     yield ""
     if made.items:
         yield from _table(made)
     for warning in made.warnings:
         yield from wrapped(f"! {warning}")
-    for place, said in enumerate(made.sentences):
+    for place, sentence in enumerate(made.sentences):
         yield from [""] if place or made.items else []
-        yield from wrapped(said)
+        yield from wrapped(sentence)
     if made.judged is not None:
         for text in made.judged.sentences:
             yield from wrapped(text)
@@ -40,8 +40,8 @@ def lines(made: PairVerdicts) -> Iterator[str]:
 
 def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
     """(headers, a row for each number, how they are aligned)."""
-    columns = list(dict.fromkeys(name for one in made.items for name in one.cell))
-    rows = [_row(one, columns) for one in made.items]
+    columns = list(dict.fromkeys(name for item in made.items for name in item.cell))
+    rows = [_row(item, columns) for item in made.items]
     return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
 
 
@@ -59,22 +59,22 @@ def legend() -> str:
     return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 
 
-def _row(one: PairVerdict, columns: list[str]) -> list[object]:
-    operation, metric, _ = one.name
-    ratio, found = one.ratio, one.typical()
+def _row(verdict: PairVerdict, columns: list[str]) -> list[object]:
+    operation, metric, _ = verdict.name
+    ratio, estimate = verdict.ratio, verdict.typical()
     interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"
     return [
-        ">" if one.primary else "",
+        ">" if verdict.primary else "",
         f"{operation} {metric}",
-        *(one.cell.get(name) for name in columns),
-        one.n,
-        "~" if found is None else _values(*found, one.name[2]),
+        *(verdict.cell.get(name) for name in columns),
+        verdict.n,
+        "~" if estimate is None else _format_values(*estimate, verdict.name[2]),
         "~" if ratio.value is None else ratio_text(ratio.value),
         interval,
-        _MARKS[one.verdict],
+        _MARKS[verdict.verdict],
     ]
 
 
-def _values(a: float, b: float, unit: str) -> str:
+def _format_values(a: float, b: float, unit: str) -> str:
     scale, name = human_scale(max(a, b), unit)
     return f"{significant(a / scale)} → {significant(b / scale)} {name}".rstrip()

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     """The lines of the text."""
-    made = answer.anova
-    yield escape(f"{made.response}; {_n(made)}; sums of squares of type {'I' * made.kind}")
+    anova = answer.anova
+    yield escape(f"{anova.response}; {_format_count(anova)}; sums of squares of type {'I' * anova.kind}")
     yield ""
-    yield from _table(made)
-    if made.strata:
+    yield from _table(anova)
+    if anova.strata:
         yield ""
-        yield from _components(made, answer.unit)
-    if made.weights:
+        yield from _format_components(anova, answer.unit)
+    if anova.weights:
         yield ""
-        yield from _weights(made)
-    for contrast in made.contrasts:
-        yield from ["", *wrapped(f"{contrast.text} = {_contrast(contrast, answer.unit)}")]
-    if made.warnings or made.findings:
+        yield from _weights(anova)
+    for contrast in anova.contrasts:
+        yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
+    if anova.warnings or anova.findings:
         yield ""
-    for text in [*(f"~ {w}" for w in made.warnings), *(f"{f.code} {f.sentence}" for f in made.findings)]:
+    for text in [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)]:
         yield from wrapped(text, "  ")
     yield ""
     yield from wrapped(answer.sentence)
@@ -42,17 +42,25 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
 def _weights(made: Anova) -> Iterator[str]:
     """What each level of the block counts by, and what that does to the sums."""
     block = next(source.name for source in made.sources if source.block)
-    rows = [[escape(one.group), str(one.n), f"{one.df:.3g}", significant(one.s, 3), significant(one.weight, 3)]
-            for one in made.weights]  # fmt: skip
+    rows = [
+        [
+            escape(weight.group),
+            str(weight.n),
+            f"{weight.df:.3g}",
+            significant(weight.s, 3),
+            significant(weight.weight, 3),
+        ]
+        for weight in made.weights
+    ]
     yield from table([escape(block), "n", "df", "noise", "weight"], rows, "lrrrr").splitlines()
-    said = "sums of squares are weighted by 1 / noise²; that is estimated: F of few trials is a little too sure"
-    yield from wrapped(said, "  ")
+    caption = "sums of squares are weighted by 1 / noise²; that is estimated: F of few trials is a little too sure"
+    yield from wrapped(caption, "  ")
 
 
-def _n(made: Anova) -> str:
-    if not made.strata:
-        return f"n = {made.n}"
-    return f"n = {made.n} trials in {made.strata[0].n} bring-ups"
+def _format_count(anova: Anova) -> str:
+    if not anova.strata:
+        return f"n = {anova.n}"
+    return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups"
 
 
 def _table(made: Anova) -> list[str]:
@@ -74,9 +82,15 @@ def _table(made: Anova) -> list[str]:
 
 def _source(s: VariationSource) -> list[str]:
     # Of 12 digits: the last bits must not turn a tie over, as of 124.5.
-    told = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
-    return [s.name + (" (block)" if s.block else ""), str(s.df), significant(s.ss, 5), f"{100 * s.share:.1f} %",
-            _interval(s.explained), *told]  # fmt: skip
+    test_cells = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
+    return [
+        s.name + (" (block)" if s.block else ""),
+        str(s.df),
+        significant(s.ss, 5),
+        f"{100 * s.share:.1f} %",
+        _format_interval(s.explained),
+        *test_cells,
+    ]
 
 
 def _rest(name: str, df: int, ss: float, made: Anova) -> list[str]:
@@ -89,12 +103,12 @@ def _between(made: Anova, place: int) -> str:
     return f"between {made.strata[place].n} {'inner ' if place else ''}bring-ups"
 
 
-def _components(made: Anova, unit: str) -> Iterator[str]:
+def _format_components(anova: Anova, unit: str) -> Iterator[str]:
     """How much bring-ups differ, and trials inside one."""
-    for place, one in enumerate(made.strata):
-        last = place == len(made.strata) - 1
-        what = "trials of one bring-up" if last else _between(made, place)[len("between ") :]
-        yield from wrapped(f"standard deviation of {what}: {_root(one.component, unit)}")
+    for place, stratum in enumerate(anova.strata):
+        last = place == len(anova.strata) - 1
+        what = "trials of one bring-up" if last else _between(anova, place)[len("between ") :]
+        yield from wrapped(f"standard deviation of {what}: {_root(stratum.component, unit)}")
 
 
 def _root(variance: Estimate | None, unit: str) -> str:
@@ -104,25 +118,25 @@ def _root(variance: Estimate | None, unit: str) -> str:
     return _shown(roots, unit, 3, variance.warnings)
 
 
-def _contrast(made: Contrast, unit: str) -> str:
-    e = made.estimate
+def _format_contrast(contrast: Contrast, unit: str) -> str:
+    e = contrast.estimate
     assert e.value is not None
-    if e.low is None or e.high is None or made.p is None:
+    if e.low is None or e.high is None or contrast.p is None:
         return _shown([e.value], unit, 4, e.warnings)
-    return f"{_shown([e.value, e.low, e.high], unit, 4)}, p = {made.p:.2g}"
+    return f"{_shown([e.value, e.low, e.high], unit, 4)}, p = {contrast.p:.2g}"
 
 
 def _shown(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
     """A value and its interval in one unit; without an interval why there is none."""
     divisor, name = human_scale(max(map(abs, numbers)), unit)
-    value, *interval = (significant(one / divisor, digits) for one in numbers)
+    value, *interval = (significant(number / divisor, digits) for number in numbers)
     tail = f" {name}" if name else ""
     if len(interval) < 2:
         return f"{value}{tail} ~ {'; '.join(warnings)}"
     return f"{value} ({interval[0]} to {interval[1]}){tail}"
 
 
-def _interval(share: Estimate) -> str:
+def _format_interval(share: Estimate) -> str:
     if share.low is None or share.high is None:
         return "~"
     return f"{100 * share.low:.1f}–{100 * share.high:.1f} %"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from iosonde.model.bound.application import PredictedTime
 
 _MOST_ROWS = 60
-_LEFT_OUT = (
+_EXPLANATION = (
     "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster; at its low end some ranks compute while others move "
     "data. What opening and syncing take is not in it, nor what a cache saves."
 )
@@ -24,17 +24,17 @@ _LEFT_OUT = (
 
 def lines(made: PredictedTimes) -> Iterator[str]:
     """A table of the settings, what the prediction is made of, and a sentence."""
-    if all(not one.measured.n for one in made.rows):
+    if all(not row.measured.n for row in made.rows):
         value, interval = estimate_parts(made.rows[0].predicted)
-        yield from wrapped(f"It should take {value} ({interval}) s: {_parts(made.rows[0])}. {_LEFT_OUT}")
+        yield from wrapped(f"It should take {value} ({interval}) s: {_parts(made.rows[0])}. {_EXPLANATION}")
         return
-    names = list(dict.fromkeys(name for one in made.rows for name in one.by))
+    names = list(dict.fromkeys(name for row in made.rows for name in row.by))
     yield f"seconds; {100 * made.level:g} % intervals"
     yield ""
     rows = [
-        [*levels_shown(names, one.by, one.units), *estimate_parts(one.predicted), str(one.measured.n),
-         *estimate_parts(one.measured), *estimate_parts(one.ratio)]
-        for one in made.rows[:_MOST_ROWS]
+        [*levels_shown(names, row.by, row.units), *estimate_parts(row.predicted), str(row.measured.n),
+         *estimate_parts(row.measured), *estimate_parts(row.ratio)]
+        for row in made.rows[:_MOST_ROWS]
     ]  # fmt: skip
     header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
     yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
@@ -43,11 +43,11 @@ def lines(made: PredictedTimes) -> Iterator[str]:
     yield ""
     first = made.rows[0]
     at = setting_text(first.by, first.units)
-    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_parts(first)}. {_LEFT_OUT}")
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_parts(first)}. {_EXPLANATION}")
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield from wrapped(made.sentence)
 
 
-def _parts(one: PredictedTime) -> str:
-    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in one.parts.items()])
+def _parts(time: PredictedTime) -> str:
+    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])

@@ -34,8 +34,8 @@ def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     """The terms, the limit, what it assumes and what helps."""
     system = ceiling.system
     disks = "" if system.disks is None else f", {_many(system.disks, 'disk')}"
-    known = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is said by nobody
-    servers = f", {_many(system.servers, 'server')}" if known else ""
+    has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is said by nobody
+    servers = f", {_many(system.servers, 'server')}" if has_servers else ""
     yield f"{system.operation}: {_many(system.clients, 'client')}{servers}{disks}"
     yield ""
     divisor, unit = human_scale(ceiling.s, "bytes/s")
@@ -48,7 +48,7 @@ def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     yield ""
     if ceiling.balance < 1:
         yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
-    yield from wrapped(_sentence(made, ceiling, amount))
+    yield from wrapped(_format_sentence(made, ceiling, amount))
     for sentence in made.unknown:
         yield from wrapped(f"~ {sentence}", "  ")
     yield ""
@@ -57,16 +57,16 @@ def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     yield from wrapped(f"Assumes: {'; '.join(made.assumptions)}.", "  ")
 
 
-def _sentence(made: Bounds, ceiling: Ceiling, amount: str) -> str:
+def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
     text = f"At most {format_rate(ceiling.s, 'bytes/s')}"
-    if made.s is not None and made.s.low is not None and made.s.high is not None:
+    if bounds.s is not None and bounds.s.low is not None and bounds.s.high is not None:
         divisor, unit = human_scale(ceiling.s, "bytes/s")
-        value, interval = estimate_parts(made.s, divisor)
+        value, interval = estimate_parts(bounds.s, divisor)
         text = f"At most {value} ({interval}) {unit}"
-    known = "of what is known, " if ceiling.missing else ""
-    text += f": {known}{made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
-    if made.seconds is not None:
-        text += f" {amount} take at least {format_seconds(made.seconds)}."
+    scope_note = "of what is known, " if ceiling.missing else ""
+    text += f": {scope_note}{bounds.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
+    if bounds.seconds is not None:
+        text += f" {amount} take at least {format_seconds(bounds.seconds)}."
     if ceiling.relieved is not None:
         gain = f"+ {100 * (ceiling.relieved / ceiling.s - 1):.0f} %" if ceiling.relieved < 11 * ceiling.s else (
             f"{ceiling.relieved / ceiling.s:.0f} times as much")  # fmt: skip
@@ -78,26 +78,26 @@ def _shares(made: Bounds) -> Iterator[str]:
     """A table of the measured cells, and a sentence."""
     shares = made.shares
     divisor, unit = human_scale(made.highest.s, "bytes/s")
-    names = list(dict.fromkeys(name for one in shares for name in one.by))
-    several = len({one.operation or one.metric for one in shares}) > 1 or bool(shares[0].operation)
-    kinds = {(one.operation, one.metric) for one in shares}
+    names = list(dict.fromkeys(name for row in shares for name in row.by))
+    several = len({row.operation or row.metric for row in shares}) > 1 or bool(shares[0].operation)
+    kinds = {(row.operation, row.metric) for row in shares}
     both = len(kinds) > len({operation for operation, _ in kinds})  # an operation with several metrics
     header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
     rows = []
-    for one in shares[:_MOST_ROWS]:
-        value, interval = estimate_parts(one.measured, divisor)
-        share, between = estimate_parts(one.share, 0.01)
-        name = f"{one.operation} {one.metric}".strip() if both else one.operation or one.metric
-        setting = levels_shown(names, one.by, one.units)
-        rows.append([*([name] if several else []), *setting, one.measured.n, value, interval,
-                     significant(one.ceiling.s / divisor, 4), f"{share} %", between,
-                     "!" if one.verdict else ""])  # fmt: skip
-    left = len(header) - 7
-    yield from table(header, rows, "l" * left + "rrrrrrl", WIDTH).splitlines()
+    for row in shares[:_MOST_ROWS]:
+        value, interval = estimate_parts(row.measured, divisor)
+        share, between = estimate_parts(row.share, 0.01)
+        name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
+        setting = levels_shown(names, row.by, row.units)
+        rows.append([*([name] if several else []), *setting, row.measured.n, value, interval,
+                     significant(row.ceiling.s / divisor, 4), f"{share} %", between,
+                     "!" if row.verdict else ""])  # fmt: skip
+    text_columns = len(header) - 7
+    yield from table(header, rows, "l" * text_columns + "rrrrrrl", WIDTH).splitlines()
     if len(shares) > _MOST_ROWS:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
-    cut = dict.fromkeys(said for one in shares if one.measured.low is not None for said in one.measured.warnings)
+    cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
     for origin in made.origins:
         yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
     for warning in [*made.warnings, *made.unknown, *cut]:

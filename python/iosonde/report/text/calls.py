@@ -19,26 +19,31 @@ _LEAST = 0.01  # calls an operation that have a row
 
 def lines(found: Sequence[PhaseCalls]) -> Iterator[str]:
     """One block for each phase and setting."""
-    for one in found[:_MOST]:
-        yield escape(", ".join(part for part in (f"calls to the servers: {one.operation}", one.setting) if part))
-        rows = [[escape(kind), *_of(one, kind)] for kind in dict.fromkeys([*one.servers, *one.client]) if
-                _most(one, kind) >= _LEAST]  # fmt: skip
-        headers = [f"for each {one.per}", "client", "interval", "servers", "interval"]
+    for phase in found[:_MOST]:
+        yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
+        rows = [
+            [escape(kind), *_of(phase, kind)]
+            for kind in dict.fromkeys([*phase.servers, *phase.client])
+            if _most(phase, kind) >= _LEAST
+        ]
+        headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
         yield from table(headers, rows, "lrrrr").splitlines()
-        yield from wrapped(f"{estimate_text(one.in_all, '')} calls for each {one.per}, which is "
-                           f"{estimate_text(one.client_in_all, '')} operations of the client's; n = {one.in_all.n}.",
-                           "  ")  # fmt: skip
+        yield from wrapped(
+            f"{estimate_text(phase.in_all, '')} calls for each {phase.per}, which is "
+            f"{estimate_text(phase.client_in_all, '')} operations of the client's; n = {phase.in_all.n}.",
+            "  ",
+        )
     if len(found) > _MOST:
         yield f"  {len(found) - _MOST} more are in --json"
 
 
-def _of(one: PhaseCalls, kind: str) -> list[str]:
-    return [*_parts(one.client.get(kind)), *_parts(one.servers.get(kind))]
+def _of(phase_calls: PhaseCalls, kind: str) -> list[str]:
+    return [*_parts(phase_calls.client.get(kind)), *_parts(phase_calls.servers.get(kind))]
 
 
 def _parts(found: Estimate | None) -> list[str]:
     return list(estimate_parts(found, 1.0)) if found else ["", ""]
 
 
-def _most(one: PhaseCalls, kind: str) -> float:
-    return max((of[kind].value or 0.0 for of in (one.client, one.servers) if kind in of), default=0.0)
+def _most(phase_calls: PhaseCalls, kind: str) -> float:
+    return max((of[kind].value or 0.0 for of in (phase_calls.client, phase_calls.servers) if kind in of), default=0.0)

@@ -76,31 +76,31 @@ def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]
     have = _in_bytes_per_s(own)
     if unit is None or not have:
         return human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
-    asked = bytes_per_s(unit)
-    doubt = " (KB for 1000 bytes)" if unit != own and len(asked) + len(have) > 2 else ""
-    return asked[0] / have[0], f"{unit}{doubt}"
+    scale = bytes_per_s(unit)
+    doubt = " (KB for 1000 bytes)" if unit != own and len(scale) + len(have) > 2 else ""
+    return scale[0] / have[0], f"{unit}{doubt}"
 
 
 def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
     """The lines of the table, of all rows or of ``members``, rates in ``unit``; where the factors are too many for a
     line, some stand in lines above the cells that share their levels."""
-    made = answer.overview
-    rows = made.rows if members is None else members
-    shown = _shown(answer, rows, unit)
-    if not shown:
+    overview = answer.overview
+    rows = overview.rows if members is None else members
+    rows_text = _shown(answer, rows, unit)
+    if not rows_text:
         return []
-    whole = _lines(shown, made, ())
-    fits = max(map(width, whole)) <= room()
-    if fits and not any("…" in line for line in whole):
-        return whole
-    above = _factors_above(shown, made)
-    if above and (not fits or len(_groups(shown, above)) <= len(rows) / _SHARING):
-        return _lines(shown, made, above)
-    return whole
+    all_lines = _lines(rows_text, overview, ())
+    fits = max(map(width, all_lines)) <= room()
+    if fits and not any("…" in line for line in all_lines):
+        return all_lines
+    above = _factors_above(rows_text, overview)
+    if above and (not fits or len(_groups(rows_text, above)) <= len(rows) / _SHARING):
+        return _lines(rows_text, overview, above)
+    return all_lines
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _TextRow:
     """A row as text: the title of its response, its levels by factor, its numbers by their headers."""
 
     row: OverviewRow
@@ -109,17 +109,17 @@ class _Shown:
     numbers: tuple[tuple[str, str], ...]
 
 
-def _shown(answer: Summary, rows: Sequence[OverviewRow], asked: str | None) -> list[_Shown]:
-    made, found = answer.overview, []
+def _shown(answer: Summary, rows: Sequence[OverviewRow], asked: str | None) -> list[_TextRow]:
+    overview, text_rows = answer.overview, []
     same_n = len({row.n for row in rows}) == 1
     for (operation, metric), its in _by_response(rows):
         divisor, unit = scale_of(its, asked)
         title = title_of(operation, metric, unit, answer)
         for row in its:
-            levels = dict(zip(made.by, levels_shown(made.by, row.by, made.units), strict=True))
+            levels = dict(zip(overview.by, levels_shown(overview.by, row.by, overview.units), strict=True))
             n = () if same_n else (("n", str(row.n)),)
-            found.append(_Shown(row, title, levels, (*n, *_numbers(row, divisor))))
-    return found
+            text_rows.append(_TextRow(row, title, levels, (*n, *_numbers(row, divisor))))
+    return text_rows
 
 
 def _numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
@@ -128,32 +128,36 @@ def _numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
     yield "cv", "~" if row.cv is None else percent(row.cv)
 
 
-def _groups(shown: Sequence[_Shown], above: Sequence[str]) -> list[list[_Shown]]:
+def _groups(shown: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
     """Those of one response with the same levels of these factors, in the order in which they come first."""
-    found: dict[tuple[str, ...], list[_Shown]] = {}
-    for one in shown:
-        found.setdefault((one.row.operation, one.row.metric, *(one.levels[name] for name in above)), []).append(one)
-    return list(found.values())
+    groups: dict[tuple[str, ...], list[_TextRow]] = {}
+    for text_row in shown:
+        groups.setdefault(
+            (text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), []
+        ).append(text_row)
+    return list(groups.values())
 
 
-def _factors_above(shown: Sequence[_Shown], made: Overview) -> tuple[str, ...]:
+def _factors_above(text_rows: Sequence[_TextRow], overview: Overview) -> tuple[str, ...]:
     """Return the factors whose lines above leave room for the others' columns; all, if no choice does."""
-    columns = [[row.levels[name] for row in shown] for name in made.by]
-    numbers = [(header, [row.numbers[place][1] for row in shown]) for place, (header, _) in enumerate(shown[0].numbers)]
-    widths = list(map(_column_width, made.by, columns))
+    columns = [[row.levels[name] for row in text_rows] for name in overview.by]
+    numbers = [
+        (header, [row.numbers[place][1] for row in text_rows]) for place, (header, _) in enumerate(text_rows[0].numbers)
+    ]
+    widths = list(map(_column_width, overview.by, columns))
     free = room() + 2 - sum(_column_width(header, cells) for header, cells in numbers)
-    keys = [(row.row.operation, row.row.metric) for row in shown]
-    return tuple(made.by[place] for place in choose_headings(columns, widths, free, keys))
+    keys = [(row.row.operation, row.row.metric) for row in text_rows]
+    return tuple(overview.by[place] for place in choose_headings(columns, widths, free, keys))
 
 
 def _column_width(header: str, cells: Sequence[str]) -> int:
     return 2 + max(width(header), *(width(escape(cell)) for cell in cells))
 
 
-def _lines(shown: Sequence[_Shown], made: Overview, above: Sequence[str]) -> list[str]:
+def _lines(shown: Sequence[_TextRow], made: Overview, above: Sequence[str]) -> list[str]:
     """The factors ``above`` stand in lines above their cells, the others in columns."""
-    beside = [name for name in made.by if name not in above]
-    headers = [*beside, *(header for header, _ in shown[0].numbers)]
+    factors_inline = [name for name in made.by if name not in above]
+    headers = [*factors_inline, *(header for header, _ in shown[0].numbers)]
     grid: list[list[str]] = []
     titles = {}
     for group in _groups(shown, above):
@@ -162,7 +166,10 @@ def _lines(shown: Sequence[_Shown], made: Overview, above: Sequence[str]) -> lis
             levels = {name: level for name, level in levels.items() if level is not None}
         setting = setting_text(levels, made.units)
         titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
-        grid += [[*(one.levels[name] for name in beside), *(text for _, text in one.numbers)] for one in group]
+        grid += [
+            [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]
+            for text_row in group
+        ]
     return list(with_titles(headers, grid, titles))
 
 
@@ -173,6 +180,6 @@ def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: d
     yield aligned[0]
     for place, line in enumerate(aligned[1:]):
         if place in titles:
-            for said in wrapped(titles[place], "  "):
-                yield from [said] if width(said) <= room() else broken(said.strip())
+            for title_line in wrapped(titles[place], "  "):
+                yield from [title_line] if width(title_line) <= room() else broken(title_line.strip())
         yield line

@@ -13,54 +13,54 @@ if TYPE_CHECKING:
     from iosonde.answers.check import Check
     from iosonde.stats.checks.examine import Examination
 
-_NAMES_SHOWN = 6
+_MAX_NAMES = 6
 
 
 def lines(answer: Check) -> Iterator[str]:
     """The lines of the text."""
-    made = answer.examination
-    yield from wrapped(_read_as(made))
-    for finding in made.findings:
+    examination = answer.examination
+    yield from wrapped(_read_as(examination))
+    for finding in examination.findings:
         yield ""
-        yield from _finding(finding)
-    if made.unseen:
+        yield from _format_finding(finding)
+    if examination.unseen:
         yield ""
-        yield from wrapped(f"not seen: {'; '.join(made.unseen)}", "  ")
+        yield from wrapped(f"not seen: {'; '.join(examination.unseen)}", "  ")
     if answer.warnings:
         yield ""
     for warning in answer.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield ""
-    yield from wrapped(_sentence(made))
+    yield from wrapped(_format_sentence(examination))
 
 
 def _read_as(made: Examination) -> str:
     trials = f"{made.fewest}" if made.fewest == made.most else f"{made.fewest} to {made.most}"
     many = "s" if (made.fewest, made.most) != (1, 1) else ""
-    said = f"{made.n_cells} cells of {trials} trial{many}; measured: {_some(made.responses)}"
+    summary = f"{made.n_cells} cells of {trials} trial{many}; measured: {_some(made.responses)}"
     if made.settings:
-        said += f"; settings: {_some(made.settings)}"
-    return said + (f"; left out: {_some(made.ignored)}" if made.ignored else "")
+        summary += f"; settings: {_some(made.settings)}"
+    return summary + (f"; left out: {_some(made.ignored)}" if made.ignored else "")
 
 
 def _some(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return shown + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")
+    text = ", ".join(names[:_MAX_NAMES])
+    return text + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _format_finding(finding: Finding) -> Iterator[str]:
     yield from wrapped(f"{finding.code} {finding.severity}: {finding.sentence}", "     ")
     if finding.action:
         yield from wrapped(f"     → {finding.action}", "       ")
 
 
-def _sentence(made: Examination) -> str:
-    counts = made.n_by_severity
+def _format_sentence(examination: Examination) -> str:
+    counts = examination.n_by_severity
     worse = [f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in reversed(counts.items())
              if n and severity is not Severity.INFO]  # fmt: skip
     if worse:
-        first = made.findings[0].code
+        first = examination.findings[0].code
         return f"{' and '.join(worse)}; iosonde explain {first} says more about the first."
-    if not made.n_cells:
+    if not examination.n_cells:
         return "Nothing to check: no complete trial."
-    return f"Nothing suspicious: {made.n_checks} checks, {made.n_cells} cells."
+    return f"Nothing suspicious: {examination.n_checks} checks, {examination.n_cells} cells."

@@ -42,24 +42,24 @@ def lines(made: Comparisons | PairVerdicts) -> Iterator[str]:
 
 
 def _one(made: Comparisons) -> Iterator[str]:
-    item, one = made.items[0], made.items[0].comparison
+    item, comparison = made.items[0], made.items[0].comparison
     over = "iterations within one run" if item.within_run else "trials"
-    yield f"{100 * made.level:g} % intervals over {over}{'; paired' if one.paired else ''}"
+    yield f"{100 * made.level:g} % intervals over {over}{'; paired' if comparison.paired else ''}"
     yield ""
-    divisor, unit = _scale(item)
+    divisor, unit = _means_scale(item)
     rows = []
-    for side, interval, role in ((one.a, one.mean_a, "base"), (one.b, one.mean_b, "")):
+    for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
         # Of cells it is their difference, and one trial has none.
-        spread = "~" if one.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
-        rows.append([_side(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
+        spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
+        rows.append([_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
     headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from fitting(headers, rows, "lrrrrL", 1)
     yield ""
-    cut = dict.fromkeys([*one.mean_a.warnings, *one.mean_b.warnings])
-    said = [("base", f"{item.sides[0]}: {made.base}"), *_evidence(item)]
-    said += [("warning", text) for text in (*item.warnings, *made.warnings, *cut)]
-    for name, text in [*said, *(("left out", text) for text in made.left_out)]:
+    cut = dict.fromkeys([*comparison.mean_a.warnings, *comparison.mean_b.warnings])
+    paragraphs = [("base", f"{item.sides[0]}: {made.base}"), *_list_evidence(item)]
+    paragraphs += [("warning", text) for text in (*item.warnings, *made.warnings, *cut)]
+    for name, text in [*paragraphs, *(("left out", text) for text in made.left_out)]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
@@ -67,57 +67,70 @@ def _one(made: Comparisons) -> Iterator[str]:
     yield from wrapped(item.sentence)
 
 
-def _evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
-    one, (a, b) = item.comparison, item.sides
-    if one.ratio is not None:
-        yield "ratio", f"{b} ÷ {a} = {_ratio(one)}, by {one.method}; decides, against 1 and ± {percent(one.margin)}"
+def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
+    comparison, (a, b) = item.comparison, item.sides
+    if comparison.ratio is not None:
+        yield (
+            "ratio",
+            f"{b} ÷ {a} = {_format_ratio(comparison)}, by {comparison.method}; decides, against 1 and ± "
+            f"{percent(comparison.margin)}",
+        )
     else:
-        yield "difference", f"{b} - {a} = {_difference(item)}, by {one.method}; decides, against 0"
-    if one.cells > 1:
-        yield "within", f"{one.cells} cells of {', '.join(item.adjusted)}, which vary besides"
-    if one.typical is not None and one.typical.value is not None:
-        value, interval = _parts_of(one.typical.value, one.typical.low, one.typical.high)
+        yield "difference", f"{b} - {a} = {_format_difference(item)}, by {comparison.method}; decides, against 0"
+    if comparison.cells > 1:
+        yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary besides"
+    if comparison.typical is not None and comparison.typical.value is not None:
+        value, interval = _parts_of(comparison.typical.value, comparison.typical.low, comparison.typical.high)
         yield "typical", f"ratio of geometric means {value} ({interval})"
-    if one.overlap is not None:
-        inside = "" if not one.overlap else ", and hold the other's mean" if one.mean_inside else (
-            ", and hold not the other's mean")  # fmt: skip
-        yield "intervals", ("overlap" if one.overlap else "do not overlap") + inside
-    if one.t is not None and one.p is not None:
-        test = "paired t" if one.paired else "t" if one.cells > 1 else "Welch's t"
-        yield test, f"t = {one.t:.3f}, df = {one.df:.4g}, p = {one.p:.2g}"
-    if one.rank_test is not None:
-        shift, interval = estimate_parts(one.rank_test.shift, _scale(item)[0])
-        yield one.rank_test.name, f"p = {one.rank_test.p:.2g}; shift {shift} ({interval})"
-        yield "effect", f"Hedges' g = {_g(one)}, P(B > A) = {one.rank_test.superiority:.2f}"
+    if comparison.overlap is not None:
+        inside = (
+            ""
+            if not comparison.overlap
+            else ", and hold the other's mean"
+            if comparison.mean_inside
+            else (", and hold not the other's mean")
+        )
+        yield "intervals", ("overlap" if comparison.overlap else "do not overlap") + inside
+    if comparison.t is not None and comparison.p is not None:
+        test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
+        yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
+    if comparison.rank_test is not None:
+        shift, interval = estimate_parts(comparison.rank_test.shift, _means_scale(item)[0])
+        yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
+        yield (
+            "effect",
+            f"Hedges' g = {_format_effect_size(comparison)}, P(B > A) = {comparison.rank_test.superiority:.2f}",
+        )
     if item.by_level:
         yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
 
 
 def _many(made: Comparisons) -> Iterator[str]:
-    named = made.items
-    columns = telling([item.cell for item in named])
-    within = [item for item in named if item.within_run]
-    over = "within one run" if len(within) == len(named) else "over trials"
-    yield from wrapped(f"{100 * made.level:g} % intervals of B ÷ A {over}; p by {_test(named)}, Holm-corrected for "
-                       f"{len(named)}")  # fmt: skip
+    items = made.items
+    columns = telling([item.cell for item in items])
+    within = [item for item in items if item.within_run]
+    over = "within one run" if len(within) == len(items) else "over trials"
+    yield from wrapped(
+        f"{100 * made.level:g} % intervals of B ÷ A {over}; p by {_test(items)}, Holm-corrected for {len(items)}"
+    )
     yield from wrapped(sides_of(made), indent="  ")
     yield ""
     sides = side_columns(made)
-    rows = [[*cells_of(item, columns, sides), *_numbers(item)] for item in named]
+    rows = [[*cells_of(item, columns, sides), *_numbers(item)] for item in items]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
     yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
     yield ""
     yield from wrapped(legend(made))
-    yield from _warnings(made, columns, len(sides))
+    yield from _format_warnings(made, columns, len(sides))
     yield from _said(made)
     yield from wrapped(tally(made))
 
 
 def tally(made: Comparisons) -> str:
     """How many comparisons said what."""
-    said = [f"{n} {word}" for word, n in Counter(item.said for item in made.items).items()]
-    return f"Of {len(made.items)} comparisons: {', '.join(said)}."
+    counts = [f"{n} {word}" for word, n in Counter(item.said for item in made.items).items()]
+    return f"Of {len(made.items)} comparisons: {', '.join(counts)}."
 
 
 def side_columns(made: Comparisons) -> list[str]:
@@ -138,90 +151,92 @@ def sides_of(made: Comparisons) -> str:
 
 
 def _test(items: Sequence[ComparedCell]) -> str:
-    kinds = {"paired t" if one.comparison.paired else "t" if one.comparison.cells > 1 else "Welch" for one in items}
+    kinds = {"paired t" if item.comparison.paired else "t" if item.comparison.cells > 1 else "Welch" for item in items}
     return kinds.pop() if len(kinds) == 1 else "t"
 
 
 def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
     """The setting, and the sides that are to be told."""
     names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
-    return [*levels_shown(columns, item.cell, item.units), *(_side(item, names[side]) for side in sides)]
+    return [*levels_shown(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
 
 
-def _side(item: ComparedCell, name: str) -> str:
+def _side_name(item: ComparedCell, name: str) -> str:
     """A side under the name of its column."""
     return level_shown(name, item.units.get(item.group or "", ""))
 
 
 def _numbers(item: ComparedCell) -> list[str]:
-    one = item.comparison
-    p = "~" if one.p_holm is None else f"{one.p_holm:.2g}"
-    return [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item), p, word(item)]
+    comparison = item.comparison
+    p = "~" if comparison.p_holm is None else f"{comparison.p_holm:.2g}"
+    return [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item), p, word(item)]
 
 
 def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
     """Verdict in words → the levels at which it is said."""
-    found: dict[str, list[str]] = {}
-    for level, said in item.by_level:
+    levels_by_word: dict[str, list[str]] = {}
+    for level, verdict in item.by_level:
         way = item.words.way(item.comparison)
-        told = {CANNOT_TELL: "cannot tell", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(said, way)
-        found.setdefault(told, []).append(f"{100 * level:g} %")
-    return found
+        verdict_text = {CANNOT_TELL: "cannot tell", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
+            verdict, way
+        )
+        levels_by_word.setdefault(verdict_text, []).append(f"{100 * level:g} %")
+    return levels_by_word
 
 
 def word(item: ComparedCell) -> str:
     """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
-    one, caveat = item.comparison, item.overridden
+    comparison, caveat = item.comparison, item.overridden
     if caveat is not None:
-        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(one)} !"
-    if one.verdict == EQUAL:
+        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
+    if comparison.verdict == EQUAL:
         return "="
-    if one.verdict == CANNOT_TELL:
-        return "~" if one.n_more is None else f"~ +{max(one.n_more)}"
-    doubt = " ?" if one.by_chance else ""
-    return f"{'≈ ' if one.verdict == NEGLIGIBLE else ''}{item.words.way(one)}{doubt}"
+    if comparison.verdict == CANNOT_TELL:
+        return "~" if comparison.n_more is None else f"~ +{max(comparison.n_more)}"
+    doubt = " ?" if comparison.by_chance else ""
+    return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 
 
 def legend(made: Comparisons) -> str:
     """What the signs in the last column mean; only those that are there."""
     verdicts = {item.comparison.verdict for item in made.items}
     margin = percent(made.items[0].comparison.margin)
-    said = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
-    said += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
+    meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
+    meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in made.items)
-        said.append("~ cannot tell" + (" (+n: additional trials per side needed)" if more else ""))
+        meanings.append("~ cannot tell" + (" (+n: additional trials per side needed)" if more else ""))
     if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in made.items):
-        said.append("~ ! inconclusive (below)")
+        meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in made.items):
-        said.append("! not separable from what goes with the sides (below)")
+        meanings.append("! not separable from what goes with the sides (below)")
     if any(item.comparison.by_chance for item in made.items):
-        said.append("? not significant after Holm's correction")
+        meanings.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in made.items):
-        said.append("with a sign: B - A, where there is no ratio")
-    return "; ".join([*said, "n: trials of A+B"])
+        meanings.append("with a sign: B - A, where there is no ratio")
+    return "; ".join([*meanings, "n: trials of A+B"])
 
 
-def _warnings(made: Comparisons, columns: Sequence[str], told: int) -> Iterator[str]:
+def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: int) -> Iterator[str]:
     """Those of single comparisons; what is true of many of them is said once."""
-    said: dict[str, list[tuple[str, str]]] = {}
-    for item in made.items:
+    sides_by_warning: dict[str, list[tuple[str, str]]] = {}
+    for item in comparisons.items:
         *which, a, b = cells_of(item, columns, ("A", "B"))
-        which += [f"{a} and {b}" if told > 1 else b] if told else []
+        which += [f"{a} and {b}" if n_sides > 1 else b] if n_sides else []
         for warning in item.warnings:
             if BY_CHANCE in warning or warning == WITHIN_RUN:
                 continue  # its verdict has a sign
-            said.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
-    for same, warned in said.items():
+            sides_by_warning.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
+    for same, warned in sides_by_warning.items():
         if len(warned) > _MOST_ALONE:
             yield from wrapped(f"! {same}: {'; '.join(which for which, _ in warned)}")
         else:
             yield from (line for which, warning in warned for line in wrapped(f"! {which}: {warning}"))
-    within = [item for item in made.items if item.within_run]
+    within = [item for item in comparisons.items if item.within_run]
     if within:
-        few = f"{len(within)} of {len(made.items)}: " if len(within) < len(made.items) else ""
+        few = f"{len(within)} of {len(comparisons.items)}: " if len(within) < len(comparisons.items) else ""
         yield from wrapped(f"! {few}{WITHIN_RUN}")
-    for names in dict.fromkeys(item.adjusted for item in made.items if item.adjusted):
+    for names in dict.fromkeys(item.adjusted for item in comparisons.items if item.adjusted):
         yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary besides")
 
 
@@ -244,28 +259,28 @@ def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
 def means(item: ComparedCell) -> str:
     """``199 → 211 s``."""
     a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
-    divisor, name = _scale(item)
+    divisor, name = _means_scale(item)
     return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
 
 
 def decided_parts(item: ComparedCell) -> tuple[str, str]:
     """The ratio, or the difference with its sign and its unit, and the interval."""
-    one = item.comparison
-    if one.ratio is not None:
-        return _parts_of(one.ratio.value, one.ratio.low, one.ratio.high)
+    comparison = item.comparison
+    if comparison.ratio is not None:
+        return _parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high)
     value, interval = _difference_parts(item)
-    return f"{value} {_scale(item)[1]}".rstrip(), interval
+    return f"{value} {_means_scale(item)[1]}".rstrip(), interval
 
 
 def _difference_parts(item: ComparedCell) -> tuple[str, str]:
-    value, interval = estimate_parts(item.comparison.difference, _scale(item)[0])
+    value, interval = estimate_parts(item.comparison.difference, _means_scale(item)[0])
     return value if value.startswith("-") else f"+{value}", interval
 
 
-def _scale(item: ComparedCell) -> tuple[float, str]:
+def _means_scale(item: ComparedCell) -> tuple[float, str]:
     """(divisor, unit) of both means."""
-    one = item.comparison
-    return human_scale(max(abs(one.a.side.mean), abs(one.b.side.mean)), item.unit)
+    comparison = item.comparison
+    return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
 
 
 def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
@@ -273,14 +288,14 @@ def _parts_of(value: float | None, low: float | None, high: float | None) -> tup
     return "~" if value is None else ratio_text(value), interval
 
 
-def _ratio(one: Comparison) -> str:
-    assert one.ratio is not None
-    return "{} ({})".format(*_parts_of(one.ratio.value, one.ratio.low, one.ratio.high))
+def _format_ratio(comparison: Comparison) -> str:
+    assert comparison.ratio is not None
+    return "{} ({})".format(*_parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high))
 
 
-def _difference(item: ComparedCell) -> str:
-    return "{} ({}) {}".format(*_difference_parts(item), _scale(item)[1]).rstrip()
+def _format_difference(item: ComparedCell) -> str:
+    return "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
 
 
-def _g(one: Comparison) -> str:
-    return "~" if one.effect_size is None else f"{one.effect_size:.2f}"
+def _format_effect_size(comparison: Comparison) -> str:
+    return "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"

@@ -20,7 +20,7 @@ _SPECIAL = "\\`*_[]<>#|~"
 def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
     """The lines of the table, with what is to be said of it below; of pairs that were sealed the verdicts."""
     if not isinstance(made, Comparisons):
-        yield from _pairs(made)
+        yield from _format_pairs(made)
         return
     if not made.items:
         yield "Nothing to compare: no cell has both sides."
@@ -32,36 +32,40 @@ def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
     yield _row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
     yield "|" + "---|" * (len(columns) + len(sides)) + "---:|---:|---:|---:|---|"
     for item in made.items:
-        one = item.comparison
-        numbers = [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item)]
+        comparison = item.comparison
+        numbers = [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item)]
         strong = word(item)
         yield _row([*cells_of(item, columns, sides), *numbers, strong])
     yield ""
     yield plain(legend(made)) + "."
-    said = [*(one.sentence for one in made.overall), *made.warnings, *(f"left out: {one}" for one in made.left_out)]
-    said += [] if made.judged is None else made.judged.sentences
+    notes = [
+        *(overall.sentence for overall in made.overall),
+        *made.warnings,
+        *(f"left out: {reason}" for reason in made.left_out),
+    ]
+    notes += [] if made.judged is None else made.judged.sentences
     if len(made.items) == 1:
-        said.insert(0, made.items[0].sentence)
-    for text in said:
+        notes.insert(0, made.items[0].sentence)
+    for text in notes:
         yield ""
         yield plain(text)
 
 
-def _pairs(made: PairVerdicts) -> Iterator[str]:
+def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """The verdict first: it is what is looked for."""
-    for sentence in [*made.sentences, *(made.judged.sentences if made.judged else ())]:
+    for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
         yield plain(sentence)
         yield ""
-    if made.items:
-        headers, rows, sides = against.grid(made)
+    if pair_verdicts.items:
+        headers, rows, sides = against.grid(pair_verdicts)
         yield _row(headers)
         yield "|" + "".join("---:|" if side == "r" else "---|" for side in sides)
         for row in rows:
             yield _row(["" if cell is None else str(cell) for cell in row])
         yield ""
-    rule = made.rule
+    rule = pair_verdicts.rule
     yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
-    for warning in made.warnings:
+    for warning in pair_verdicts.warnings:
         yield ""
         yield plain(warning)
 

@@ -24,57 +24,60 @@ def lines(answer: Corpus) -> Iterator[str]:
     """The lines of the text."""
     yield from wrapped(_head(answer))
     yield ""
-    per = next((one.per for one in answer.phases if one.per), "")
+    per = next((phase.per for phase in answer.phases if phase.per), "")
     heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit"]
-    mine = any(one.placed for one in answer.phases)
+    mine = any(phase.placed for phase in answer.phases)
     heads += ["yours"] if mine else []
-    yield from table(heads, [_row(one, mine) for one in answer.phases], "lrrrrrlr"[: len(heads)]).splitlines()
+    yield from table(heads, [_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]).splitlines()
     if mine:
         yield from ["", "the share of systems that yours is above"]
-        rows = [[one.name, share(one.placed.share)] for one in answer.phases if one.placed]
+        rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
         yield from table(["", "above"], rows, "lr").splitlines()
     yield from _explained(answer)
     yield from _standing_out(answer)
     if answer.linked is not None and answer.linked.share.value is not None:
         yield ""
-        yield from wrapped(f"Between systems the bandwidth score explains {share(answer.linked.share)} of the metadata "
-                           "score.")  # fmt: skip
-    notes = [f"~ {one}" for one in answer.warnings]
+        yield from wrapped(
+            f"Between systems the bandwidth score explains {share(answer.linked.share)} of the metadata score."
+        )
+    notes = [f"~ {warning}" for warning in answer.warnings]
     if answer.rare:
         what = counted(answer.rare, "more number")
         notes.append(f"~ {what} of fewer systems, or parts of these: --all, or --response by name")
     if notes:
         yield ""
-    for one in notes:
-        yield from wrapped(one, "  ")
+    for note in notes:
+        yield from wrapped(note, "  ")
     if answer.sentence:
         yield ""
         yield from wrapped(answer.sentence)
 
 
-def share(one: Estimate) -> str:
+def share(estimate: Estimate) -> str:
     """``23 % (10–35)``."""
-    if one.value is None:
+    if estimate.value is None:
         return CANNOT_TELL
-    if one.low is None or one.high is None:
-        return f"{100 * one.value:.0f} % (~)"
-    return f"{100 * one.value:.0f} % ({100 * one.low:.0f}–{100 * one.high:.0f})"
+    if estimate.low is None or estimate.high is None:
+        return f"{100 * estimate.value:.0f} % (~)"
+    return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f}–{100 * estimate.high:.0f})"
 
 
 def _head(answer: Corpus) -> str:
     when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
-    return (f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
-            f"({', '.join(answer.clusters)}){when}; each system counts once, {100 * answer.level:g} % intervals over "
-            "systems")  # fmt: skip
+    return (
+        f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
+        f"({', '.join(answer.clusters)}){when}; each system counts once, {100 * answer.level:g} % intervals over "
+        "systems"
+    )
 
 
-def _row(one: CorpusPhase, mine: bool) -> list[str]:
-    middle = one.quantiles[0.5]
-    divisor, unit = human_scale(middle.value or 0.0, one.unit)
+def _row(phase: CorpusPhase, mine: bool) -> list[str]:
+    middle = phase.quantiles[0.5]
+    divisor, unit = human_scale(middle.value or 0.0, phase.unit)
     value, interval = estimate_parts(middle, divisor)
-    low, high = (one.quantiles[p].value for p in (0.1, 0.9))
-    row = [one.name, str(one.systems), _number(low, divisor), value, interval, _number(high, divisor), unit]
-    return [*row, "" if one.placed is None else _number(one.placed.value, divisor)] if mine else row
+    low, high = (phase.quantiles[p].value for p in (0.1, 0.9))
+    row = [phase.name, str(phase.systems), _number(low, divisor), value, interval, _number(high, divisor), unit]
+    return [*row, "" if phase.placed is None else _number(phase.placed.value, divisor)] if mine else row
 
 
 def _number(value: float | None, divisor: float) -> str:
@@ -83,36 +86,41 @@ def _number(value: float | None, divisor: float) -> str:
 
 def _explained(answer: Corpus) -> Iterator[str]:
     """Shares of the variance, the covariates that explain most in the first columns."""
-    best = {name: max((one.explained[name].share.low or 0.0 for one in answer.phases), default=0.0)
-            for name in answer.on}  # fmt: skip
-    shown = sorted(answer.on, key=lambda name: -best[name])[:_COLUMNS]
-    if not shown or not answer.phases:
+    best = {
+        name: max((phase.explained[name].share.low or 0.0 for phase in answer.phases), default=0.0)
+        for name in answer.on
+    }
+    covariates = sorted(answer.on, key=lambda name: -best[name])[:_COLUMNS]
+    if not covariates or not answer.phases:
         return
     yield ""
     yield "share of the variance (of logarithms, between systems) that each explains alone"
-    rows = [[one.name, *(share(one.explained[name].share) for name in shown)] for one in answer.phases]
-    yield from table(["", *shown], rows, "l" + "r" * len(shown)).splitlines()
-    for one, name, e in answer.decided_by_one:
-        yield from wrapped(f"~ {name}: one system lies so far out that it decides the line alone (leverage "
-                           f"{decimals(e.leverage or 0.0, 2)} in {one.name}): {share(e.share)} of it, and without that "
-                           f"system {share(e.without or e.share)}", "  ")  # fmt: skip
-    if len(answer.on) > len(shown):
-        yield from wrapped(f"~ and {len(answer.on) - len(shown)} more: --on names them, --json has all", "  ")
+    rows = [[phase.name, *(share(phase.explained[name].share) for name in covariates)] for phase in answer.phases]
+    yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
+    for phase, name, e in answer.decided_by_one:
+        yield from wrapped(
+            f"~ {name}: one system lies so far out that it decides the line alone (leverage "
+            f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {share(e.share)} of it, and without that "
+            f"system {share(e.without or e.share)}",
+            "  ",
+        )
+    if len(answer.on) > len(covariates):
+        yield from wrapped(f"~ and {len(answer.on) - len(covariates)} more: --on names them, --json has all", "  ")
 
 
 def _standing_out(answer: Corpus) -> Iterator[str]:
-    found: dict[str, list[tuple[str, float]]] = {}
-    for one in answer.phases:
-        for out in one.standing_out:
-            found.setdefault(out.system, []).append((one.name, out.times))
-    if not found:
+    by_system: dict[str, list[tuple[str, float]]] = {}
+    for phase in answer.phases:
+        for out in phase.standing_out:
+            by_system.setdefault(out.system, []).append((phase.name, out.times))
+    if not by_system:
         return
     yield ""
     yield "standing out (times the median system)"
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
     for system, several in ordered[:_OUT]:
-        said = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
+        titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
-        yield from wrapped(f"{system}: {said}{more}", "    ", "  ")
-    if len(found) > _OUT:
-        yield f"  and {len(found) - _OUT} more systems: --json"
+        yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")
+    if len(by_system) > _OUT:
+        yield f"  and {len(by_system) - _OUT} more systems: --json"

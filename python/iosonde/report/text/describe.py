@@ -19,43 +19,50 @@ _MOST_LEVELS = 6
 
 def lines(answer: Described) -> Iterator[str]:
     """The lines of the text."""
-    model, found = answer.model, answer.description
+    model, description = answer.model, answer.description
     unit = f" in {model.unit}" if model.unit and model.unit not in model.response else ""
     yield from wrapped(f"{model.name} model of {model.response}{unit}; {model.rows} rows of {model.settings} settings")
     yield from wrapped(_errors(model))
     for text in model.constraints:
         yield from wrapped(f"every setting fulfils '{text}'", "  ")
     yield ""
-    rows = [[feature.name, _levels(feature.levels, feature.numeric), shown(found.shares.get(feature.name), 2)]
-            for feature in model.features]  # fmt: skip
+    rows = [
+        [feature.name, _levels(feature.levels, feature.numeric), shown(description.shares.get(feature.name), 2)]
+        for feature in model.features
+    ]
     yield from table(["factor", "tried", "share"], rows, "llr").splitlines()
     if "terms" in model.form:
         yield ""
         for term in model.form["terms"]:
-            yield from wrapped(f"{term['direction']}: {shown(term['estimate'])} ({shown(term['low'])} to "
-                               f"{shown(term['high'])})", "  ")  # fmt: skip
+            yield from wrapped(
+                f"{term['direction']}: {shown(term['estimate'])} ({shown(term['low'])} to {shown(term['high'])})", "  "
+            )
     yield ""
-    yield from wrapped(_sentence(found))
+    yield from wrapped(_format_sentence(description))
 
 
 def _errors(model: Model) -> str:
-    known = model.errors.get
-    text = f"error {shown(known('mae'))} on rows not seen, of the mean of everything {shown(known('mean_model'))}"
-    text += f", noise of repeats {shown(known('noise'))}" if known("noise") is not None else ""
-    return text + (f"; R² of rows not seen {known('r2'):.3f}" if known("r2") is not None else "")
+    get_error = model.errors.get
+    text = (
+        f"error {shown(get_error('mae'))} on rows not seen, of the mean of everything {shown(get_error('mean_model'))}"
+    )
+    text += f", noise of repeats {shown(get_error('noise'))}" if get_error("noise") is not None else ""
+    return text + (f"; R² of rows not seen {get_error('r2'):.3f}" if get_error("r2") is not None else "")
 
 
 def _levels(levels: tuple[object, ...], numeric: bool) -> str:
-    named = [f"{level:.12g}" if isinstance(level, float) else str(level) for level in levels]
-    if len(named) <= _MOST_LEVELS and len(", ".join(named)) < 40:
-        return ", ".join(named)
-    return f"{named[0]} to {named[-1]}, {len(named)} levels" if numeric else f"{len(named)} levels"
+    texts = [f"{level:.12g}" if isinstance(level, float) else str(level) for level in levels]
+    if len(texts) <= _MOST_LEVELS and len(", ".join(texts)) < 40:
+        return ", ".join(texts)
+    return f"{texts[0]} to {texts[-1]}, {len(texts)} levels" if numeric else f"{len(texts)} levels"
 
 
-def _sentence(found: Description) -> str:
-    if not found.shares:
+def _format_sentence(description: Description) -> str:
+    if not description.shares:
         return "The model says the same of every setting."
-    over = f"all {found.designs} designs" if found.all_designs else f"{found.designs} designs at random"
+    over = (
+        f"all {description.designs} designs" if description.all_designs else f"{description.designs} designs at random"
+    )
     text = f"share: of the variance of what the model says over {over} of these levels"
-    text += f"; {shown(found.together, 2)} belongs to combinations" if found.together is not None else ""
+    text += f"; {shown(description.together, 2)} belongs to combinations" if description.together is not None else ""
     return f"{text}. What the measurements say of the factors, with intervals: iosonde rank."

@@ -30,28 +30,28 @@ def cells(made: Cells) -> Iterator[str]:
     plain = made.kind == "full" and not (made.dropped or made.centre or made.notes or made.blocks > 1)
     if plain:
         return
-    said = f"{_NAMES[made.kind]}: {_count(len(made.cells), 'cell')}"
+    summary = f"{_NAMES[made.kind]}: {_count(len(made.cells), 'cell')}"
     if made.resolution is not None:
-        said += f", resolution {made.resolution}"
+        summary += f", resolution {made.resolution}"
     if made.discrepancy is not None:
-        said += f", L2-star discrepancy {significant(made.discrepancy)}"
-    yield from _labelled("design", said)
+        summary += f", L2-star discrepancy {significant(made.discrepancy)}"
+    yield from _format_labelled("design", summary)
     for text, n in made.dropped if made.kind != "balanced" else ():  # it takes none that is forbidden
-        yield from _labelled("", f"{_count(n, 'cell')} dropped by {text}")
+        yield from _format_labelled("", f"{_count(n, 'cell')} dropped by {text}")
     if made.centre:
-        yield from _labelled("", f"{_count(made.centre, 'centre trial')} in each block, to see drift")
+        yield from _format_labelled("", f"{_count(made.centre, 'centre trial')} in each block, to see drift")
     if made.blocks > 1:
-        yield from _labelled("", f"{made.blocks} blocks in a repetition")
+        yield from _format_labelled("", f"{made.blocks} blocks in a repetition")
     for place, generator in enumerate(made.generators):
-        yield from _labelled("generators" if place == 0 else "", generator)
+        yield from _format_labelled("generators" if place == 0 else "", generator)
     for place, group in enumerate(made.aliases[:_MOST_ALIASES]):
-        yield from _labelled("aliases" if place == 0 else "", " = ".join(group))
+        yield from _format_labelled("aliases" if place == 0 else "", " = ".join(group))
     if len(made.aliases) > _MOST_ALIASES:
-        yield from _labelled("", f"and {len(made.aliases) - _MOST_ALIASES} more groups (--json has all)")
+        yield from _format_labelled("", f"and {len(made.aliases) - _MOST_ALIASES} more groups (--json has all)")
     if made.kind == "fractional" and not made.aliases:
-        yield from _labelled("aliases", "none among main effects and interactions of two")
+        yield from _format_labelled("aliases", "none among main effects and interactions of two")
     for note in made.notes:
-        yield from _labelled("note", note)
+        yield from _format_labelled("note", note)
 
 
 def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, float]]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, 
             order = [level for level in factor.levels if level in each] + [o for o in each if o not in factor.levels]
             parts = [f"{level_with_unit(factor, level)}: {format_seconds(each[level])}" for level in order]
             parts = [part.replace(" ", _HARD) for part in parts]
-            yield from _labelled(label, f"{factor.name} {', '.join(parts)}")
+            yield from _format_labelled(label, f"{factor.name} {', '.join(parts)}")
             label = ""
 
 
@@ -73,15 +73,15 @@ def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterato
         return
     budget = format_seconds(budget_s)
     if not offers:
-        yield from _labelled("budget", f"{budget} is too short, and no smaller design that fits was found")
+        yield from _format_labelled("budget", f"{budget} is too short, and no smaller design that fits was found")
         return
-    yield from _labelled("budget", f"{budget} is too short; what would fit:")
+    yield from _format_labelled("budget", f"{budget} is too short; what would fit:")
     for offer in offers:
         trials = f"{_count(offer.trials, 'trial')}, {format_seconds(offer.seconds)}"
-        yield from _labelled("", f"{offer.name}: {trials}; {offer.costs}", hang=2)
+        yield from _format_labelled("", f"{offer.name}: {trials}; {offer.costs}", hang=2)
 
 
-def _labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
+def _format_labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
     first, rest = f"{label:<{_LABEL}}", " " * (_LABEL + hang)
     yield from (line.replace(_HARD, " ") for line in wrapped(text, rest, first))
 

@@ -28,19 +28,19 @@ def lines(made: OperationCauses) -> Iterator[str]:
     if made.study:
         yield from path_study.in_short(made.study)
         yield ""
-    several = [one for one in made.groups if len(one.classes) > 1]
-    single = [one for one in made.groups if len(one.classes) == 1]
+    several = [diagnosed for diagnosed in made.groups if len(diagnosed.classes) > 1]
+    single = [diagnosed for diagnosed in made.groups if len(diagnosed.classes) == 1]
     for place, group in enumerate(several):
         if place:
             yield ""
-        yield from _group(group, made.level)
+        yield from _format_group(group, made.level)
     if several and single:
         yield ""
     for group in single:
         typical = format_rate(group.classes[0].typical_s, "s")
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
-        whole = f" It reads like {group.reading.words}." if group.reading else ""
-        yield from wrapped(f"{title(group)}: one class around {typical}.{whole}{trend}", "  ")
+        reading_note = f" It reads like {group.reading.words}." if group.reading else ""
+        yield from wrapped(f"{title(group)}: one class around {typical}.{reading_note}{trend}", "  ")
     notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
     if several:
         notes.append(made.limits[0])
@@ -50,47 +50,64 @@ def lines(made: OperationCauses) -> Iterator[str]:
         yield from wrapped(f"~ {note}", "  ")
 
 
-def _group(group: DiagnosedOperations, level: float) -> Iterator[str]:
+def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     yield from wrapped(f"{title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
     yield ""
-    rows = [[one.called, format_rate(one.typical_s, "s"), format_rate(one.high_s, "s"), _share(one.shares.share),
-             _share(one.shares.time_share)] for one in group.classes]  # fmt: skip
+    rows = [
+        [
+            operation_class.called,
+            format_rate(operation_class.typical_s, "s"),
+            format_rate(operation_class.high_s, "s"),
+            _share(operation_class.shares.share),
+            _share(operation_class.shares.time_share),
+        ]
+        for operation_class in group.classes
+    ]
     if group.reading:
         yield from wrapped(f"reads like {group.reading.words}", "  ")
         yield ""
     yield from table(["class", "typical", "up to", "operations, %", "time, %"], rows, "lrrrr").splitlines()
     yield ""
-    for one in group.classes:
-        if one.shares.cost_s.value:
-            yield from _class(one)
+    for operation_class in group.classes:
+        if operation_class.shares.cost_s.value:
+            yield from _format_class(operation_class)
     if group.drift:
         yield from wrapped(f"S413: {group.drift.sentence}.", "  ")
-    yield from wrapped(_cost(group))
-    yield from wrapped(_sure(group))
+    yield from wrapped(_format_cost(group))
+    yield from wrapped(_describe_certainty(group))
 
 
 def grid(group: DiagnosedOperations) -> list[list[str]]:
     """A row for each class: its name, how long it takes, its shares of operations and of time, its cost (s of the run),
     what it reads like or what its operations have in common."""
-    return [[one.called, format_rate(one.typical_s, "s"), _share(one.shares.share), _share(one.shares.time_share),
-             estimate_text(one.shares.cost_s, "s") if one.shares.cost_s.value else "", _why(one)]
-            for one in group.classes]  # fmt: skip
+    return [
+        [
+            operation_class.called,
+            format_rate(operation_class.typical_s, "s"),
+            _share(operation_class.shares.share),
+            _share(operation_class.shares.time_share),
+            estimate_text(operation_class.shares.cost_s, "s") if operation_class.shares.cost_s.value else "",
+            _why(operation_class),
+        ]
+        for operation_class in group.classes
+    ]
 
 
-def _why(one: OperationClass) -> str:
-    if not one.shares.cost_s.value:
+def _why(operation_class: OperationClass) -> str:
+    if not operation_class.shares.cost_s.value:
         return ""
-    found = [*(f"{reason.suspect.code}: {reason.suspect.sentence}" for reason in one.reasons[:1]),
-             *([f"reads like {one.reading.words}"] if one.reading else [])]  # fmt: skip
-    return "; ".join(found) or "cannot tell"
+    reasons = [
+        *(f"{reason.suspect.code}: {reason.suspect.sentence}" for reason in operation_class.reasons[:1]),
+        *([f"reads like {operation_class.reading.words}"] if operation_class.reading else []),
+    ]
+    return "; ".join(reasons) or "cannot tell"
 
 
 def title(group: DiagnosedOperations) -> str:
     """What is diagnosed, how many operations of how many trials."""
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     failed = f", {group.failed:,} failed" if group.failed else ""
-    return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}" \
-           f"{failed}{setting}"  # fmt: skip
+    return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}{failed}{setting}"
 
 
 def _share(share: Estimate) -> str:
@@ -102,47 +119,56 @@ def _share(share: Estimate) -> str:
     return f"{decimals(value, digits)} ({decimals(100 * share.low, digits)} to {decimals(100 * share.high, digits)})"
 
 
-def _class(one: OperationClass) -> Iterator[str]:
-    place = f"; {one.where.words}" if one.where.words else ""
-    yield from wrapped(f"{one.called}: costs {estimate_text(one.shares.cost_s, 's')} of the run{place}")
-    if one.reading:
-        yield from wrapped(f"reads like {one.reading.words}", "  ", "  ")
-    if one.state is VerdictState.NOT_SEPARABLE:
-        yield from wrapped(f"not separable here: {listed(one.explanations)} explain it about equally well",
-                           "  ", "  ")  # fmt: skip
-    for reason in one.reasons:
-        found = reason.suspect
+def _format_class(operation_class: OperationClass) -> Iterator[str]:
+    place = f"; {operation_class.where.words}" if operation_class.where.words else ""
+    yield from wrapped(
+        f"{operation_class.called}: costs {estimate_text(operation_class.shares.cost_s, 's')} of the run{place}"
+    )
+    if operation_class.reading:
+        yield from wrapped(f"reads like {operation_class.reading.words}", "  ", "  ")
+    if operation_class.state is VerdictState.NOT_SEPARABLE:
+        yield from wrapped(
+            f"not separable here: {listed(operation_class.explanations)} explain it about equally well", "  ", "  "
+        )
+    for reason in operation_class.reasons:
+        suspect = reason.suspect
         trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
-        yield from wrapped(f"{found.code} {found.agreement.confidence}: {found.sentence}.{trials}", "       ", "  ")
-        yield from wrapped(f"→ to confirm: {found.confirm}", "       ", "     ")
-    if not one.reasons:
+        yield from wrapped(
+            f"{suspect.code} {suspect.agreement.confidence}: {suspect.sentence}.{trials}", "       ", "  "
+        )
+        yield from wrapped(f"→ to confirm: {suspect.confirm}", "       ", "     ")
+    if not operation_class.reasons:
         yield from wrapped("cannot tell: nothing was found that these operations have in common", "  ", "  ")
     yield ""
 
 
-def _cost(group: DiagnosedOperations) -> str:
+def _format_cost(group: DiagnosedOperations) -> str:
     cost = group.cost
     fast = group.classes[group.density.fast].called
     elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
-    return (f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
-            f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "
-            f"{percent(group.tail.value)} of the time.")  # fmt: skip
+    return (
+        f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
+        f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "
+        f"{percent(group.tail.value)} of the time."
+    )
 
 
-def _sure(group: DiagnosedOperations) -> str:
+def _describe_certainty(group: DiagnosedOperations) -> str:
     density = group.density
-    found, mixture, test = density.hills, density.mixture, density.test
-    many = len(found.tops)
-    said = (f"How sure: {many} {'hill' if many == 1 else plural('hill')} at {100 * found.stability:.0f} % of the "
-            f"bandwidths, from {found.stable_from:.2g} to {found.stable_to:.2g}; a mixture of "
-            f"{counted(len(mixture.weights), 'normal')} has {mixture.hills}")  # fmt: skip
+    hills, mixture, test = density.hills, density.mixture, density.test
+    many = len(hills.tops)
+    paragraph = (
+        f"How sure: {many} {'hill' if many == 1 else plural('hill')} at {100 * hills.stability:.0f} % of the "
+        f"bandwidths, from {hills.stable_from:.2g} to {hills.stable_to:.2g}; a mixture of "
+        f"{counted(len(mixture.weights), 'normal')} has {mixture.hills}"
+    )
     if test is not None:
-        said += (
+        paragraph += (
             f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
         )
     if group.step_s > _COARSE * group.classes[density.fast].typical_s:
-        said += f"; durations are in steps of {format_rate(group.step_s, 's')}, what lies between is not seen"
-    if found.overlap > _OVERLAP:
-        said += "; classes overlap: the error of where their border lies is not in the intervals of their shares"
+        paragraph += f"; durations are in steps of {format_rate(group.step_s, 's')}, what lies between is not seen"
+    if hills.overlap > _OVERLAP:
+        paragraph += "; classes overlap: the error of where their border lies is not in the intervals of their shares"
     trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
-    return f"{said}{trials}."
+    return f"{paragraph}{trials}."

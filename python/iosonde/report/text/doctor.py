@@ -18,28 +18,28 @@ _NAMES = 20  # columns
 def lines(made: Doctor) -> Iterator[str]:
     """The lines of the text."""
     for ability in made.good:
-        yield from _hanging(f"ok      {ability.name:<{_NAMES}}", ability.detail)
-    by_reason = groupby(made.bad, lambda one: (one.detail, one.needed_for, one.required))
+        yield from _wrap_hanging(f"ok      {ability.name:<{_NAMES}}", ability.detail)
+    by_reason = groupby(made.bad, lambda item: (item.detail, item.needed_for, item.required))
     for (detail, needed_for, required), group in by_reason:
         yield ""
-        yield from _missing(list(group), detail, needed_for, required)
+        yield from _format_missing(list(group), detail, needed_for, required)
     yield ""
     yield f"{len(made.good)} of {len(made.abilities)} things are there. {made.sentence}"
 
 
-def _missing(group: Sequence[Ability], detail: str, needed_for: str, required: bool) -> Iterator[str]:
+def _format_missing(group: Sequence[Ability], detail: str, needed_for: str, required: bool) -> Iterator[str]:
     """Abilities that are missed for the same reason and purpose: these once, then every cure."""
     names = ", ".join(ability.name for ability in group)
-    yield from _hanging("MISSING " if required else "no      ", f"{names}: {detail}")
+    yield from _wrap_hanging("MISSING " if required else "no      ", f"{names}: {detail}")
     if needed_for:
-        yield from _hanging(" " * 8, f"for {needed_for}")
+        yield from _wrap_hanging(" " * 8, f"for {needed_for}")
     cures: dict[str, list[str]] = {}
     for ability in group:
         cures.setdefault(ability.cure, []).append(ability.name)
     for cure, whose in cures.items():
         if cure:
-            yield from _hanging(" " * 8 + "→ ", cure if len(cures) == 1 else f"{', '.join(whose)}: {cure}")
+            yield from _wrap_hanging(" " * 8 + "→ ", cure if len(cures) == 1 else f"{', '.join(whose)}: {cure}")
 
 
-def _hanging(head: str, text: str) -> list[str]:
+def _wrap_hanging(head: str, text: str) -> list[str]:
     return wrapped(text, " " * len(head), head)

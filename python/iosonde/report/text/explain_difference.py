@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def lines(made: Differences) -> Iterator[str]:
     """The lines of the text, a block for each pair."""
-    for number, one in enumerate(made.differences):
+    for number, difference in enumerate(made.differences):
         if number:
             yield ""
-        yield from _one(one)
+        yield from _one(difference)
 
 
 def _one(made: Difference) -> Iterator[str]:
@@ -31,13 +31,13 @@ def _one(made: Difference) -> Iterator[str]:
             yield from wrapped(f"   ({note})", "    ")
     yield ""
     rows = [("A", significant(a.value / a.prefix, 4), "")]
-    rows += [(made.what(part), significant(part.end, 4), _factor(part.factor)) for part in made.steps]
-    rows.append(("B, and the product", significant(b.value / b.prefix, 4), _factor(made.split.ratio)))
+    rows += [(made.what(part), significant(part.end, 4), _format_factor(part.factor)) for part in made.steps]
+    rows.append(("B, and the product", significant(b.value / b.prefix, 4), _format_factor(made.split.ratio)))
     yield from table(["part", made.unit, "factor"], rows, "lrr", WIDTH).split("\n")
     yield ""
     for sentence in filter(None, (made.rest, *made.unsaid, made.sentence)):
         yield from wrapped(sentence)
 
 
-def _factor(value: float) -> str:
+def _format_factor(value: float) -> str:
     return f"{value:.3f}" if value < 100 else significant(value)

@@ -18,31 +18,31 @@ HEADERS = ("part", "seconds", "rate", "interval", "p50", "p99")
 
 def lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
     """One block for each fault and phase."""
-    for one in effects:
-        unit, rows = grid(one)
-        yield escape(title(one))
+    for effect in effects:
+        unit, rows = grid(effect)
+        yield escape(title(effect))
         yield from table([*HEADERS[:2], unit, *HEADERS[3:]], rows, "l" + "r" * 5).splitlines()
-        yield from wrapped(escape(one.sentence), "  ")
+        yield from wrapped(escape(effect.sentence), "  ")
 
 
-def title(one: FaultEffect) -> str:
+def title(effect: FaultEffect) -> str:
     """Which fault, which phase, at which setting."""
-    return ", ".join(part for part in (f"{one.fault}: {one.operation}", one.setting) if part)
+    return ", ".join(part for part in (f"{effect.fault}: {effect.operation}", effect.setting) if part)
 
 
-def grid(one: FaultEffect) -> tuple[str, list[list[str]]]:
+def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """(unit of the rates, a row for each part)."""
-    divisor, unit = human_scale(max((part.rate.value or 0.0 for part in one.parts), default=0.0), one.unit)
+    divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
     rows = [
-        [f"{part.name}, n={part.rate.n}" if part.rate.n != one.n else part.name,
+        [f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
          estimate_parts(part.seconds, 1.0)[0], *estimate_parts(part.rate, divisor), _time(part.p50), _time(part.p99)]
-        for part in one.parts
+        for part in effect.parts
     ]  # fmt: skip
     return unit, rows
 
 
-def _time(one: Estimate | None) -> str:
-    if one is None or one.value is None:
+def _time(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
         return "~"
-    divisor, unit = human_scale(one.value, "s")
-    return f"{estimate_parts(one, divisor)[0]} {unit}"
+    divisor, unit = human_scale(estimate.value, "s")
+    return f"{estimate_parts(estimate, divisor)[0]} {unit}"

@@ -19,33 +19,33 @@ _MOST_RULES = 30
 
 def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     """The lines of the text; ``rules``: a tree as rules, too."""
-    made, model = answer.choice, answer.choice.model
+    choice, model = answer.choice, answer.choice.model
     names = [feature.name for feature in answer.examples.features]
     yield from wrapped(data_line(answer.examples.response, names, model.rows, model.settings))
-    n_folds = len(made.tried[made.chosen].folds)
+    n_folds = len(choice.tried[choice.chosen].folds)
     how = f"{n_folds} folds of whole settings" if n_folds > 1 else "learned from 75 % of the rows, at random"
     yield from wrapped(
         f"error: mean |predicted - observed| on rows not seen ({how}); {100 * answer.level:g} % intervals"
     )
-    if twins_line(made.groups, answer.together):
-        yield from wrapped(twins_line(made.groups, answer.together))
-    if made.n_choice < model.rows:
-        yield from wrapped(f"chosen on {made.n_choice} rows at random; the error of * is that of all rows")
+    if twins_line(choice.groups, answer.together):
+        yield from wrapped(twins_line(choice.groups, answer.together))
+    if choice.n_choice < model.rows:
+        yield from wrapped(f"chosen on {choice.n_choice} rows at random; the error of * is that of all rows")
     yield ""
-    listed = list(made.tried)
-    if all(one.candidate.family != "mean" for one in listed):
-        listed.insert(0, made.baseline)
+    listed = list(choice.tried)
+    if all(listed_model.candidate.family != "mean" for listed_model in listed):
+        listed.insert(0, choice.baseline)
     scale = scale_of(listed, answer.examples.unit)
-    yield from errors_table(listed, scale, listed.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
-    yield from classes_lines([made.tried[made.chosen]])
+    yield from errors_table(listed, scale, listed.index(choice.tried[choice.chosen]) if len(choice.tried) > 1 else None)
+    yield from classes_lines([choice.tried[choice.chosen]])
     yield ""
     if model.constraints:
-        kept = ", ".join(f"'{text}'" for text in model.constraints)
-        yield from wrapped(f"every setting fulfils {kept}: predict refuses what does not", "  ")
+        constraints = ", ".join(f"'{text}'" for text in model.constraints)
+        yield from wrapped(f"every setting fulfils {constraints}: predict refuses what does not", "  ")
     for warning in model.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from remarks(listed, made.noise, scale)
-    yield from _linear(answer)
+    yield from remarks(listed, choice.noise, scale)
+    yield from _format_linear(answer)
     if rules:
         yield ""
         yield from _rules(answer)
@@ -53,7 +53,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def _linear(answer: Fitted) -> Iterator[str]:
+def _format_linear(answer: Fitted) -> Iterator[str]:
     for name, share in answer.below.items():
         yield from wrapped(
             f"~ {name} predicts below 0 in {shown(100 * share)} % of the designs that these levels allow: "
@@ -80,12 +80,12 @@ def _unseen(answer: Fitted) -> str:
 
 
 def _rules(answer: Fitted) -> Iterator[str]:
-    found = answer.rules
-    if found is None:
+    rules = answer.rules
+    if rules is None:
         yield f"a {answer.choice.model.family} model has no rules: --family tree or classes has"
         return
-    for rule in found[:_MOST_RULES]:
+    for rule in rules[:_MOST_RULES]:
         name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
         yield from wrapped(f"{rule}: {name}{shown(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
-    if len(found) > _MOST_RULES:
-        yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
+    if len(rules) > _MOST_RULES:
+        yield from wrapped(f"… {len(rules) - _MOST_RULES} more; --family 'tree depth=4' has fewer")

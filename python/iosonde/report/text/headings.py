@@ -16,7 +16,7 @@ def choose_headings(
     if no choice fits."""
     if len(columns) <= _MAX_EXHAUSTIVE:
         return _try_all(columns, widths, free, keys)
-    return _take_one_by_one(columns, widths, free, keys)
+    return _take_columns_by_split(columns, widths, free, keys)
 
 
 def _try_all(
@@ -32,7 +32,7 @@ def _try_all(
     )
 
 
-def _take_one_by_one(
+def _take_columns_by_split(
     columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
 ) -> tuple[int, ...]:
     """Take the column that splits the groups least until the others fit, then put back what was not needed. The work

@@ -12,13 +12,13 @@ from .layout import escape, table, wrapped
 if TYPE_CHECKING:
     from iosonde.campaign.import_files import FileOutcome, Imported
 
-_SHOWN = 20
-_NAMED = 5  # that quote
+_MAX_ROWS = 20
+_MAX_SOURCES = 5  # that quote
 
 
 def lines(made: Imported, store: str) -> Iterator[str]:
     """A row for each tool, what was not imported and why, and the total."""
-    rows = [(one.format, one.files, one.runs, one.incomplete, one.already_there) for one in made.by_format]
+    rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in made.by_format]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
     if made.n_joined:
@@ -28,10 +28,10 @@ def lines(made: Imported, store: str) -> Iterator[str]:
     if failed:
         yield ""
         yield f"not imported: {len(failed)}"
-        for outcome in failed[:_SHOWN]:
+        for outcome in failed[:_MAX_ROWS]:
             yield escape(f"  {outcome.file}: {outcome.reason}")
-        if len(failed) > _SHOWN:
-            yield f"  and {len(failed) - _SHOWN} more (--json lists all)"
+        if len(failed) > _MAX_ROWS:
+            yield f"  and {len(failed) - _MAX_ROWS} more (--json lists all)"
     yield ""
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
@@ -42,12 +42,12 @@ def _quoted(found: Sequence[FileOutcome]) -> Iterator[str]:
     """The sources and documents that quote output."""
     if not found:
         return
-    said = "quotes output and was not taken; give it by name to read it"
+    hint = "quotes output and was not taken; give it by name to read it"
     if len(found) > 1:
-        said = "quote output and were not taken; give them by name to read them"
+        hint = "quote output and were not taken; give them by name to read them"
     yield ""
-    yield from wrapped(f"{counted(len(found), 'file')} {said}")
-    for outcome in found[:_NAMED]:
+    yield from wrapped(f"{counted(len(found), 'file')} {hint}")
+    for outcome in found[:_MAX_SOURCES]:
         yield escape(f"  {outcome.file}: {outcome.format}")
-    if len(found) > _NAMED:
-        yield f"  and {len(found) - _NAMED} more (--json lists all)"
+    if len(found) > _MAX_SOURCES:
+        yield f"  and {len(found) - _MAX_SOURCES} more (--json lists all)"

@@ -22,28 +22,32 @@ def lines(status: LabStatus) -> Iterator[str]:
     """The lines of the text."""
     state = "" if status.state == "up" else f", {status.state}"
     yield escape(f"lab {status.name}: {status.file_system}{f' ({status.version})' if status.version else ''}{state}")
-    yield from _indented(f"on the clients at {status.mount_point}", 2)
+    yield from _wrap_indented(f"on the clients at {status.mount_point}", 2)
     yield ""
-    rows = [[one.name, one.address, _link(one, status), *_disk(one, status), _cpu(one), one.serves]
-            for one in status.hosts]  # fmt: skip
+    rows = [
+        [host.name, host.address, _format_link(host, status), *_disk(host, status), _cpu(host), host.serves]
+        for host in status.hosts
+    ]
     head = ["host", "address", "link", "disk write", "disk read", "CPU used", "serves"]
-    known = len(head) - (not any(one.serves for one in status.hosts))
-    yield from table(head[:known], [row[:known] for row in rows], "llrrrrl"[:known]).splitlines()
+    columns = len(head) - (not any(host.serves for host in status.hosts))
+    yield from table(head[:columns], [row[:columns] for row in rows], "llrrrrl"[:columns]).splitlines()
     yield ""
-    yield from _indented(_layout(status.layout), 2)
-    yield from (line for text in _round_trips(status) for line in _indented(text, 2))
+    yield from _wrap_indented(_format_layout(status.layout), 2)
+    yield from (line for text in _round_trips(status) for line in _wrap_indented(text, 2))
     if status.capacity:
-        yield from _indented(_capacity(status.capacity), 2)
+        yield from _wrap_indented(_format_capacity(status.capacity), 2)
     if status.facts:
-        yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
+        yield from _wrap_indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
     for warning in (*status.emulated.get("warnings", ()), *status.emulated.get("notes", ())):
-        yield from _indented(f"~ {warning}", 2)
-    for one in status.faults:
-        yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)
+        yield from _wrap_indented(f"~ {warning}", 2)
+    for fault in status.faults:
+        yield from _wrap_indented(
+            f"! {fault.host}: {_said(fault)}, {_format_age(fault)}; iosonde lab heal undoes it", 2
+        )
     for complaint in status.health:
-        yield from _indented(f"! {complaint}", 2)
+        yield from _wrap_indented(f"! {complaint}", 2)
     if status.not_asked:
-        yield from _indented(f"~ {status.not_asked}", 2)
+        yield from _wrap_indented(f"~ {status.not_asked}", 2)
 
 
 def listing(found: LabListing) -> Iterator[str]:
@@ -52,7 +56,7 @@ def listing(found: LabListing) -> Iterator[str]:
         rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in found.labs]
         yield from table(["lab", "state", ""], rows, "lll").splitlines()
         for name in (name for name, state, _ in found.labs if state == CUT_SHORT):
-            yield from _indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
+            yield from _wrap_indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
     else:
         yield "no lab is up"
     yield ""
@@ -62,17 +66,19 @@ def listing(found: LabListing) -> Iterator[str]:
         yield from wrapped(f"this machine cannot have a lab: {'; '.join(needs)}", "  ")
         yield ""
     yield "a lab can hold"
-    for one in found.possible:
-        ready = f"needs: {one.how_to_install}" if one.missing else "ready"
-        yield from _indented(f"{one.name:<12}{one.title}; {ready}", 2)
-        for option, meaning in one.options.items():
-            yield from _indented(f"--set {option}=…: {meaning}", 14)
-        if one.live:
-            also = ", also --set" if one.live.keys() - one.options.keys() else ""
-            yield from _indented(f"lab set{also}: {', '.join(one.live)}", 14)
-        told = [f"lab {name}" for name, there in (("profile", one.profiled), ("placement", one.placed)) if there]
-        if told:
-            yield from _indented(", ".join(told), 14)
+    for system in found.possible:
+        ready = f"needs: {system.how_to_install}" if system.missing else "ready"
+        yield from _wrap_indented(f"{system.name:<12}{system.title}; {ready}", 2)
+        for option, meaning in system.options.items():
+            yield from _wrap_indented(f"--set {option}=…: {meaning}", 14)
+        if system.live:
+            also = ", also --set" if system.live.keys() - system.options.keys() else ""
+            yield from _wrap_indented(f"lab set{also}: {', '.join(system.live)}", 14)
+        actions = [
+            f"lab {name}" for name, there in (("profile", system.profiled), ("placement", system.placed)) if there
+        ]
+        if actions:
+            yield from _wrap_indented(", ".join(actions), 14)
 
 
 def options(found: LiveOptions) -> Iterator[str]:
@@ -94,22 +100,31 @@ def profile(found: LabProfile) -> Iterator[str]:
     for n, server in enumerate(found.servers):
         if n:
             yield ""
-        yield escape(f"{server.server}: {server.seconds:.0f} s, read {format_size(server.read_bytes)}, "
-                     f"wrote {format_size(server.written_bytes)}")  # fmt: skip
-        rows = [[escape(one.operation), one.count, *map(_time, (one.mean_s, one.min_s, one.max_s)),
-                 f"{one.share:.1%}"] for one in server.operations]  # fmt: skip
+        yield escape(
+            f"{server.server}: {server.seconds:.0f} s, read {format_size(server.read_bytes)}, "
+            f"wrote {format_size(server.written_bytes)}"
+        )
+        rows = [
+            [
+                escape(operation.operation),
+                operation.count,
+                *map(_time, (operation.mean_s, operation.min_s, operation.max_s)),
+                f"{operation.share:.1%}",
+            ]
+            for operation in server.operations
+        ]
         yield from table(["operation", "count", "mean", "least", "most", "of its time"], rows, "lrrrrr").splitlines()
 
 
-def fault(one: LabFault) -> Iterator[str]:
+def fault(lab_fault: LabFault) -> Iterator[str]:
     """One that is in force."""
-    yield escape(f"{one.host}: {_said(one)}; iosonde lab heal {one.host} undoes it")
+    yield escape(f"{lab_fault.host}: {_said(lab_fault)}; iosonde lab heal {lab_fault.host} undoes it")
 
 
 def healing(found: Healing) -> Iterator[str]:
     """What was undone, and how long it took until all was well."""
-    for one in found.undone:
-        yield escape(f"{one.host}: {_said(one)}: undone")
+    for lab_fault in found.undone:
+        yield escape(f"{lab_fault.host}: {_said(lab_fault)}: undone")
     if found.healed_s is not None:
         if not found.undone:
             yield "no fault was in force; well"
@@ -118,25 +133,25 @@ def healing(found: Healing) -> Iterator[str]:
         return
     yield "not well yet"
     for complaint in found.health:
-        yield from _indented(f"! {complaint}", 2)
+        yield from _wrap_indented(f"! {complaint}", 2)
 
 
 def _time(seconds: float | None) -> str:
     return "" if seconds is None else format_seconds(seconds)
 
 
-def _said(one: LabFault) -> str:
-    return one.kind if one.bytes_per_s is None else f"{one.kind} {format_rate(one.bytes_per_s, 'bytes/s')}"
+def _said(fault: LabFault) -> str:
+    return fault.kind if fault.bytes_per_s is None else f"{fault.kind} {format_rate(fault.bytes_per_s, 'bytes/s')}"
 
 
-def _ago(one: LabFault) -> str:
-    return f"since {datetime.fromtimestamp(one.since).astimezone():%H:%M:%S}"
+def _format_age(fault: LabFault) -> str:
+    return f"since {datetime.fromtimestamp(fault.since).astimezone():%H:%M:%S}"
 
 
-def _link(host: HostStatus, status: LabStatus) -> str:
+def _format_link(host: HostStatus, status: LabStatus) -> str:
     if not host.running:
         return "gone"
-    sent = [one["bytes_per_s"] for one in status.emulated.get("links", []) if one["from"] == host.name]
+    sent = [link["bytes_per_s"] for link in status.emulated.get("links", []) if link["from"] == host.name]
     return format_rate(sent[0], "bytes/s") if sent else ""
 
 
@@ -145,15 +160,15 @@ def _round_trips(status: LabStatus) -> Iterator[str]:
     if status.round_trips_s is None:
         return
     least, most = map(format_seconds, status.round_trips_s)
-    asked, without = status.description.delay_s, status.emulated.get("rtt_without_delay_s")
-    of = f", {format_seconds(asked)} of it added to {format_seconds(without)}" if asked and without else ""
+    delay_s, without = status.description.delay_s, status.emulated.get("rtt_without_delay_s")
+    of = f", {format_seconds(delay_s)} of it added to {format_seconds(without)}" if delay_s and without else ""
     yield f"from host to host and back {least if least == most else f'{least} to {most}'}{of}"
 
 
 def _disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
-    for one in status.emulated.get("disks", []):
-        if one["host"] == host.name:
-            write, read = one["write_bytes_per_s"], one["read_bytes_per_s"]
+    for disk in status.emulated.get("disks", []):
+        if disk["host"] == host.name:
+            write, read = disk["write_bytes_per_s"], disk["read_bytes_per_s"]
             return format_rate(write, "bytes/s"), format_rate(read, "bytes/s")
     return "", ""
 
@@ -162,28 +177,30 @@ def _cpu(host: HostStatus) -> str:
     return "" if host.cpu_seconds is None else f"{host.cpu_seconds:.1f} s"
 
 
-def _layout(layout: dict[str, Any]) -> str:
+def _format_layout(layout: dict[str, Any]) -> str:
     if not layout:
         return "how data lies on the servers is not known: the lab was not finished"
     if layout["parity_parts"]:
-        return f"every piece of a file is {layout['data_parts']} parts and {layout['parity_parts']} of parity, " \
-               f"sent by the {layout['copied_by']}"  # fmt: skip
+        return (
+            f"every piece of a file is {layout['data_parts']} parts and {layout['parity_parts']} of parity, "
+            f"sent by the {layout['copied_by']}"
+        )
     if layout["copies"] == 1:
         return "one copy of every byte"
     how = "sent by the client" if layout["copied_by"] == "client" else "passed on from server to server"
     return f"{layout['copies']} copies of every byte, {how}"
 
 
-def _capacity(found: LabCapacity) -> str:
+def _format_capacity(capacity: LabCapacity) -> str:
     """What the mount says that it holds, and whether that is what it should be."""
-    holds, disks = f"it says that it holds {format_size(found.mount_bytes)}", format_size(found.disks_bytes)
-    if found.should_bytes is None:
+    holds, disks = f"it says that it holds {format_size(capacity.mount_bytes)}", format_size(capacity.disks_bytes)
+    if capacity.should_bytes is None:
         return f"{holds}, by a reckoning of its own; its disks hold {disks}"
-    rule = f"its disks' {disks}, {'less copies and parity' if found.deducted else 'copies not deducted'}"
-    if found.as_should:
+    rule = f"its disks' {disks}, {'less copies and parity' if capacity.deducted else 'copies not deducted'}"
+    if capacity.as_should:
         return f"{holds}: {rule}"
-    return f"~ {holds}; it should be {format_size(found.should_bytes)}: {rule}"
+    return f"~ {holds}; it should be {format_size(capacity.should_bytes)}: {rule}"
 
 
-def _indented(text: str, columns: int) -> list[str]:
+def _wrap_indented(text: str, columns: int) -> list[str]:
     return wrapped(text, " " * columns, " " * columns)

@@ -24,7 +24,7 @@ def lines(found: LabSpread) -> Iterator[str]:
     yield ""
     if found.spread:
         of = "busiest ÷ mean"
-        kinds = [[one.what, shown(one.index), shown(one.chance_high), shown(one.p)] for one in found.spread]
+        kinds = [[row.what, shown(row.index), shown(row.chance_high), shown(row.p)] for row in found.spread]
         yield from table([of, "here", "chance up to", "p"], kinds, "lrrr").splitlines()
         yield ""
     yield from wrapped(f"{found.sentence[0].upper()}{found.sentence[1:]}.")

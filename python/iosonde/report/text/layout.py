@@ -53,13 +53,13 @@ def escape(text: object) -> str:
     That is the control characters (C0, C1, line and paragraph separators), the formatting characters that
     turn the reading direction, and lone surrogates (undecodable bytes of a file name).
     """
-    said = str(text)
-    if said.isascii() and said.isprintable():
-        return said
-    return "".join(char if _harmless(char) else _visible(char) for char in said)
+    raw = str(text)
+    if raw.isascii() and raw.isprintable():
+        return raw
+    return "".join(char if _is_harmless(char) else _visible(char) for char in raw)
 
 
-def _harmless(char: str) -> bool:
+def _is_harmless(char: str) -> bool:
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
@@ -87,8 +87,8 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
-    gap = _GAP if _fits(widths, sides, limit) else " "
-    _shrink(widths, sides, limit, gap)
+    gap = _GAP if _fits_limit(widths, sides, limit) else " "
+    _shrink_widths(widths, sides, limit, gap)
     for column, columns in enumerate(widths):
         for row, cell in zip(grid, cut([row[column] for row in grid], columns), strict=True):
             row[column] = cell
@@ -99,17 +99,17 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
 def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int) -> list[str]:
     """The lines of a ``table``; where its names leave no room, the first ``labels`` cells of each row stand above the
     others, on lines of their own, and are broken where one is too long: whatever the names, no line is too wide."""
-    whole = table(headers, rows, align).splitlines()
-    if max(map(width, whole)) <= _room.get():
-        return whole
+    lines = table(headers, rows, align).splitlines()
+    if max(map(width, lines)) <= _room.get():
+        return lines
     numbers = table(headers[labels:], [row[labels:] for row in rows], align[labels:], _room.get() - len(_GAP))
     first, *others = numbers.splitlines()
-    found = [_GAP + first]
+    lines_below = [_GAP + first]
     for row, line in zip(rows, others, strict=True):
-        named = zip(headers[:labels], row[:labels], strict=True)
-        said = [" ".join(filter(None, (name, str(cell)))) for name, cell in named if cell not in (None, "")]
-        found += [*broken(escape(", ".join(said))), _GAP + line]
-    return found
+        pairs = zip(headers[:labels], row[:labels], strict=True)
+        texts = [" ".join(filter(None, (name, str(cell)))) for name, cell in pairs if cell not in (None, "")]
+        lines_below += [*broken(escape(", ".join(texts))), _GAP + line]
+    return lines_below
 
 
 def broken(text: str) -> list[str]:
@@ -117,8 +117,8 @@ def broken(text: str) -> list[str]:
     lines = [""]
     for char in text:
         if width(lines[-1] + char) > _room.get():
-            kept, blank, begun = lines[-1].rpartition(" ")
-            lines[-1:] = [kept, begun] if blank and kept else [lines[-1], ""]
+            head, blank, begun = lines[-1].rpartition(" ")
+            lines[-1:] = [head, begun] if blank and head else [lines[-1], ""]
         lines[-1] += char
     return [line.strip() for line in lines]
 
@@ -126,18 +126,24 @@ def broken(text: str) -> list[str]:
 def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = None) -> list[str]:
     """The lines of a sentence, escaped; all but the first begin with ``indent``, the first with ``first``. No word is
     broken, so that a path can be copied."""
-    found = textwrap.wrap(escape(text), limit or _room.get(), initial_indent=first, subsequent_indent=indent,
-                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
-    return found or [first]
+    lines = textwrap.wrap(
+        escape(text),
+        limit or _room.get(),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [first]
 
 
-def _fits(widths: Sequence[int], sides: str, limit: int) -> bool:
+def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:
     """Whether a table with the usual gaps does, once its columns are cut as far as they may be."""
-    least = [min(one, _LEAST_COLUMN) if side == "l" else one for one, side in zip(widths, sides, strict=False)]
+    least = [min(width, _LEAST_COLUMN) if side == "l" else width for width, side in zip(widths, sides, strict=False)]
     return sum(least) + len(_GAP) * (len(widths) - 1) <= limit
 
 
-def _shrink(widths: list[int], sides: str, limit: int, gap: str) -> None:
+def _shrink_widths(widths: list[int], sides: str, limit: int, gap: str) -> None:
     over = sum(widths) + len(gap) * (len(widths) - 1) - limit
     while over > 0:
         widest = max((c for c, side in enumerate(sides) if side == "l"), key=widths.__getitem__, default=None)
@@ -148,7 +154,7 @@ def _shrink(widths: list[int], sides: str, limit: int, gap: str) -> None:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], sides: str, gap: str) -> str:
-    return gap.join(_pad(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
+    return gap.join(_pad_cell(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
 
 
 def cut(texts: Sequence[str], columns: int) -> list[str]:
@@ -157,18 +163,20 @@ def cut(texts: Sequence[str], columns: int) -> list[str]:
     if all(width(text) <= columns for text in texts):
         return list(texts)
     several = len(set(texts))
-    for kept in range(columns - 1, columns - 1 + _MORE_COLUMNS):
-        for head in (kept, kept - kept // 2, 0, *range(kept - 1, 0, -1)):
-            found = [
-                text if width(text) <= kept + 1 else f"{_fit(text, head)}…{_fit(text, kept - head, True)}"
+    for n_columns in range(columns - 1, columns - 1 + _MORE_COLUMNS):
+        for head in (n_columns, n_columns - n_columns // 2, 0, *range(n_columns - 1, 0, -1)):
+            shortened = [
+                text
+                if width(text) <= n_columns + 1
+                else f"{_fit_text(text, head)}…{_fit_text(text, n_columns - head, True)}"
                 for text in texts
             ]
-            if len(set(found)) == several:
-                return found
+            if len(set(shortened)) == several:
+                return shortened
     return list(texts)
 
 
-def _fit(text: str, columns: int, end: bool = False) -> str:
+def _fit_text(text: str, columns: int, end: bool = False) -> str:
     """The begin, or the end, of a text in so many columns."""
     text = (text[-columns:] if end else text[:columns]) if columns else ""
     while width(text) > columns:
@@ -176,6 +184,6 @@ def _fit(text: str, columns: int, end: bool = False) -> str:
     return text
 
 
-def _pad(cell: str, columns: int, side: str) -> str:
+def _pad_cell(cell: str, columns: int, side: str) -> str:
     blanks = " " * (columns - width(cell))
     return blanks + cell if side == "r" else cell + blanks

@@ -21,25 +21,34 @@ _SMALL, _LARGE = 1e-3, 1e7
 
 def scale_of(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
     """(divisor, unit) in which all errors of a text are said: that of the first model's, which is the mean in a fit."""
-    return human_scale(next((abs(one.mae.value) for one in judged if one.mae.value), 1.0), unit)
+    return human_scale(next((abs(model.mae.value) for model in judged if model.mae.value), 1.0), unit)
 
 
 def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
     """A line for each model; ``*`` marks the one that was taken."""
     divisor, unit = scale
-    several = any(len(one.folds) > 1 for one in judged)
+    several = any(len(model.folds) > 1 for model in judged)
     rows = []
-    for place, one in enumerate(judged):
+    for place, model in enumerate(judged):
         mark = "* " if place == chosen else ""
-        name = mark + one.candidate.short
-        if one.errors is None:
+        name = mark + model.candidate.short
+        if model.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue
-        value, interval = _error(one.mae, divisor)
-        ends = one.extremes("mae")
+        value, interval = _error(model.mae, divisor)
+        ends = model.extremes("mae")
         folds = [f"{shown(ends[0] / divisor)}–{shown(ends[1] / divisor)}" if ends else "~"] if several else []
-        rows.append([name, value, interval, *folds, _percent(one.errors.relative), shown(one.errors.class_error),
-                     "~" if one.errors.r2 is None else f"{one.errors.r2:.3f}"])  # fmt: skip
+        rows.append(
+            [
+                name,
+                value,
+                interval,
+                *folds,
+                _format_percent(model.errors.relative),
+                shown(model.errors.class_error),
+                "~" if model.errors.r2 is None else f"{model.errors.r2:.3f}",
+            ]
+        )
     headers = [
         "model",
         f"error, {unit}" if unit else "error",
@@ -64,26 +73,30 @@ def _error(mae: Estimate, divisor: float) -> tuple[str, str]:
     return estimate_parts(mae, divisor)
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
 def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """How many speed classes rows are apart from what was said of them, and how many are in their own."""
-    told = [f"{one.candidate.short} {estimate_text(one.classes.apart, '')}, {percent_interval(one.classes.right)} right"
-            for one in judged if one.classes]  # fmt: skip
-    own = next((one.classes.own for one in judged if one.classes and one.classes.own), None)
+    texts = [
+        f"{model.candidate.short} {estimate_text(model.classes.apart, '')}, "
+        f"{percent_interval(model.classes.right)} right"
+        for model in judged
+        if model.classes
+    ]
+    own = next((model.classes.own for model in judged if model.classes and model.classes.own), None)
     which = f" (of the {own} that were given)" if own else ""
-    if told:
-        yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(told)}", "  ")
+    if texts:
+        yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(texts)}", "  ")
 
 
 def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
     """What could not be fitted, what R² below 0 means, and the floor."""
-    for one in judged:
-        if one.refused:
-            yield from wrapped(f"~ {one.candidate.short} is left out: {one.refused}", "  ")
-    if any(one.errors and (one.errors.r2 or 0) < 0 for one in judged if one.candidate.family != "mean"):
+    for model in judged:
+        if model.refused:
+            yield from wrapped(f"~ {model.candidate.short} is left out: {model.refused}", "  ")
+    if any(model.errors and (model.errors.r2 or 0) < 0 for model in judged if model.candidate.family != "mean"):
         yield from wrapped("~ R² below 0: worse than the mean of the very rows that were to be predicted", "  ")
     yield from wrapped(noise_line(noise, scale), "  ")
 
@@ -96,7 +109,7 @@ def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
     return (
         f"noise of repeats, the floor: {shown(noise.mae / divisor)}{f' {unit}' if unit else ''} "
         f"(sd {shown(noise.sd / divisor)}, "
-        f"{_percent(noise.share)} of the variance; {noise.n} rows)"
+        f"{_format_percent(noise.share)} of the variance; {noise.n} rows)"
     )
 
 
@@ -111,8 +124,10 @@ def twins_line(groups: Groups, together: str) -> str:
     if together == "rows":
         return "~ repeats and copies are spread over the folds: the errors are too small where there are any"
     if groups.crossed is not None:
-        return (f"{groups.n_bring_ups} bring-ups: what is predicted shares neither setting nor bring-up with what was "
-                "learned from")  # fmt: skip
+        return (
+            f"{groups.n_bring_ups} bring-ups: what is predicted shares neither setting nor bring-up with what was "
+            "learned from"
+        )
     if groups.n_bring_ups:
         return (
             f"{groups.n_bring_ups} bring-ups: settings that share one are kept in one fold, {groups.n} groups of them"

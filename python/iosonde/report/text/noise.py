@@ -19,39 +19,39 @@ _SPLITS = {"random": "random halves", "alternating": "every other trial", "halve
 
 def lines(answer: Noise) -> Iterator[str]:
     """The lines of the text."""
-    made = answer.passport
+    passport = answer.passport
     yield "spread of trials in a cell; beyond what ranks explain; of ranks in a trial"
     yield from table(["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
-                     [_spread(item) for item in made.metrics], "lrrrrr").splitlines()  # fmt: skip
+                     [_format_spread(item) for item in passport.metrics], "lrrrrr").splitlines()  # fmt: skip
     yield ""
-    yield f"smallest difference seen with power {POWER:g} at level {made.level:g}, by trials a side"
-    yield from table(["difference", *map(str, SIZES)], [_smallest(item) for item in made.metrics],
+    yield f"smallest difference seen with power {POWER:g} at level {passport.level:g}, by trials a side"
+    yield from table(["difference", *map(str, SIZES)], [_format_smallest(item) for item in passport.metrics],
                      "l" + "r" * len(SIZES)).splitlines()  # fmt: skip
     yield ""
     yield "A against A: how often compare would say different where there is no difference"
-    rows = [[words, *_rate(getattr(made, name))] for name, words in _SPLITS.items()]
+    rows = [[words, *_format_rate(getattr(passport, name))] for name, words in _SPLITS.items()]
     yield from table(["split", "share", "interval", "cells"], rows, "lrrr").splitlines()
     yield ""
-    yield from wrapped(_sentence(made))
+    yield from wrapped(_format_sentence(passport))
 
 
 def _name(item: MetricNoise) -> str:
     return escape(item.operation or item.metric)
 
 
-def _spread(item: MetricNoise) -> list[str]:
+def _format_spread(item: MetricNoise) -> list[str]:
     parts = item.components
     nested = ["~", "~"] if parts is None else [percent(e.value or 0) for e in (parts.between, parts.within)]
-    of_trials = "~" if item.sd_log is None else percent(item.sd_log)
-    return [_name(item), str(item.n_cells), str(item.n_trials), of_trials, *nested]
+    trial_spread = "~" if item.sd_log is None else percent(item.sd_log)
+    return [_name(item), str(item.n_cells), str(item.n_trials), trial_spread, *nested]
 
 
-def _smallest(item: MetricNoise) -> list[str]:
+def _format_smallest(item: MetricNoise) -> list[str]:
     values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
     return [_name(item), *("~" if value is None else percent(value) for value in values)]
 
 
-def _rate(estimate: Estimate) -> list[str]:
+def _format_rate(estimate: Estimate) -> list[str]:
     if estimate.value is None:
         return ["~", "~", str(estimate.n)]
     interval = "~" if estimate.low is None or estimate.high is None else (
@@ -59,12 +59,12 @@ def _rate(estimate: Estimate) -> list[str]:
     return [f"{100 * estimate.value:.1f} %", interval, str(estimate.n)]
 
 
-def _sentence(made: Passport) -> str:
-    promised = 1 - made.level
-    if made.halves.value is None or made.halves.low is None:
-        return f"Cannot tell how often a comparison cries wolf: {made.halves.warnings[0]}."
-    if made.halves.low > promised:
-        return (f"Here before against after cries wolf in {100 * made.halves.value:.0f} % of the cells instead of "
+def _format_sentence(passport: Passport) -> str:
+    promised = 1 - passport.level
+    if passport.halves.value is None or passport.halves.low is None:
+        return f"Cannot tell how often a comparison cries wolf: {passport.halves.warnings[0]}."
+    if passport.halves.low > promised:
+        return (f"Here before against after cries wolf in {100 * passport.halves.value:.0f} % of the cells instead of "
                 f"{100 * promised:.2g} %: the system changes over time. Measure A and B in turn.")  # fmt: skip
     return (f"No sign that a comparison cries wolf more often than the {100 * promised:.2g} % it promises "
-            f"({made.halves.n} cells).")  # fmt: skip
+            f"({passport.halves.n} cells).")  # fmt: skip

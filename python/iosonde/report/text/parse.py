@@ -21,11 +21,11 @@ def lines(made: Parse) -> Iterator[str]:
     text, understood = made.text, made.understood
     version = f" {understood.tool_version}" if understood.tool_version else ""
     claim = understood.claim
-    yield escape(f"{text.name}: {understood.format}{version}, {_counted(len(understood.runs), 'run')}")
-    yield _cut(f"  known by  line {claim.line}: {claim.evidence}")
+    yield escape(f"{text.name}: {understood.format}{version}, {_format_count(len(understood.runs), 'run')}")
+    yield _truncate_line(f"  known by  line {claim.line}: {claim.evidence}")
     if understood.others:
         others = ", ".join(f"{name} (line {other.line})" for name, other in understood.others.items())
-        yield _cut(f"  also like {others}")
+        yield _truncate_line(f"  also like {others}")
     for note in understood.notes[:SHOWN_NOTES]:
         yield from _note("note", note)
     for run in understood.runs[:SHOWN_RUNS]:
@@ -40,13 +40,13 @@ def _run(run: Parsed) -> Iterator[str]:
         yield f"  started   {run.started_at.replace('T', ' ')}"
     if run.factors:
         settings = ", ".join(f"{name}={value}" for name, value in run.factors.items() if value is not None)
-        yield from _wrapped("  settings  ", settings)
+        yield from _wrap_lines("  settings  ", settings)
     for note in run.missing[:SHOWN_NOTES]:
         yield from _note("missing", note)
     for note in run.warnings[:SHOWN_NOTES]:
         yield from _note("note", note)
     rows = [
-        (row.operation, row.metric, _who(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
+        (row.operation, row.metric, _format_source(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
         for row in run.rows[:SHOWN_ROWS]
     ]
     if rows:
@@ -55,24 +55,24 @@ def _run(run: Parsed) -> Iterator[str]:
         yield f"and {len(run.rows) - SHOWN_ROWS} more results (--json)"
 
 
-def _who(rank: int | None, iteration: int | None) -> str:
+def _format_source(rank: int | None, iteration: int | None) -> str:
     words = [f"rank {rank}"] * (rank is not None) + [f"iteration {iteration}"] * (iteration is not None)
     return ", ".join(words)
 
 
 def _note(kind: str, note: Note) -> Iterator[str]:
     where = f"line {note.line}: " if note.line else ""
-    yield from _wrapped(f"  {kind:<8}  ", where + note.sentence)
+    yield from _wrap_lines(f"  {kind:<8}  ", where + note.sentence)
 
 
-def _wrapped(head: str, text: str) -> Iterator[str]:
+def _wrap_lines(head: str, text: str) -> Iterator[str]:
     yield from wrapped(text, " " * len(head), head)
 
 
-def _cut(line: str) -> str:
+def _truncate_line(line: str) -> str:
     line = escape(line)
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
-def _counted(count: int, word: str) -> str:
+def _format_count(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"

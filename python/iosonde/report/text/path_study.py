@@ -22,56 +22,59 @@ _OFTEN = 0.3
 
 def lines(made: PathStudy) -> Iterator[str]:
     """The lines of the text."""
-    for place, one in enumerate(made.studies):
+    for place, study in enumerate(made.studies):
         if place:
             yield ""
-        if one.study.name:
-            yield from wrapped(f"{one.study.name}:")
-        yield from _study(one, made.level)
+        if study.study.name:
+            yield from wrapped(f"{study.study.name}:")
+        yield from _study(study, made.level)
 
 
-def _study(one: StudyTables, level: float) -> Iterator[str]:
+def _study(study_tables: StudyTables, level: float) -> Iterator[str]:
     yield from wrapped(f"t(size) = fixed + size ÷ rate in each condition; {100 * level:g} % intervals")
     yield ""
-    for models in one.study.models.values():
-        yield from _models(models, level)
+    for models in study_tables.study.models.values():
+        yield from _format_models(models, level)
         yield ""
-    yield from _pattern_lines(one, level)
-    for confusion in one.confusion:
-        yield from _confusion(confusion)
+    yield from _pattern_lines(study_tables, level)
+    for confusion in study_tables.confusion:
+        yield from _format_confusion(confusion)
         yield ""
-    yield from _sentences(one)
+    yield from _format_sentences(study_tables)
 
 
-def _pattern_lines(one: StudyTables, level: float) -> Iterator[str]:
+def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
     """Of each direction where its operations were, and what each pattern took against its best case."""
-    for models in one.study.models.values():
-        rows = [row for row in one.rows if row.direction == models.direction]
+    for models in study_tables.study.models.values():
+        rows = [row for row in study_tables.rows if row.direction == models.direction]
         yield from wrapped(f"{models.direction}s: % of the operations at each condition")
-        yield from _patterns(rows, models)
+        yield from _format_patterns(rows, models)
         yield ""
-        yield from wrapped(f"{models.direction}s: time in all, and if every optimisation had worked as it is meant to "
-                           f"({100 * level:g} % intervals)")  # fmt: skip
-        yield from _best(rows)
+        yield from wrapped(
+            f"{models.direction}s: time in all, and if every optimisation had worked as it is meant to "
+            f"({100 * level:g} % intervals)"
+        )
+        yield from _format_best(rows)
         yield ""
 
 
 def in_short(made: PathStudy) -> Iterator[str]:
     """What was lost most, of each study, and where the tables are: for a diagnosis, which is of single operations."""
-    for one in made.studies:
-        name = f"{one.study.name}: " if one.study.name else ""
-        yield from wrapped(f"{name}{_most_lost(one) or 'no pattern took longer than its best case.'}")
+    for study in made.studies:
+        name = f"{study.study.name}: " if study.study.name else ""
+        yield from wrapped(f"{name}{_most_lost(study) or 'no pattern took longer than its best case.'}")
     yield from wrapped("The time of each condition and pattern, with intervals: iosonde time-model of this store.")
 
 
 def _mixed_lines() -> Iterator[str]:
     yield from wrapped(
         "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
-        "them. Conditions whose times lie together cannot be told apart by time.", "  "
-    )  # fmt: skip
+        "them. Conditions whose times lie together cannot be told apart by time.",
+        "  ",
+    )
 
 
-def _best(rows: list[PatternRow]) -> Iterator[str]:
+def _format_best(rows: list[PatternRow]) -> Iterator[str]:
     body = []
     for row in rows:
         if row.best_s.value is None:
@@ -82,17 +85,24 @@ def _best(rows: list[PatternRow]) -> Iterator[str]:
 
 
 def _lost(lost: Estimate) -> tuple[str, str]:
-    value, low, high = (None if one is None else 100 * one for one in (lost.value, lost.low, lost.high))
-    said = f"{decimals(value or 0.0, 1)} %"
-    return said, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
+    value, low, high = (None if bound is None else 100 * bound for bound in (lost.value, lost.low, lost.high))
+    text = f"{decimals(value or 0.0, 1)} %"
+    return text, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
 
 
-def _models(models: PathModels, level: float) -> Iterator[str]:
+def _format_models(models: PathModels, level: float) -> Iterator[str]:
     rows = []
     for line in models.lines:
         only = f" < {format_size(line.largest + 1)}" if line.largest else ""
-        rows.append([line.name + only, line.n, *_time(line.fixed(level)), *_rate(line.per_byte(level)),
-                     f"×/÷ {significant(2.718281828 ** line.spread, 2)}"])  # fmt: skip
+        rows.append(
+            [
+                line.name + only,
+                line.n,
+                *_time(line.fixed(level)),
+                *_format_rate(line.per_byte(level)),
+                f"×/÷ {significant(2.718281828**line.spread, 2)}",
+            ]
+        )
     header = [models.direction, "cells", "fixed", "interval", "rate", "interval", "operations"]
     yield from table(header, rows, "lrrrrrr").splitlines()
 
@@ -104,7 +114,7 @@ def _time(estimate: Estimate) -> tuple[str, str]:
     return f"{value} {unit}", between
 
 
-def _rate(per_byte: Estimate) -> tuple[str, str]:
+def _format_rate(per_byte: Estimate) -> tuple[str, str]:
     """As a rate; of bytes that cost nothing none."""
     if per_byte.value is None or per_byte.value < _NO_COST:
         return "no cost", ""
@@ -115,7 +125,7 @@ def _rate(per_byte: Estimate) -> tuple[str, str]:
     return f"{significant(1 / per_byte.value / divisor)} {unit}", f"{significant(low)}–{significant(high)}"
 
 
-def _patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
+def _format_patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
     """The variants of a condition are one column."""
     states = list(dict.fromkeys(name.partition(" (")[0] for name in models.names))
     body = []
@@ -131,41 +141,49 @@ def _share(share: float) -> str:
     return "" if share == 0 else "<1" if share < 0.005 else f"{100 * share:.0f}"
 
 
-def _confusion(made: Confusion) -> Iterator[str]:
-    yield from wrapped(f"{made.direction}s whose condition is known, put to one by time alone: % (each cell by lines "
-                       "that never saw it)")  # fmt: skip
-    said = list(next(iter(made.shares.values()), {}))
-    rows = [[f"is {kind}", made.cells[kind], *(f"{100 * row[one]:.0f}" for one in said)]
-            for kind, row in made.shares.items()]  # fmt: skip
-    yield from table(["", "cells", *said], rows, "lr" + "r" * len(said)).splitlines()
+def _format_confusion(confusion: Confusion) -> Iterator[str]:
+    yield from wrapped(
+        f"{confusion.direction}s whose condition is known, put to one by time alone: % (each cell by lines "
+        "that never saw it)"
+    )
+    conditions = list(next(iter(confusion.shares.values()), {}))
+    rows = [
+        [f"is {kind}", confusion.cells[kind], *(f"{100 * row[condition]:.0f}" for condition in conditions)]
+        for kind, row in confusion.shares.items()
+    ]
+    yield from table(["", "cells", *conditions], rows, "lr" + "r" * len(conditions)).splitlines()
 
 
-def _sentences(one: StudyTables) -> Iterator[str]:
-    for part in one.parts:
+def _format_sentences(study_tables: StudyTables) -> Iterator[str]:
+    for part in study_tables.parts:
         fixed, between = _time(part.fixed_s) if (part.fixed_s.value or 0) > 0 else ("no fixed time", "")
-        rate, rates = _rate(part.per_byte)
-        said = f"{part.name}: {fixed}" + (f" ({between})" if between else "")
-        yield from wrapped(f"{said}, {rate}{f' ({rates})' if rates else ' for a byte'}.")
-    for confusion in one.confusion:
+        rate, rates = _format_rate(part.per_byte)
+        text = f"{part.name}: {fixed}" + (f" ({between})" if between else "")
+        yield from wrapped(f"{text}, {rate}{f' ({rates})' if rates else ' for a byte'}.")
+    for confusion in study_tables.confusion:
         for kind, row in confusion.shares.items():
             other = max((name for name in row if name != kind), key=row.__getitem__, default="")
             if other and row[other] > _OFTEN:
-                yield from wrapped(f"Of {confusion.direction}s that are {kind} {100 * row[other]:.0f} % look {other}: "
-                                   "their times lie together.")  # fmt: skip
-    if lost := _most_lost(one):
+                yield from wrapped(
+                    f"Of {confusion.direction}s that are {kind} {100 * row[other]:.0f} % look {other}: "
+                    "their times lie together."
+                )
+    if lost := _most_lost(study_tables):
         yield from wrapped(lost)
-    for note in one.study.notes:
+    for note in study_tables.study.notes:
         yield from wrapped(f"~ {note}", "  ")
     yield from _mixed_lines()
 
 
-def _most_lost(one: StudyTables) -> str:
-    worst = max(one.rows, key=_lost_s, default=None)
+def _most_lost(study_tables: StudyTables) -> str:
+    worst = max(study_tables.rows, key=_lost_s, default=None)
     if worst is None or _lost_s(worst) <= 0:
         return ""
     best = estimate_parts(worst.best_s, 1.0)
-    return (f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
-            "optimisation had worked as it is meant to.")  # fmt: skip
+    return (
+        f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
+        "optimisation had worked as it is meant to."
+    )
 
 
 def _lost_s(row: PatternRow) -> float:

@@ -16,7 +16,7 @@ from . import design
 from .design import level_with_unit
 from .layout import WIDTH, escape, wrapped
 
-_SHOWN_TRIALS = 24
+_MAX_TRIALS = 24
 _PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": "rank after rank"}
 
 
@@ -26,15 +26,15 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     simple = len(spec.factors) == 2 and len(spec.native) == len(spec.steps) == 1 and not spec.set_up
     if campaign.file:
         yield f"experiment  {escape(spec.name or campaign.file['name'])}"
-    yield from _targets(spec.targets)
+    yield from _format_targets(spec.targets)
     if spec.native:
         yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
-    yield from _cache(plan)
+    yield from _format_cache(plan)
     if not simple or campaign.file:
         yield from (*_factors(plan), "", *_steps(plan), *_faults(spec), "")
     yield from design.cells(plan.cells)
     yield from _trials(plan, simple)
-    yield from _labelled("sealed", plan.metrics)
+    yield from _format_labelled("sealed", plan.metrics)
     yield f"            differences below ± {100 * campaign.margin:g}% do not matter"
     if campaign.terms.pace:
         yield f"paced       {campaign.pacing}"
@@ -48,7 +48,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
         yield from design.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
 
 
-def _targets(targets: Mapping[str, Path]) -> Iterator[str]:
+def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
     if not targets:
         yield "target      none: the commands say where they write"
     wide = max((len(escape(name)) for name in targets), default=0)
@@ -56,7 +56,7 @@ def _targets(targets: Mapping[str, Path]) -> Iterator[str]:
         yield f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
 
 
-def _cache(plan: CampaignPlan) -> list[str]:
+def _format_cache(plan: CampaignPlan) -> list[str]:
     cache = plan.campaign.spec.cache
     lines = []
     if cache.before_reads:
@@ -89,8 +89,8 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
 
 def _steps(plan: CampaignPlan) -> Iterator[str]:
     first = plan.experiment.trials[0]
-    shown = f"in this order; shown is the first one: {_cell(first, plan.campaign.spec.factors)}"
-    yield from wrapped(shown, indent=" " * 12, first="each trial  ")
+    heading = f"in this order; shown is the first one: {_cell(first, plan.campaign.spec.factors)}"
+    yield from wrapped(heading, indent=" " * 12, first="each trial  ")
     for number, planned in enumerate(plan.steps, 1):
         stage, step = planned.stage, planned.step
         label = "" if stage == "step" else f"{stage.replace('_', '-')}: "
@@ -120,17 +120,17 @@ def _command(first: str, step: CommandStep) -> Iterator[str]:
 
 def _faults(spec: Spec) -> Iterator[str]:
     """What is inflicted on the lab in every trial, of a factor all levels; and how long it is looked at afterwards."""
-    for one in spec.faults:
-        what = " ".join(str(one[key]) for key in ("fault", "rate") if key in one)
-        lasts = f"for {one['for']}" if "for" in one else "until the steps are done"
-        begins = f"{one.get('at', 0)} after {one.get('during', 'the first that is measured')} begins"
-        said = f"fault {what} on {one['on']}, {begins}, {lasts}; then healed"
+    for fault in spec.faults:
+        what = " ".join(str(fault[key]) for key in ("fault", "rate") if key in fault)
+        lasts = f"for {fault['for']}" if "for" in fault else "until the steps are done"
+        begins = f"{fault.get('at', 0)} after {fault.get('during', 'the first that is measured')} begins"
+        text = f"fault {what} on {fault['on']}, {begins}, {lasts}; then healed"
         for factor in spec.factors:
-            said = said.replace(f"${{{factor.name}}}", "|".join(map(level_text, factor.levels)))
-        yield from wrapped(escape(said), "      ", "   ~  ")
+            text = text.replace(f"${{{factor.name}}}", "|".join(map(level_text, factor.levels)))
+        yield from wrapped(escape(text), "      ", "   ~  ")
     if spec.settle_s is not None:
-        said = "the servers are looked at until space is back and copies agree, at most"
-        yield from wrapped(f"{said} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
+        text = "the servers are looked at until space is back and copies agree, at most"
+        yield from wrapped(f"{text} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
 
 
 def _where(planned: PlannedStep, plan: CampaignPlan) -> str:
@@ -145,8 +145,8 @@ def _job(planned: PlannedStep, plan: CampaignPlan) -> str:
     """``as one MPI job of 2 ranks (on: mpi; ior is an MPI program)``."""
     first = plan.experiment.trials[0]
     ranks = first.nodes * first.ranks_per_node
-    known = f"; {escape(planned.program)} is an MPI program" if planned.program else ""
-    return f"as one MPI job of {ranks} rank{'s' if ranks != 1 else ''} (on: mpi{known})"
+    program_note = f"; {escape(planned.program)} is an MPI program" if planned.program else ""
+    return f"as one MPI job of {ranks} rank{'s' if ranks != 1 else ''} (on: mpi{program_note})"
 
 
 def _started(planned: PlannedStep) -> Iterator[str]:
@@ -158,20 +158,20 @@ def _started(planned: PlannedStep) -> Iterator[str]:
 
 def _phases(planned: PlannedStep) -> Iterator[str]:
     """What rank 0 does in each phase."""
-    wide = max(len(one.operation) for one in planned.phases)
-    for one in planned.phases:
-        if one.phase is None:
+    wide = max(len(phase.operation) for phase in planned.phases)
+    for phase in planned.phases:
+        if phase.phase is None:
             continue
-        timed = "" if one.timed else "   (not timed)"
-        if isinstance(one.phase, MpiIo):
-            yield f"{escape(one.operation):<{wide}}  {escape(_by_mpi_io(one.phase))}{timed}"
+        timed = "" if phase.timed else "   (not timed)"
+        if isinstance(phase.phase, MpiIo):
+            yield f"{escape(phase.operation):<{wide}}  {escape(_by_mpi_io(phase.phase))}{timed}"
             continue
-        does = ", ".join(_does(part) for part in one.phase.steps)
-        limit = one.phase.time_limit_ns
+        does = ", ".join(_does(part) for part in phase.phase.steps)
+        limit = phase.phase.time_limit_ns
         until = f", for {format_seconds(limit / 1e9)}" if limit else ""
-        files = getattr(one.phase.files, "count", 1)
+        files = getattr(phase.phase.files, "count", 1)
         many = f"{files} files: " if files > 1 else ""
-        yield f"{escape(one.operation):<{wide}}  {escape(many + does)}{until}{timed}"
+        yield f"{escape(phase.operation):<{wide}}  {escape(many + does)}{until}{timed}"
 
 
 def _by_mpi_io(phase: MpiIo) -> str:
@@ -205,19 +205,19 @@ def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
             yield f"  block {block + 1:3d}   nodes {', '.join(order)}"
     elif len(trials) > blocks:
         own = [trial for trial in trials if trial.block == trials[0].block]
-        for trial in own[:_SHOWN_TRIALS]:
+        for trial in own[:_MAX_TRIALS]:
             yield f"  {trial.index + 1:5d}     {escape(_cell(trial, spec.factors))}"
-        if len(own) > _SHOWN_TRIALS:
-            yield f"            and {len(own) - _SHOWN_TRIALS} more"
+        if len(own) > _MAX_TRIALS:
+            yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
             yield "            then the next block, in an order of its own (--json has all)"
     if spec.against:
-        yield from _labelled("then", [plan.campaign.decision(LEVEL).stopping])
+        yield from _format_labelled("then", [plan.campaign.decision(LEVEL).stopping])
     if spec.until:
         yield f"then        more blocks until every interval is within ± {spec.until:.1%} of its mean"
 
 
-def _labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
+def _format_labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
     """Each text on lines of its own, the label before the first."""
     parts = (part for text in texts for part in wrapped(text, limit=WIDTH - 12))
     yield from (f"{'' if place else label:<12}{part}" for place, part in enumerate(parts))

@@ -19,5 +19,5 @@ def lines(plan: IozonePlan) -> Iterator[str]:
             yield f"  {escape(' '.join(cell.words))}"
         for why in cell.why:
             yield from wrapped(why, " " * 10, "  cannot: ")
-    for said in dict.fromkeys(said for cell in plan.cells for said in cell.differs):
-        yield from wrapped(said, " " * 9, "differs  ")
+    for difference in dict.fromkeys(difference for cell in plan.cells for difference in cell.differs):
+        yield from wrapped(difference, " " * 9, "differs  ")

@@ -25,29 +25,29 @@ _ROWS = (
 
 def lines(probed: Probed) -> Iterator[str]:
     """The lines of the text."""
-    made, n = probed.made, probed.n
+    result, n = probed.made, probed.n
     yield f"{100 * probed.level:g} % intervals over {n} repetition{'s' if n != 1 else ''}"
-    if made["pairs"]:
+    if result["pairs"]:
         yield ""
-        yield from _pairs(made["pairs"])
-    if made["tcp"]:
+        yield from _format_pairs(result["pairs"])
+    if result["tcp"]:
         yield ""
-        yield from _links(made["tcp"])
-    if made["nodes"]:
+        yield from _format_links(result["tcp"])
+    if result["nodes"]:
         yield ""
-        yield from _nodes(made["nodes"], made["own_disk"] is not False)
-    if made["servers"]:
+        yield from _nodes(result["nodes"], result["own_disk"] is not False)
+    if result["servers"]:
         yield ""
-        yield from _servers(made["servers"])
+        yield from _format_servers(result["servers"])
     yield ""
     for warning in probed.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield from sentences(probed)
 
 
-def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
+def _format_pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
-    for pair in _extremes(pairs, "bandwidth"):
+    for pair in _select_extremes(pairs, "bandwidth"):
         a, b = pair["hosts"] if len(set(pair["hosts"])) > 1 else [f"rank {rank}" for rank in pair["ranks"]]
         rows.append([f"{a} – {b}", pair["medium"], "latency", *_value(pair["latency"], "s")])
         for key, way in (("bandwidth", "forth"), ("bandwidth_back", "back")):
@@ -56,40 +56,42 @@ def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL").splitlines()
 
 
-def _links(links: list[dict[str, Any]]) -> Iterator[str]:
+def _format_links(links: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
-    for link in _extremes(links, "bandwidth"):
+    for link in _select_extremes(links, "bandwidth"):
         a, b = link["hosts"]
-        rows += [[f"{a} → {b}", *_value(link["bandwidth"], "bytes/s")],
-                 [f"{b} → {a}", *_value(link["bandwidth_back"], "bytes/s")]]  # fmt: skip
+        rows += [
+            [f"{a} → {b}", *_value(link["bandwidth"], "bytes/s")],
+            [f"{b} → {a}", *_value(link["bandwidth_back"], "bytes/s")],
+        ]
     yield from _left_out(len(links), "links", "by bandwidth")
     yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL").splitlines()
 
 
 def _nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
     """``own_disk``: what was written to is a disk of the node, and no file system of others."""
-    shown = _extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
+    selected = _select_extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
     rows = [
         [
             (words if own_disk else words.replace("disk ", "mount ")).format(cores=node["cores"]),
             *_value(node[key], unit),
         ]
-        for node in shown
+        for node in selected
         for key, words, unit in _ROWS
         if key in node
     ]
     yield from _left_out(len(nodes), "nodes", "by disk or memory")
     header, *body = table(["", "mean", "interval", ""], rows, "LrrL").splitlines()
     yield header
-    each = len(rows) // len(shown)
-    for place, node in enumerate(shown):
+    each = len(rows) // len(selected)
+    for place, node in enumerate(selected):
         yield escape(node["host"])
         yield from body[place * each : (place + 1) * each]
     for way in dict.fromkeys(node["disk_way"] for node in nodes if node["disk_way"]):
         yield from wrapped(f"{'disk' if own_disk else 'mount'}: {way}", "  ")
 
 
-def _servers(servers: list[dict[str, Any]]) -> Iterator[str]:
+def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     disks = [(server["host"], disk) for server in servers for disk in server["disks"]]
     rows = []
     for host, disk in disks[:MOST_SHOWN]:
@@ -110,19 +112,21 @@ def sentences(probed: Probed) -> list[str]:
     whose = " of a server" if probed.made["servers"] else ""
     if "network_bandwidth" in worst:
         over = "link" if all(pair["medium"] == "network" for pair in probed.made["pairs"]) else "pair"
-        tcp = f" by MPI, {_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
-        parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
+        tcp = f" by MPI, {_format_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
+        parts.append(f"The slowest {over} carries {_format_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
     if "disk_write" in worst:
-        written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
+        written, read = (_format_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
         parts.append(f"The slowest disk{whose} writes {written} and reads {read}.")
     if "cpu_write" in worst:
-        parts.append(f"A client spends up to {_short(max(worst['cpu_write'], worst['cpu_read']), 's/byte')} of CPU.")
+        parts.append(
+            f"A client spends up to {_format_short(max(worst['cpu_write'], worst['cpu_read']), 's/byte')} of CPU."
+        )
     if not parts:
-        parts.append(f"Memory copies {_short(worst['memory_copy'], 'bytes/s')}.")
+        parts.append(f"Memory copies {_format_short(worst['memory_copy'], 'bytes/s')}.")
     return parts
 
 
-def _extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+def _select_extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
     if len(items) <= MOST_SHOWN:
         return items
     ordered = sorted(items, key=lambda item: item[key].value)
@@ -135,14 +139,14 @@ def _left_out(count: int, what: str, order: str) -> Iterator[str]:
 
 
 def _value(estimate: Estimate, unit: str) -> list[str]:
-    divisor, name = _scale(estimate.value or 0.0, unit)
+    divisor, name = _choose_scale(estimate.value or 0.0, unit)
     return [*estimate_parts(estimate, divisor), name]
 
 
-def _short(value: float, unit: str) -> str:
-    divisor, name = _scale(value, unit)
+def _format_short(value: float, unit: str) -> str:
+    divisor, name = _choose_scale(value, unit)
     return f"{value / divisor:.3g} {name}"
 
 
-def _scale(value: float, unit: str) -> tuple[float, str]:
+def _choose_scale(value: float, unit: str) -> tuple[float, str]:
     return (1e-6, "s/MB") if unit == "s/byte" else human_scale(value, unit)

@@ -17,28 +17,30 @@ if TYPE_CHECKING:
 def lines(made: Network) -> Iterator[str]:
     """The lines of the text."""
     if made.opened is not None:
-        yield from _opened(made)
+        yield from _format_open(made)
     if made.opened is not None and made.solved:
         yield ""
     if made.solved:
-        yield from _closed(made)
+        yield from _format_closed(made)
 
 
-def _closed(made: Network) -> Iterator[str]:
-    yield from wrapped(f"closed network: each client has one operation on its way, which takes "
-                       f"{format_seconds(made.alone_s)} "
-                       "where nobody waits; under a station's name, how busy each of its servers is")  # fmt: skip
+def _format_closed(network: Network) -> Iterator[str]:
+    yield from wrapped(
+        f"closed network: each client has one operation on its way, which takes "
+        f"{format_seconds(network.alone_s)} "
+        "where nobody waits; under a station's name, how busy each of its servers is"
+    )
     yield ""
-    places = [place for place, load in enumerate(made.solved[0].solution.loads) if load.utilisation is not None]
-    phases = any(one.phase for one in made.solved)
-    names = [made.stations[place].name for place in places]
+    places = [place for place, load in enumerate(network.solved[0].solution.loads) if load.utilisation is not None]
+    phases = any(solved.phase for solved in network.solved)
+    names = [network.stations[place].name for place in places]
     header = ["clients", "rate", "of linear", "response", *(["phase", "at barrier"] if phases else []), *names]
-    rows = [_row(one, places) for one in made.solved]
+    rows = [_row(solved, places) for solved in network.solved]
     yield from table(header, rows, ("r" * 6 if phases else "rrrr") + "l" * len(places)).splitlines()
     yield ""
-    last = made.solved[-1].solution
+    last = network.solved[-1].solution
     yield f"{last.clients:,} clients"
-    rows = [_station(load) for load in last.loads]
+    rows = [_format_station(load) for load in last.loads]
     yield from table(["station", "servers", "there", "time there", "asked of each"], rows, "lrrrr").splitlines()
     yield ""
     if not last.exact:
@@ -46,41 +48,51 @@ def _closed(made: Network) -> Iterator[str]:
             "~ so many clients are computed by an approximation (Schweitzer, Seidmann), some per cent off", "  "
         )
         yield ""
-    yield from wrapped(made.sentence)
+    yield from wrapped(network.sentence)
 
 
-def _row(one: Solved, places: list[int]) -> list[str]:
-    made, phase = one.solution, one.phase
-    busy = [_percent(made.loads[place].utilisation) for place in places]
-    barrier = [format_seconds(phase.seconds), _percent(phase.waiting)] if phase else []
-    rate = format_rate(phase.rate if phase else made.rate, "operations/s")
-    share = one.phase_of_linear if phase else one.of_linear
-    return [f"{made.clients:,}", rate, _percent(share), format_seconds(made.response_s), *barrier, *busy]
+def _row(solved: Solved, places: list[int]) -> list[str]:
+    solution, phase = solved.solution, solved.phase
+    busy = [_format_percent(solution.loads[place].utilisation) for place in places]
+    barrier = [format_seconds(phase.seconds), _format_percent(phase.waiting)] if phase else []
+    rate = format_rate(phase.rate if phase else solution.rate, "operations/s")
+    share = solved.phase_of_linear if phase else solved.of_linear
+    return [f"{solution.clients:,}", rate, _format_percent(share), format_seconds(solution.response_s), *barrier, *busy]
 
 
-def _opened(made: Network) -> Iterator[str]:
-    yield f"open network: {format_rate(made.arrivals_per_s or 0.0, 'operations/s')} arrive, whatever becomes of them"
+def _format_open(network: Network) -> Iterator[str]:
+    yield f"open network: {format_rate(network.arrivals_per_s or 0.0, 'operations/s')} arrive, whatever becomes of them"
     yield ""
-    rows = [[load.station.name, str(load.station.servers), _percent(load.utilisation),
-             "without end" if load.residence_s == float("inf") else format_seconds(load.residence_s)]
-            for load in made.opened or ()]  # fmt: skip
+    rows = [
+        [
+            load.station.name,
+            str(load.station.servers),
+            _format_percent(load.utilisation),
+            "without end" if load.residence_s == float("inf") else format_seconds(load.residence_s),
+        ]
+        for load in network.opened or ()
+    ]
     yield from table(["station", "servers", "busy", "time there"], rows, "lrrr").splitlines()
     yield ""
-    most = made.busiest
+    most = network.busiest
     name, busy = most.station.name, most.utilisation or 0.0
     if busy >= 1:
-        yield from wrapped(f"{name} cannot serve so many ({_percent(busy)} of what it can): the queue before it grows "
-                           f"without end. The most is {format_rate(most.station.most, 'operations/s')}.")  # fmt: skip
+        yield from wrapped(
+            f"{name} cannot serve so many ({_format_percent(busy)} of what it can): the queue before it grows "
+            f"without end. The most is {format_rate(most.station.most, 'operations/s')}."
+        )
     else:
-        yield from wrapped(f"An operation takes {format_seconds(made.open_s)}; the bottleneck is {name}, busy "
-                           f"{_percent(busy)} of the time.")  # fmt: skip
+        yield from wrapped(
+            f"An operation takes {format_seconds(network.open_s)}; the bottleneck is {name}, busy "
+            f"{_format_percent(busy)} of the time."
+        )
 
 
-def _station(load: Load) -> list[str]:
-    asked = "" if load.asked is None else f"{significant(load.asked)} ×"
+def _format_station(load: Load) -> list[str]:
+    demand = "" if load.asked is None else f"{significant(load.asked)} ×"
     servers = "" if load.asked is None else str(load.station.servers)
-    return [load.station.name, servers, significant(load.operations), format_seconds(load.residence_s), asked]
+    return [load.station.name, servers, significant(load.operations), format_seconds(load.residence_s), demand]
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return "" if share is None else f"{significant(100 * share, 2 if share < 0.995 else 3)} %"

@@ -32,8 +32,8 @@ def lines(answer: Rankings) -> Iterator[str]:
     if len(answer.rankings) > _MOST:
         for ranking in answer.rankings:
             yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
-        said = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
-        yield from ["", *wrapped(f"{said} of many systems see iosonde corpus")]
+        text = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
+        yield from ["", *wrapped(f"{text} of many systems see iosonde corpus")]
     else:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
@@ -55,19 +55,19 @@ def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> I
     if explained:
         yield from wrapped(_columns(ranking))
     if ranking.fixed:
-        yield from ["", *_within(ranking)]
+        yield from ["", *_format_within(ranking)]
     if ranking.blocks is not None:
         yield from ["", *block_lines(ranking.blocks)]
     if any(factor.adjusted for factor in ranking.factors):
-        yield from ["", *_beyond(ranking)]
+        yield from ["", *_format_beyond(ranking)]
     elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
-        yield from ["", *_shapley(ranking)]
-    divisor, unit = _scale(ranking)
+        yield from ["", *_format_shapley(ranking)]
+    divisor, unit = _choose_scale(ranking)
     if any(factor.effects for factor in ranking.factors):
         yield from ["", *_effects(ranking, divisor, unit)]
     if any(factor.slope for factor in ranking.factors):
         yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
-    if turned := [factor.name for factor in ranking.factors if _turns(factor)]:
+    if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
         yield from wrapped(f"{listed(turned)}: the means hold effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
@@ -97,8 +97,19 @@ def _shares(ranking: Ranking) -> Iterator[str]:
     for factor in ranking.factors:
         s = factor.over_all
         name = factor.name + (" (fixed)" if factor.fixed else "")
-        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p_of_effect),
-                     number(factor.zero_line), share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
+        rows.append(
+            [
+                name,
+                share(s.s1),
+                span(s.s1),
+                number(s.s1_corrected),
+                p_text(factor.p_of_effect),
+                number(factor.zero_line),
+                share(s.st),
+                span(s.st),
+                f"{s.importance:.2f}",
+            ]
+        )
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
@@ -106,34 +117,35 @@ def _shares(ranking: Ranking) -> Iterator[str]:
 def _columns(ranking: Ranking) -> str:
     """What the short headings mean, of columns that hold something."""
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
-    said = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
+    notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
     if any(factor.zero_line is not None for factor in ranking.factors):
-        said.insert(0, "zero: the S1 that a factor without effect rarely exceeds")
+        notes.insert(0, "zero: the S1 that a factor without effect rarely exceeds")
     if any(factor.over_all.s1_corrected is not None for factor in ranking.factors):
-        said.insert(0, "corr.: S1 less the noise in it")
-    return "; ".join(said)
+        notes.insert(0, "corr.: S1 less the noise in it")
+    return "; ".join(notes)
 
 
-def _within(ranking: Ranking) -> Iterator[str]:
+def _format_within(ranking: Ranking) -> Iterator[str]:
     fixed = ranking.fixed_share
-    held = ", ".join(ranking.fixed)
+    fixed_names = ", ".join(ranking.fixed)
     its = "theirs" if len(ranking.fixed) > 1 else "its own"
     of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
-    yield from wrapped(f"within {held}{of}:")
+    yield from wrapped(f"within {fixed_names}{of}:")
     rows = []
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
     for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
-        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st),
-                     f"{s.importance:.2f}"])  # fmt: skip
+        rows.append(
+            [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
+        )
     yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
-def _shapley(ranking: Ranking) -> Iterator[str]:
+def _format_shapley(ranking: Ranking) -> Iterator[str]:
     rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
     yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
 
 
-def _beyond(ranking: Ranking) -> Iterator[str]:
+def _format_beyond(ranking: Ranking) -> Iterator[str]:
     """What each factor explains beyond all others, and within the fixed ones; beside it the Shapley effect."""
     heads, rows = ["factor", "adjusted", "interval", "p"], []
     within = any(factor.adjusted_within for factor in ranking.factors)
@@ -150,7 +162,7 @@ def _beyond(ranking: Ranking) -> Iterator[str]:
         rows.append(row)
     heads += [f"within {', '.join(ranking.fixed)}", "interval"] if within else []
     heads += ["Shapley effect", "interval"] if shapley else []
-    yield from _whole_or_halves(heads, rows, "l" + "r" * (len(heads) - 1), 4)
+    yield from _format_table_or_halves(heads, rows, "l" + "r" * (len(heads) - 1), 4)
 
 
 def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
@@ -160,19 +172,20 @@ def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         if factor.effects is None:
             continue
         low, high = (
-            f"{significant(_measured(end, ranking) / divisor)} at {_named(end)}" for end in factor.effects.extremes
+            f"{significant(_measured(end, ranking) / divisor)} at {_format_level(end)}"
+            for end in factor.effects.extremes
         )
         rows.append([factor.name, factor.effects.tried, low, high, _step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
-    yield from _whole_or_halves(heads, rows, "lllll", 4)
+    yield from _format_table_or_halves(heads, rows, "lllll", 4)
 
 
-def _whole_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
+def _format_table_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
     """One table, or where it would be too wide one up to column ``cut`` and one of the rest, both by factor."""
-    whole = table(heads, rows, align, 10 * WIDTH).splitlines()
-    if max(map(len, whole)) <= WIDTH:
-        yield from whole
+    lines = table(heads, rows, align, 10 * WIDTH).splitlines()
+    if max(map(len, lines)) <= WIDTH:
+        yield from lines
         return
     yield from table(heads[:cut], [row[:cut] for row in rows], align[:cut], WIDTH).splitlines()
     yield ""
@@ -195,7 +208,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
         return change
     if a.low != a.high or b.low != b.high:
         return f"{change} at {b.said(b.low)}"
-    return f"{change}: {_named(a)} → {_named(b)}"
+    return f"{change}: {_format_level(a)} → {_format_level(b)}"
 
 
 def _measured(level: Level, ranking: Ranking) -> float:
@@ -211,14 +224,22 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         if factor.slope is None:
             continue
         raw, standardised = factor.slope.raw, factor.slope.standardised
-        rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
-                     span(standardised), direction(factor)])  # fmt: skip
+        rows.append(
+            [
+                factor.name,
+                _format_scaled(raw.value, divisor),
+                _ends(raw, divisor),
+                share(standardised),
+                span(standardised),
+                direction(factor),
+            ]
+        )
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
-    yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
+    yield from _format_table_or_halves(heads, rows, "lrrrrL", 3)
 
 
-def _turns(factor: FactorRank) -> bool:
+def _has_reversed_slope(factor: FactorRank) -> bool:
     """Whether the means of its two levels differ one way and its slope, with the others held, goes the other way."""
     if factor.slope is None or factor.effects is None or len(factor.effects.levels) != 2:
         return False
@@ -239,7 +260,7 @@ def direction(factor: FactorRank) -> str:
     return change + ("raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none")
 
 
-def _named(level: Level) -> str:
+def _format_level(level: Level) -> str:
     """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
     if level.low == level.high:
         return level.said(level.low)
@@ -249,7 +270,7 @@ def _named(level: Level) -> str:
     return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
 
 
-def _scaled(value: float | None, divisor: float) -> str:
+def _format_scaled(value: float | None, divisor: float) -> str:
     return "~" if value is None else significant(value / divisor)
 
 
@@ -259,7 +280,7 @@ def _ends(estimate: Estimate, divisor: float) -> str:
     return f"{significant(estimate.low / divisor)} to {significant(estimate.high / divisor)}"
 
 
-def _scale(ranking: Ranking) -> tuple[float, str]:
+def _choose_scale(ranking: Ranking) -> tuple[float, str]:
     if ranking.transform and ranking.transform not in LOGARITHMS:
         return 1.0, ""
     means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]

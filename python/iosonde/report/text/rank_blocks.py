@@ -21,8 +21,8 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
     ]
     if blocks.interactions is not None and blocks.interactions.df:
         rows.append(["interactions", *_cells(blocks.interactions), "", ""])
-    left = "noise" if blocks.interactions is not None else "noise, interactions"
-    rows.append([left, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
+    residual = "noise" if blocks.interactions is not None else "noise, interactions"
+    rows.append([residual, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
     yield from table(
         ["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr"
     ).splitlines()

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 def lines(answer: LeastSquares) -> Iterator[str]:
     """The lines of the text."""
-    made, f = answer.regression, answer.regression.fit
+    regression, f = answer.regression, answer.regression.fit
     divisor, unit = answer.scale
-    named = f", {unit}," if unit else ""
+    unit_text = f", {unit}," if unit else ""
     errors = "robust standard errors (HC3); " if f.robust else ""
     yield from wrapped(
-        f"{made.response}{named} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}"
+        f"{regression.response}{unit_text} on {', '.join(regression.terms)}; {errors}{100 * f.level:g} % "
+        f"intervals; n = {f.n}"
     )
     yield ""
     share = [100 * f.ssr / (f.ssr + f.sse), 100 * f.sse / (f.ssr + f.sse)]
@@ -36,8 +37,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
-    of_mean = _share(f.s_e, f.mean_y)
-    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
+    error = f"{fitted(f.s_e / divisor)} ({_share(f.s_e, f.mean_y)} of the mean)"
+    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {error}"
     yield f"F = {_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {_number(f.f_p, 2)}"
     if levels := f.by_level():
         yield from wrapped(_by_level(levels))
@@ -47,19 +48,19 @@ def lines(answer: LeastSquares) -> Iterator[str]:
         numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
         grid.append([c.name, *numbers, _number(c.t, 3), _number(c.p, 2)])
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
-    if made.points:
+    if regression.points:
         yield ""
-        yield from _points(made.points, divisor)
-        for point, ratio, width in made.ratios:
-            yield from _ratio(point, made.points[0], ratio, width)
+        yield from _points(regression.points, divisor)
+        for point, ratio, width in regression.ratios:
+            yield from _format_ratio(point, regression.points[0], ratio, width)
     if answer.without:
         yield ""
-        yield from _without(made, answer.without, divisor)
-    if made.warnings or made.findings:
+        yield from _without(regression, answer.without, divisor)
+    if regression.warnings or regression.findings:
         yield ""
-    for warning in made.warnings:
+    for warning in regression.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    for finding in made.findings:
+    for finding in regression.findings:
         yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     yield ""
     yield from wrapped(answer.sentence)
@@ -69,12 +70,15 @@ def _without(made: Regression, other: Without, divisor: float) -> Iterator[str]:
     """Both fits, the coefficients with their intervals."""
     yield from wrapped(f"without {', '.join(other.left_out)}:")
     both = (made.fit, other.regression.fit)
-    rows = [["n", *(str(f.n) for f in both)], ["R²", *(f"{f.r2:.4f}" for f in both)],
-            ["s_e", *(fitted(f.s_e / divisor) for f in both)],
-            ["p of F", *(_number(f.f_p, 2) for f in both)]]  # fmt: skip
+    rows = [
+        ["n", *(str(f.n) for f in both)],
+        ["R²", *(f"{f.r2:.4f}" for f in both)],
+        ["s_e", *(fitted(f.s_e / divisor) for f in both)],
+        ["p of F", *(_number(f.f_p, 2) for f in both)],
+    ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
     for c in made.fit.coefficients():
-        ends = [_coefficient(one, divisor) for one in (c, after.get(c.name))]
+        ends = [_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]
         rows.append([c.name, *ends])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
@@ -84,10 +88,10 @@ def _number(value: float | None, digits: int) -> str:
     return "~" if value is None else f"{value:.{digits}g}"
 
 
-def _coefficient(one: Coefficient | None, divisor: float) -> str:
-    if one is None:
+def _format_coefficient(coefficient: Coefficient | None, divisor: float) -> str:
+    if coefficient is None:
         return "~"
-    value, low, high = (fitted(x / divisor) for x in (one.estimate, one.low, one.high))
+    value, low, high = (fitted(x / divisor) for x in (coefficient.estimate, coefficient.low, coefficient.high))
     return f"{value} ({low} to {high})"
 
 
@@ -100,8 +104,8 @@ def _points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
         p = point.prediction
         at = _at(point)
         fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
-        of_mean, of_new = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
-        rows.append([at, fit, of_mean, of_new, "extrapolated" if point.extrapolated else ""])
+        mean_interval, new_interval = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
+        rows.append([at, fit, mean_interval, new_interval, "extrapolated" if point.extrapolated else ""])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
 
 
@@ -111,20 +115,20 @@ def _at(point: Point) -> str:
     )
 
 
-def _ratio(one: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
+def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
     """How many times the mean response, and its uncertainty, is what it is at the first point."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
-    yield from wrapped(f"{_at(one)} ÷ {_at(first)}: {estimate_text(ratio, '')}{wide}", "  ")
+    yield from wrapped(f"{_at(point)} ÷ {_at(first)}: {estimate_text(ratio, '')}{wide}", "  ")
     for warning in ratio.warnings:
         yield from wrapped(f"~ {warning}", "  ")
 
 
-def _by_level(told: Mapping[float, bool]) -> str:
+def _by_level(decisions: Mapping[float, bool]) -> str:
     """``by level: explains something at 90 % and 95 %; cannot tell at 99 %``."""
-    said = {"explains something": True, "cannot tell": False}
+    wordings = {"explains something": True, "cannot tell": False}
     at = {
-        words: [f"{100 * level:g} %" for level, above in told.items() if above is is_so]
-        for words, is_so in said.items()
+        words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]
+        for words, is_so in wordings.items()
     }
     return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
 

@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from iosonde.model.scaling.series import Series
 
 _PERCENTS = ("contention", "server_share")
-_LABELS = {"rate_of_one": "λ", "ceiling": "C", "contention": "α", "coherency": "κ", "peak": "peak N", "knee": "knee N",
-           "server_share": "ρ"}  # fmt: skip
+_LABELS = {
+    "rate_of_one": "λ",
+    "ceiling": "C",
+    "contention": "α",
+    "coherency": "κ",
+    "peak": "peak N",
+    "knee": "knee N",
+    "server_share": "ρ",
+}
 _SINGULAR = {"processes": "process"}
 
 
@@ -32,32 +39,41 @@ def lines(made: ScalingLaws) -> Iterator[str]:
     """The lines of the text: what to mind, then one series after the other."""
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    for number, one in enumerate(made.items):
+    for number, item in enumerate(made.items):
         if number or made.warnings:
             yield ""
-        yield from _of_series(one)
-        yield from stations.lines(one, made.as_stations)
-    for response in dict.fromkeys(one.response for one in made.best):
+        yield from _format_series(item)
+        yield from stations.lines(item, made.as_stations)
+    for response in dict.fromkeys(best.response for best in made.best):
         yield ""
-        yield from _best([one for one in made.best if one.response == response], made.on)
+        yield from _format_best([best for best in made.best if best.response == response], made.on)
 
 
-def _best(found: Sequence[BestSetting], on: str) -> Iterator[str]:
+def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
     """The highest rate for each node at each number of them, and whether that is always of the same series."""
-    divisor, unit = human_scale(max(one.each.value or 0.0 for one in found), found[0].unit)
+    divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
-    yield from wrapped(f"{found[0].response}: the series with the highest rate {per}, at each number of {on}")
+    yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
     yield ""
     rows = []
-    for one in found:
-        value, interval = estimate_parts(one.each, divisor)
-        others = CANNOT_TELL if one.alike is None else str(one.alike)
-        rows.append([f"{one.size:g}", value, interval, str(one.n_settings), others, setting_text(one.by, one.units)])
+    for setting in best_settings:
+        value, interval = estimate_parts(setting.each, divisor)
+        others = CANNOT_TELL if setting.alike is None else str(setting.alike)
+        rows.append(
+            [
+                f"{setting.size:g}",
+                value,
+                interval,
+                str(setting.n_settings),
+                others,
+                setting_text(setting.by, setting.units),
+            ]
+        )
     header = [on, f"{unit or 'rate'} {per}", "interval", "of", "not told apart", "series"]
     yield from table(header, rows, "rrrrrl").splitlines()
     yield ""
-    settings = dict.fromkeys(setting_text(one.by, one.units) for one in found)
-    last = found[-1]
+    settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
+    last = best_settings[-1]
     same = "the same series at all of them" if len(settings) == 1 else "not the same series at all of them"
     yield from wrapped(
         f"Highest at {last.size:g} {on}: {estimate_text(last.each, last.unit)} {per}, with "
@@ -66,28 +82,31 @@ def _best(found: Sequence[BestSetting], on: str) -> Iterator[str]:
     )
 
 
-def _of_series(one: ScaledSeries) -> Iterator[str]:
-    series, made = one.series, one.scaling
+def _format_series(scaled: ScaledSeries) -> Iterator[str]:
+    series, scaling = scaled.series, scaled.scaling
     settings = setting_text(series.by, series.units)
-    yield from wrapped(f"{series.response} on {series.on}{'; ' + settings if settings else ''}; "
-                       f"{100 * made.level:g} % intervals")  # fmt: skip
+    yield from wrapped(
+        f"{series.response} on {series.on}{'; ' + settings if settings else ''}; {100 * scaling.level:g} % intervals"
+    )
     yield ""
-    scale = human_scale(max(size.rate.value or 0.0 for size in made.sizes), series.unit)
-    yield from _sizes(series, made, scale)
-    for regime in made.regimes:
+    scale = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
+    yield from _sizes(series, scaling, scale)
+    for regime in scaling.regimes:
         yield ""
-        yield from _laws(regime, series, len(made.regimes) > 1)
-    if made.predictions:
+        yield from _format_laws(regime, series, len(scaling.regimes) > 1)
+    if scaling.predictions:
         yield ""
-        yield from _predictions(made, series)
-    cut = dict.fromkeys(warning for size in made.sizes if size.rate.low is not None for warning in size.rate.warnings)
-    said = [*made.warnings, *_misfits(made, series.on), *_reasons(made), *cut]
+        yield from _format_predictions(scaling, series)
+    cut = dict.fromkeys(
+        warning for size in scaling.sizes if size.rate.low is not None for warning in size.rate.warnings
+    )
+    notes = [*scaling.warnings, *_format_misfits(scaling, series.on), *_format_reasons(scaling), *cut]
     yield ""
-    for warning in said:
+    for warning in notes:
         yield from wrapped(f"~ {warning}", "  ")
-    if said:
+    if notes:
         yield ""
-    for sentence in one.sentences:
+    for sentence in scaled.sentences:
         yield from wrapped(sentence)
 
 
@@ -96,14 +115,14 @@ def _sizes(series: Series, made: Scaling, scale: tuple[float, str]) -> Iterator[
     for size in made.sizes:
         value, interval = estimate_parts(size.rate, scale[0])
         each = significant((size.rate.value or 0.0) / size.size / scale[0])
-        of_one = size.efficiency
-        shown = ["", ""] if of_one is None else list(estimate_parts(of_one))
-        rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *shown])
+        efficiency = size.efficiency
+        efficiency_cells = ["", ""] if efficiency is None else list(estimate_parts(efficiency))
+        rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *efficiency_cells])
     header = [series.on, "n", scale[1] or "rate", "interval", "each", "efficiency", "interval"]
     yield from table(header, rows, "rrrrrrr").splitlines()
 
 
-def _laws(regime: Regime, series: Series, several: bool) -> Iterator[str]:
+def _format_laws(regime: Regime, series: Series, several: bool) -> Iterator[str]:
     if several:
         yield f"from {regime.low:g} to {regime.high:g} {series.on}"
     rows = []
@@ -112,13 +131,15 @@ def _laws(regime: Regime, series: Series, several: bool) -> Iterator[str]:
             rows.append([TITLES[law.law.name], CANNOT_TELL, f"not identifiable: {law.why}"])
             continue
         delta = CANNOT_TELL if law.delta is None else f"{law.delta:.1f}"
-        shown = [f"{_LABELS[name]} {_parameter(name, value, series.unit)}" for name, value in law.parameters.items()]
-        rows.append([TITLES[law.law.name], delta, shown[0]])
-        rows += [["", "", text] for text in shown[1:]]
+        parameter_texts = [
+            f"{_LABELS[name]} {_format_parameter(name, value, series.unit)}" for name, value in law.parameters.items()
+        ]
+        rows.append([TITLES[law.law.name], delta, parameter_texts[0]])
+        rows += [["", "", text] for text in parameter_texts[1:]]
     yield from table(["law", "ΔAICc", "parameters"], rows, "lrL").splitlines()
 
 
-def _parameter(name: str, estimate: Estimate, unit: str) -> str:
+def _format_parameter(name: str, estimate: Estimate, unit: str) -> str:
     if name in ("rate_of_one", "ceiling"):
         return estimate_or_end(estimate, unit)
     if name in _PERCENTS:
@@ -127,21 +148,23 @@ def _parameter(name: str, estimate: Estimate, unit: str) -> str:
     return estimate_or_end(estimate, "")
 
 
-def _predictions(made: Scaling, series: Series) -> Iterator[str]:
+def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
     rows = []
-    for prediction in made.predictions:
+    for prediction in scaling.predictions:
         others = list(prediction.by_law.values())
-        shown = estimate_or_end(prediction.rate, series.unit)
+        rate_text = estimate_or_end(prediction.rate, series.unit)
         if prediction.rate.low is None and prediction.rate.high is None and others:
-            shown = _span(others, series.unit)
-        named = ", ".join(TITLES[law] for law in prediction.by_law)
-        rows.append([f"{prediction.size:,.0f}", shown, "" if prediction.kind == "inside" else prediction.kind, named])
+            rate_text = _span(others, series.unit)
+        law_titles = ", ".join(TITLES[law] for law in prediction.by_law)
+        rows.append(
+            [f"{prediction.size:,.0f}", rate_text, "" if prediction.kind == "inside" else prediction.kind, law_titles]
+        )
     yield from table([series.on, "predicted", "", "laws not ruled out"], rows, "rlLl").splitlines()
 
 
-def _reasons(made: Scaling) -> Iterator[str]:
+def _format_reasons(scaling: Scaling) -> Iterator[str]:
     """Why predictions have no interval."""
-    without = [prediction.rate for prediction in made.predictions if prediction.rate.low is None]
+    without = [prediction.rate for prediction in scaling.predictions if prediction.rate.low is None]
     yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
 
 
@@ -153,8 +176,10 @@ def _span(values: list[float], unit: str) -> str:
     return f"{significant(min(values) / divisor)} to {significant(max(values) / divisor)} {name}".rstrip()
 
 
-def _misfits(made: Scaling, on: str) -> Iterator[str]:
-    for regime in made.regimes:
+def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
+    for regime in scaling.regimes:
         if regime.lacks_fit:
-            yield (f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the trials' "
-                   "noise: the intervals of the laws take the sizes, not the trials, as what repeats")  # fmt: skip
+            yield (
+                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the trials' "
+                "noise: the intervals of the laws take the sizes, not the trials, as what repeats"
+            )

@@ -33,10 +33,10 @@ def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, 
          *(part for level in laid.columns for part in _parts(laid.cells.get((key, level)), divisor))]
         for key in laid.rows
     ]  # fmt: skip
-    headers = [*rest, *_heads(column, laid.columns, made)]
+    headers = [*rest, *_format_heads(column, laid.columns, made)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
     title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
-    return [escape(title), *lines, _beneath(rows)]
+    return [escape(title), *lines, _format_beneath(rows)]
 
 
 def by_level(
@@ -45,7 +45,7 @@ def by_level(
     """The lines of several responses by one factor: a row each, with columns by its levels; none where there is no room
     for numbers as they mostly are. Of wider ones titles are cut: the same campaign has the same table every time."""
     levels = tuple(dict.fromkeys(row.by.get(made.by[0]) for row in made.rows))
-    heads = _heads(made.by[0], levels, made)
+    heads = _format_heads(made.by[0], levels, made)
     columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
     if sum(columns) + 2 * (len(columns) - 1) > WIDTH:
         return []
@@ -55,7 +55,7 @@ def by_level(
         cells = {row.by.get(made.by[0]): row for row in rows}
         grid.append([title, unit, *(part for level in levels for part in _parts(cells.get(level), divisor))])
     lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()
-    return [*lines, _beneath(made.rows)]
+    return [*lines, _format_beneath(made.rows)]
 
 
 def fits(lines: Sequence[str]) -> bool:
@@ -67,9 +67,9 @@ def _settings(rows: Sequence[OverviewRow], made: Overview) -> list[Key]:
     return [tuple(row.by.get(name) for name in made.by) for row in rows]
 
 
-def _heads(factor: str, levels: Sequence[Cell], made: Overview) -> list[str]:
-    shown = [f"{factor}={level_shown(level, made.units.get(factor, ''))}" for level in levels]
-    return [text for head in shown for text in (head, "interval")]
+def _format_heads(factor: str, levels: Sequence[Cell], overview: Overview) -> list[str]:
+    titles = [f"{factor}={level_shown(level, overview.units.get(factor, ''))}" for level in levels]
+    return [text for head in titles for text in (head, "interval")]
 
 
 def _parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
@@ -79,5 +79,5 @@ def _parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
     yield from estimate_parts(row.mean, divisor)
 
 
-def _beneath(rows: Sequence[OverviewRow]) -> str:
+def _format_beneath(rows: Sequence[OverviewRow]) -> str:
     return f"  {spread_said([row.n for row in rows], [row.cv for row in rows])}"

@@ -17,8 +17,19 @@ if TYPE_CHECKING:
 
 _MOST_FACTS = 24
 # What a reader looks for first.
-_FIRST_FACTS = ("command", "target", "hosts", "launcher", "machine.target.mount", "machine.mount", "machine.host",
-                "machine.cpu.model", "machine.memory.total", "iosonde", "envelope")  # fmt: skip
+_FIRST_FACTS = (
+    "command",
+    "target",
+    "hosts",
+    "launcher",
+    "machine.target.mount",
+    "machine.mount",
+    "machine.host",
+    "machine.cpu.model",
+    "machine.memory.total",
+    "iosonde",
+    "envelope",
+)
 _CELL = 18
 _RUN = 32
 
@@ -29,13 +40,13 @@ def listing_lines(made: Listing) -> Iterator[str]:
     incomplete = made.n_incomplete
     names = {item.id: item for item in made.experiments}
     ids = list(dict.fromkeys([*names, *(run.experiment for run in runs)]))
-    said = f"{made.path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
-    yield from _wrapped(said + (f", {incomplete} of them incomplete" if incomplete else ""))
+    heading = f"{made.path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
+    yield from _wrap_lines(heading + (f", {incomplete} of them incomplete" if incomplete else ""))
     for experiment_id in ids:
         yield ""
-        known = names.get(experiment_id)
-        title = f"{experiment_id}  {known.name}, {_when(known.created_at)}" if known else experiment_id
-        yield from _wrapped(title)
+        name = names.get(experiment_id)
+        title = f"{experiment_id}  {name.name}, {_format_start(name.created_at)}" if name else experiment_id
+        yield from _wrap_lines(title)
         mine = [run for run in runs if run.experiment == experiment_id]
         yield from _runs(mine, made.tags, made.units) if mine else ["  no runs"]
 
@@ -46,23 +57,23 @@ def _runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units: Mappi
     varying = [name for name in factors if len(set(values[name])) > 1]
     fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
     if fixed:
-        yield from _wrapped("  same in all: " + ", ".join(fixed), "    ")
-    columns = {"run": [run.id for run in runs], "started": [_when(run.started_at) for run in runs]}
+        yield from _wrap_lines("  same in all: " + ", ".join(fixed), "    ")
+    columns = {"run": [run.id for run in runs], "started": [_format_start(run.started_at) for run in runs]}
     columns["took"] = [format_seconds(run.seconds) if run.seconds else "-" for run in runs]
     columns["status"] = ["complete" if run.complete else "incomplete" for run in runs]
     if any(tags.get(run.id) for run in runs):
         columns["tags"] = [" ".join(tags.get(run.id, [])) for run in runs]
-    left = [name for name in varying if not _fit(columns, name, values[name])]
+    omitted = [name for name in varying if not _add_fitting_factor(columns, name, values[name])]
     numbers = {name for name in varying if all(_is_number(run.factors.get(name)) for run in runs)} | {"took"}
     # A run's name is what `show STORE RUN` wants: an ordinary one is not cut.
-    whole = max(map(width, columns["run"])) <= _RUN
-    align = "".join("L" if name == "run" and whole else "r" if name in numbers else "l" for name in columns)
+    full_ids = max(map(width, columns["run"])) <= _RUN
+    align = "".join("L" if name == "run" and full_ids else "r" if name in numbers else "l" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, WIDTH).split("\n")
-    if left:
-        yield from _wrapped(f"  vary as well: {', '.join(left)} (--json, --export)", "    ")
+    if omitted:
+        yield from _wrap_lines(f"  vary as well: {', '.join(omitted)} (--json, --export)", "    ")
 
 
-def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
+def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
     """Put a factor before the status if the table stays narrow enough (tags may still be cut); whether it was."""
     most = dict.fromkeys(columns, _CELL) | {"run": _RUN}
     wide = sum(min(max(map(width, [title, *column])), most[title]) + 2 for title, column in columns.items())
@@ -78,9 +89,9 @@ def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
 def detail_lines(made: Detail) -> Iterator[str]:
     """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
     run, stored, notes = made.run, made.stored, made.notes
-    yield from _wrapped(f"run {run.id} of experiment {run.experiment}")
+    yield from _wrap_lines(f"run {run.id} of experiment {run.experiment}")
     about = {
-        "started": _when(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
+        "started": _format_start(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
         "source": run.source,
         "status": "complete" if run.complete else "incomplete: " + "; ".join(run.missing),
         "factors": ", ".join(
@@ -93,33 +104,35 @@ def detail_lines(made: Detail) -> Iterator[str]:
         "files": ", ".join(f"{name} ({format_size(of['bytes'])})" for name, of in stored.files.items()),
         "iosonde": stored.written_by,
     }
-    yield from _pairs({key: value for key, value in about.items() if value})
-    yield from _remounts(stored)
+    yield from _format_pairs({key: value for key, value in about.items() if value})
+    yield from _format_remounts(stored)
     for note in notes["notes"]:
-        yield from _wrapped(f"  note      {_when(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
-    whole = [row for row in run.observations if row.rank is None]
-    if whole:
+        yield from _wrap_lines(f"  note      {_format_start(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
+    totals = [row for row in run.observations if row.rank is None]
+    if totals:
         yield ""
-        yield from _results(whole)
-    of_ranks = len(run.observations) - len(whole)
-    if of_ranks:
-        yield f"  and {_count(of_ranks, 'result')} of single ranks (--json, --export)"
+        yield from _results(totals)
+    rank_count = len(run.observations) - len(totals)
+    if rank_count:
+        yield f"  and {_count(rank_count, 'result')} of single ranks (--json, --export)"
     for finding in run.findings:
-        yield from _wrapped(f"{finding.code} {finding.sentence}", "     ")
-    yield from _facts(run.facts)
+        yield from _wrap_lines(f"{finding.code} {finding.sentence}", "     ")
+    yield from _format_facts(run.facts)
 
 
-def _remounts(stored: StoredRun) -> Iterator[str]:
+def _format_remounts(stored: StoredRun) -> Iterator[str]:
     """What was mounted anew: a line for each time, of all nodes on which it was."""
     times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for phase, one in stored.remounts:
-        times.setdefault((phase, str(one["mount"])), []).append(one)
+    for phase, remount in stored.remounts:
+        times.setdefault((phase, str(remount["mount"])), []).append(remount)
     for (phase, mount), several in times.items():
-        took = [one.get("seconds", one.get("unmount_s", 0.0) + one.get("mount_s", 0.0)) for one in several]
+        took = [
+            remount.get("seconds", remount.get("unmount_s", 0.0) + remount.get("mount_s", 0.0)) for remount in several
+        ]
         span = " to ".join(dict.fromkeys(map(format_seconds, (min(took), max(took)))))
         where = several[0]["host"] if len(several) == 1 else f"{len(several)} nodes"
-        at = str(min(one["at"] for one in several))[11:19]
-        yield from _wrapped(
+        at = str(min(remount["at"] for remount in several))[11:19]
+        yield from _wrap_lines(
             f"  remounted   {mount} on {where} before {phase or 'the trial'}, at {at}, {span}", " " * 14
         )
 
@@ -140,18 +153,18 @@ def _results(rows: Sequence[Observation]) -> Iterator[str]:
         if row.includes:
             inside.setdefault(row.includes, {})[row.operation] = None
     for includes, operations in inside.items():
-        yield from _wrapped(f"  clock includes {includes.replace(',', ', ')}: {', '.join(operations)}", "    ")
+        yield from _wrap_lines(f"  clock includes {includes.replace(',', ', ')}: {', '.join(operations)}", "    ")
 
 
-def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
+def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
     flat = sorted(
-        _flatten({key: value for key, value in facts.items() if key != "remounts"}),
+        _flatten_facts({key: value for key, value in facts.items() if key != "remounts"}),
         key=lambda fact: _rank_of_fact(fact[0]),
     )
     if not flat:
         return
     yield ""
-    yield from _pairs({key: _value(value) for key, value in flat[:_MOST_FACTS]})
+    yield from _format_pairs({key: _value(value) for key, value in flat[:_MOST_FACTS]})
     if len(flat) > _MOST_FACTS:
         yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
 
@@ -160,26 +173,26 @@ def _rank_of_fact(key: str) -> int:
     return next((n for n, first in enumerate(_FIRST_FACTS) if key.startswith(first)), len(_FIRST_FACTS))
 
 
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_facts(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Nested facts as ``machine.host.kernel``; what is not known is left out, a list of values stays one."""
     for key, item in value.items():
         if isinstance(item, Mapping):
-            yield from _flatten(item, f"{prefix}{key}.")
+            yield from _flatten_facts(item, f"{prefix}{key}.")
         elif isinstance(item, list) and any(isinstance(part, Mapping) for part in item):
             parts = (part if isinstance(part, Mapping) else {"": part} for part in item)
             for number, part in enumerate(parts):
-                yield from _flatten(part, f"{prefix}{key}[{number}].")
+                yield from _flatten_facts(part, f"{prefix}{key}[{number}].")
         elif item not in (None, "", []):
             yield prefix + key, " ".join(map(_value, item)) if isinstance(item, list) else item
 
 
-def _pairs(pairs: Mapping[str, str]) -> Iterator[str]:
+def _format_pairs(pairs: Mapping[str, str]) -> Iterator[str]:
     column = min(max(map(width, pairs), default=0), 30)
     for key, value in pairs.items():
-        yield from _wrapped(f"  {key.ljust(column)}  {value}", " " * (column + 4))
+        yield from _wrap_lines(f"  {key.ljust(column)}  {value}", " " * (column + 4))
 
 
-def _wrapped(text: str, indent: str = "  ") -> list[str]:
+def _wrap_lines(text: str, indent: str = "  ") -> list[str]:
     return wrapped(text, indent)
 
 
@@ -187,7 +200,7 @@ def _count(number: int, name: str) -> str:
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
-def _when(time: str) -> str:
+def _format_start(time: str) -> str:
     """``2026-11-21T10:00:00.123Z`` → ``2026-11-21 10:00``."""
     return time[:16].replace("T", " ")
 

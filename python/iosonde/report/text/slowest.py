@@ -25,24 +25,29 @@ _ENDED = {STATUS_SHORT: "short", STATUS_MISMATCH: "mismatch"}
 def lines(made: Slowest) -> Iterator[str]:
     """What they are of, the table, and what may be missing."""
     every = made.operations
-    runs = list(dict.fromkeys(one.run for one in every))
+    runs = list(dict.fromkeys(operation.run for operation in every))
     of = f"run {runs[0]}" if made.runs == 1 else counted(made.runs, "run")
-    yield from wrapped(f"the {len(every)} longest of {counted(made.recorded, 'recorded operation')} of {of}; start: "
-                       "after the phase's first operation")  # fmt: skip
+    yield from wrapped(
+        f"the {len(every)} longest of {counted(made.recorded, 'recorded operation')} of {of}; start: "
+        "after the phase's first operation"
+    )
     common = os.path.commonprefix(runs) if len(runs) > 1 else ""
     common = common[: common.rfind("-") + 1]
     columns = {
-        "took": [format_rate(one.duration_s, "s") for one in every],
-        "start": ["-" if one.start_s != one.start_s else format_rate(one.start_s, "s") for one in every],
-        "phase": [one.operation for one in every],
-        "kind": [one.kind for one in every],
-        "rank": [str(one.rank) for one in every],
-        "node": [one.host for one in every],
-        "file": [_file(one) for one in every],
-        "offset": [_whole(one.offset) if one.size else "" for one in every],
-        "size": [_whole(one.size) if one.size else "" for one in every],
-        "ended": [_ended(one.status) for one in every],
-        "run": [one.run.removeprefix(common) for one in every],
+        "took": [format_rate(operation.duration_s, "s") for operation in every],
+        "start": [
+            "-" if operation.start_s != operation.start_s else format_rate(operation.start_s, "s")
+            for operation in every
+        ],
+        "phase": [operation.operation for operation in every],
+        "kind": [operation.kind for operation in every],
+        "rank": [str(operation.rank) for operation in every],
+        "node": [operation.host for operation in every],
+        "file": [_file(operation) for operation in every],
+        "offset": [_whole(operation.offset) if operation.size else "" for operation in every],
+        "size": [_whole(operation.size) if operation.size else "" for operation in every],
+        "ended": [_format_status(operation.status) for operation in every],
+        "run": [operation.run.removeprefix(common) for operation in every],
     }
     if columns["kind"] == columns["phase"]:
         del columns["kind"]
@@ -51,8 +56,8 @@ def lines(made: Slowest) -> Iterator[str]:
             del columns[name]
     if made.runs == 1 or len(runs) == 1:
         del columns["run"]
-    if made.runs > 1 and (of_them := f"all of run {runs[0]}" if len(runs) == 1 else common and f"runs are {common}…"):
-        yield from wrapped(of_them, "  ")
+    if made.runs > 1 and (run_note := f"all of run {runs[0]}" if len(runs) == 1 else common and f"runs are {common}…"):
+        yield from wrapped(run_note, "  ")
     yield ""
     align = "".join("l" if name in ("phase", "kind", "node", "run", "ended") else "r" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
@@ -62,10 +67,10 @@ def lines(made: Slowest) -> Iterator[str]:
         yield from wrapped(f"~ {note}", "  ")
 
 
-def _file(one: SlowOperation) -> str:
+def _file(operation: SlowOperation) -> str:
     """Its number, or the end of its path."""
-    path = one.path
-    return str(one.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
+    path = operation.path
+    return str(operation.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
 def _whole(amount: int) -> str:
@@ -76,5 +81,5 @@ def _whole(amount: int) -> str:
     return f"{amount} {_PREFIXES[step]}"
 
 
-def _ended(status: int) -> str:
+def _format_status(status: int) -> str:
     return "" if status == 0 else _ENDED.get(status) or errno.errorcode.get(status, str(status))

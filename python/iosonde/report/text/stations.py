@@ -16,28 +16,32 @@ if TYPE_CHECKING:
 
 def lines(made: ScaledSeries, size: str | None) -> Iterator[str]:
     """A paragraph; nothing where it was not asked for."""
-    found = made.demands
-    if found is None:
+    demands = made.demands
+    if demands is None:
         return
     yield ""
-    if isinstance(found, str):
-        yield from wrapped(f"No stations: {found}.")
+    if isinstance(demands, str):
+        yield from wrapped(f"No stations: {demands}.")
         return
-    assert found.server.value is not None
+    assert demands.server.value is not None
     what, on = "an operation" if size == "1" else f"an operation of {size}", made.series.on
-    yield f"--station client={_option(found.client_s)}:delay --station server={_option(found.server.value)}"
+    yield (
+        f"--station client={_format_option(demands.client_s)}:delay --station "
+        f"server={_format_option(demands.server.value)}"
+    )
     yield from wrapped(
-        f"As stations: {what} needs {_interval(found.server)} of the server, and takes {_interval(found.alone)} when "
-        f"{on} is 1. It is taken that all that is shared is one server, and that a client is one of {on} with all its "
-        "ranks.")  # fmt: skip
+        f"As stations: {what} needs {_format_interval(demands.server)} of the server, "
+        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is taken that all that is shared is one server, and that a client is one of {on} with all its "
+        "ranks."
+    )
 
 
-def _option(seconds: float) -> str:
+def _format_option(seconds: float) -> str:
     divisor, unit = human_scale(seconds, "s")
     return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
 
 
-def _interval(seconds: Estimate) -> str:
+def _format_interval(seconds: Estimate) -> str:
     assert seconds.value is not None
     if seconds.low is None or seconds.high is None:
         return format_seconds(seconds.value)

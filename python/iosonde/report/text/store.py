@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iosonde.answers.store_index import StoresIndexed
     from iosonde.answers.store_prune import StorePruning
 
-_SHOWN = 12
+_MAX_WORDS = 12
 
 
 def check_lines(made: StoreCheck) -> Iterator[str]:
@@ -46,31 +46,31 @@ def merge_lines(made: StoreMerge) -> Iterator[str]:
 def copy_lines(made: StoreCopy) -> Iterator[str]:
     """How much was copied, what was replaced, and what stays and should be looked at."""
     done = made.redacted
-    said = ", ".join(_plural(number, kind) for kind, number in sorted(done.replaced.items()))
-    yield f"{count(done.runs, 'run')} copied; replaced: {said or 'nothing'}"
-    yield from _remaining("words that may be names", done.remains.unsure)
-    yield from _remaining("paths that stay", done.remains.paths)
-    yield from _remaining("names that stay", done.remains.names)
+    replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
+    yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
+    yield from _format_remaining("words that may be names", done.remains.unsure)
+    yield from _format_remaining("paths that stay", done.remains.paths)
+    yield from _format_remaining("names that stay", done.remains.names)
     if done.remains.unsure or done.remains.paths or done.remains.names:
         yield "Look at them before you share the copy; --also WORD hides a word."
 
 
-def _remaining(title: str, words: dict[str, int]) -> Iterator[str]:
+def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
     """The most frequent words, each with the number of places."""
     if not words:
         return
-    shown = [f"{word} {number:,}×" for word, number in list(words.items())[:_SHOWN]]
-    more = f", and {len(words) - _SHOWN:,} more (--json has all)" if len(words) > _SHOWN else ""
-    yield from wrapped(f"{title} ({len(words):,}): {', '.join(shown)}{more}", indent="  ")
+    words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]
+    more = f", and {len(words) - _MAX_WORDS:,} more (--json has all)" if len(words) > _MAX_WORDS else ""
+    yield from wrapped(f"{title} ({len(words):,}): {', '.join(words_text)}{more}", indent="  ")
 
 
 def prune_lines(made: StorePruning) -> Iterator[str]:
     """What goes, what stays and why, and how to do it."""
-    for one in made.going:
+    for experiment in made.going:
         verb = "removed" if made.removed else "would go"
-        yield escape(f"{verb}: {one.id}, {count(len(one.runs), 'run')}, last {one.last[:10]}")
-    for one in made.staying:
-        yield escape(f"stays: {one.id}, {one.why}")
+        yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
+    for experiment in made.staying:
+        yield escape(f"stays: {experiment.id}, {experiment.why}")
     total, size = count(made.n_runs, "run"), format_size(made.n_bytes)
     verb = "removed" if made.removed else "would be removed"
     yield f"{len(made.going)} of {count(made.of, 'experiment')} {verb}: {total}, {size}"
@@ -80,9 +80,9 @@ def prune_lines(made: StorePruning) -> Iterator[str]:
 
 def index_lines(made: StoresIndexed) -> Iterator[str]:
     """What changed, a store a line."""
-    for name, one in made.stores:
-        unread = f", {count(one.unread, 'run')} damaged" if one.unread else ""
-        yield escape(f"{name}: {count(one.added, 'run')} added, {one.dropped:,} dropped{unread}")
+    for name, result in made.stores:
+        unread = f", {count(result.unread, 'run')} damaged" if result.unread else ""
+        yield escape(f"{name}: {count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
 
 
 def count(number: int, name: str) -> str:
@@ -90,5 +90,5 @@ def count(number: int, name: str) -> str:
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
-def _plural(number: int, kind: str) -> str:
+def _format_plural(number: int, kind: str) -> str:
     return f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"

@@ -38,151 +38,163 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     by one factor where there are several: ``columns``, if it is named, without durations then. ``unit``: of all rates
     of bytes. Raises InputError.
     """
-    made = answer.overview
-    check_unit(made, unit)
-    settings, in_cells = (_wide(answer, columns, unit), []) if columns else (
-        ([], made.rows) if every else _settings(answer, unit)
-    )  # fmt: skip
+    overview = answer.overview
+    check_unit(overview, unit)
+    settings, in_cells = (
+        (_format_wide(answer, columns, unit), [])
+        if columns
+        else (([], overview.rows) if every else _settings(answer, unit))
+    )
     each = [] if settings else every_cell(answer, unit)
     yield from wrapped(_header(answer))
-    if made.rows:
+    if overview.rows:
         yield ""
-        yield from _screen(settings or each, every or bool(columns))
+        yield from _limit_to_screen(settings or each, every or bool(columns))
     if answer.spread:
         yield ""
-        yield from _screen(list(_spread(answer)), every)
-    if made.latency and not columns:
+        yield from _limit_to_screen(list(_format_spread(answer)), every)
+    if overview.latency and not columns:
         yield ""
-        yield from _screen(list(_latency(made)), every)
+        yield from _limit_to_screen(list(_format_latency(overview)), every)
     if answer.faults:
         yield ""
         yield from faults.lines(answer.faults)
     if answer.calls:
         yield ""
         yield from calls.lines(answer.calls)
-    if made.efficiency:
+    if overview.efficiency:
         yield ""
-        yield from _efficiency(made.efficiency, made.units)
+        yield from _format_efficiency(overview.efficiency, overview.units)
     if not settings:
-        yield from _harmonic(made)
+        yield from _format_harmonic(overview)
     with_median = set(map(id, in_cells))
-    of_rows = (w for row in made.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
-    notes = list(dict.fromkeys([*made.warnings, *of_rows]))
-    if notes or made.findings:
+    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
+    notes = list(dict.fromkeys([*overview.warnings, *warnings]))
+    if notes or overview.findings:
         yield ""
     for note in notes:
         yield from wrapped(f"~ {note}", "  ")
-    for finding in made.findings:
+    for finding in overview.findings:
         yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     yield ""
-    yield from wrapped(made.sentence)
+    yield from wrapped(overview.sentence)
 
 
 def _header(answer: Summary) -> str:
-    made = answer.overview
-    counts = sorted({row.n for row in made.rows})
+    overview = answer.overview
+    counts = sorted({row.n for row in overview.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
-    said = "; ".join(clock_words(answer.clock, answer.told))
-    within = "the iterations within " if any(row.mean.within_run for row in made.rows) and counts == [1] else ""
-    return (f"{said}; " if said else "") + (
-        f"{100 * made.level:g} % intervals over {within}{count} {made.counted}{'s' if counts != [1] else ''} a cell"
+    clock_text = "; ".join(clock_words(answer.clock, answer.told))
+    within = "the iterations within " if any(row.mean.within_run for row in overview.rows) and counts == [1] else ""
+    return (f"{clock_text}; " if clock_text else "") + (
+        f"{100 * overview.level:g} % intervals over {within}{count} "
+        f"{overview.counted}{'s' if counts != [1] else ''} a cell"
     )
 
 
 def _settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
     """(the tables with columns by one factor, the rows that stand in lines of their own, as there is no room for their
     columns); no tables where there is no such factor, or no room for any."""
-    made = answer.overview
-    column = column_factor(made)
+    overview = answer.overview
+    column = column_factor(overview)
     if column is None:
-        found = _responses_by_level(answer, unit)
-        return found, [] if found else made.rows
+        level_tables = _responses_by_level(answer, unit)
+        return level_tables, [] if level_tables else overview.rows
     tables, in_cells = [], list[OverviewRow]()
-    for (operation, metric), members in responses_of(made):
-        laid = block(title_of(operation, metric, "", answer), members, made, column, unit)
+    for (operation, metric), members in responses_of(overview):
+        laid = block(title_of(operation, metric, "", answer), members, overview, column, unit)
         if not fits(laid):
             in_cells += members
             laid = every_cell(answer, unit, members)
         tables.append(laid)
-    if len(in_cells) == len(made.rows):
-        return [], made.rows
+    if len(in_cells) == len(overview.rows):
+        return [], overview.rows
     return [line for number, laid in enumerate(tables) for line in ([""] if number else []) + laid], in_cells
 
 
-def _wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
+def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
     """The tables of two sides, with columns by the factor that was asked for."""
-    made, found = answer.overview, list[str]()
-    column = check_column(made, columns)
-    for (operation, metric), members in responses_of(made):
-        found += [""] if found else []
-        found += wide(title_of(operation, metric, "", answer), members, made, column, unit)
-    return found
+    overview, table_lines = answer.overview, list[str]()
+    column = check_column(overview, columns)
+    for (operation, metric), members in responses_of(overview):
+        table_lines += [""] if table_lines else []
+        table_lines += wide(title_of(operation, metric, "", answer), members, overview, column, unit)
+    return table_lines
 
 
 def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
     """The table of several responses by the levels of one factor; empty where there are not."""
-    made, several = answer.overview, responses_of(answer.overview)
-    if len(made.by) != 1 or len(several) < SEVERAL or len({row.by.get(made.by[0]) for row in made.rows}) < 2:
+    overview, several = answer.overview, responses_of(answer.overview)
+    if (
+        len(overview.by) != 1
+        or len(several) < SEVERAL
+        or len({row.by.get(overview.by[0]) for row in overview.rows}) < 2
+    ):
         return []
     titles = [title_of(operation, metric, "", answer) for (operation, metric), _ in several]
-    return by_level(titles, [rows for _, rows in several], made, unit)
+    return by_level(titles, [rows for _, rows in several], overview, unit)
 
 
-def _screen(found: list[str], every: bool) -> Iterator[str]:
+def _limit_to_screen(text_lines: list[str], every: bool) -> Iterator[str]:
     """All lines, or as many as a screen has."""
-    yield from found if every else found[:_SCREEN]
-    if len(found) > _SCREEN and not every:
-        yield f"… and {len(found) - _SCREEN} lines more: --all"
+    yield from text_lines if every else text_lines[:_SCREEN]
+    if len(text_lines) > _SCREEN and not every:
+        yield f"… and {len(text_lines) - _SCREEN} lines more: --all"
 
 
-def _spread(answer: Summary) -> Iterator[str]:
+def _format_spread(answer: Summary) -> Iterator[str]:
     """A line for each quantile and geometric mean that the trials are enough for."""
-    made, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
-    of_row = dict(zip(map(id, made.rows), answer.spread, strict=True))
-    for (operation, metric), rows in responses_of(made):
+    overview, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
+    spread_by_row = dict(zip(map(id, overview.rows), answer.spread, strict=True))
+    for (operation, metric), rows in responses_of(overview):
         divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
-        lines = [[*levels_shown(made.by, row.by, made.units), name, *estimate_parts(one, divisor)]
-                 for row in rows for name, one in of_row[id(row)].named.items() if one.low is not None]  # fmt: skip
+        lines = [
+            [*levels_shown(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
+            for row in rows
+            for name, estimate in spread_by_row[id(row)].named.items()
+            if estimate.low is not None
+        ]
         titles |= {len(grid): title_of(operation, metric, unit, answer)} if lines else {}
         grid += lines
     if grid:
-        yield from with_titles([*made.by, "of the trials", "value", "interval"], grid, titles)
-    few = [one.warnings[0] for each in answer.spread for one in each.named.values() if one.warnings]
+        yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
+    few = [estimate.warnings[0] for each in answer.spread for estimate in each.named.values() if estimate.warnings]
     for note in dict.fromkeys(few):
         yield from wrapped(f"~ {note}", "  ")
 
 
-def _harmonic(made: Overview) -> Iterator[str]:
+def _format_harmonic(overview: Overview) -> Iterator[str]:
     """The harmonic means of rates where they differ from the means, and when they are the right ones."""
-    known = [
+    rows = [
         (row, row.harmonic_mean)
-        for row in made.rows
+        for row in overview.rows
         if row.harmonic_mean
         and row.harmonic_mean.value
         and row.mean.value
         and row.harmonic_mean.value < (1 - _SAME_MEAN) * row.mean.value
     ]
-    if not known:
+    if not rows:
         return
-    said = []
-    for row, harmonic in known[:_MOST_HARMONIC]:
-        where = row.name(made.units)
-        said.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
-    more = f" and {len(known) - _MOST_HARMONIC} more (--json)" if len(known) > _MOST_HARMONIC else ""
+    texts = []
+    for row, harmonic in rows[:_MOST_HARMONIC]:
+        where = row.name(overview.units)
+        texts.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
+    more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(
         f"harmonic mean, the right one where every trial did the same work (it is all work by all time): "
-        f"{', '.join(said)}{more}", "  "
-    )  # fmt: skip
+        f"{', '.join(texts)}{more}",
+        "  ",
+    )
 
 
-def _latency(made: Overview) -> Iterator[str]:
+def _format_latency(overview: Overview) -> Iterator[str]:
     """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json, as are settings
     and percentiles that too few calls were made for. A factor that none of them has is no column."""
-    filling = _filling(made.latency)
-    by = [name for name in made.by if any(item.by.get(name) is not None for item in filling)]
-    known = {item.percentile for item in filling if item.duration.value is not None}
-    percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in known]
+    filling = _select_filling(overview.latency)
+    by = [name for name in overview.by if any(item.by.get(name) is not None for item in filling)]
+    with_durations = {item.percentile for item in filling if item.duration.value is not None}
+    percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in with_durations]
     grid: list[list[str]] = []
     titles: dict[int, str] = {}
     few: list[str] = []
@@ -192,10 +204,10 @@ def _latency(made: Overview) -> Iterator[str]:
         divisor, unit = human_scale(min(values, default=1e-6), "s")
         begun = len(grid)
         for key, each in groupby(items, key=lambda item: tuple(item.by.values())):
-            row = [item.duration for item in each if item.percentile in known]
-            if any(one.value is not None for one in row):
-                cells = [text for one in row for text in estimate_parts(one, divisor)]
-                grid.append([*levels_shown(by, dict(zip(made.by, key, strict=True)), made.units), *cells])
+            row = [item.duration for item in each if item.percentile in with_durations]
+            if any(cell.value is not None for cell in row):
+                cells = [text for cell in row for text in estimate_parts(cell, divisor)]
+                grid.append([*levels_shown(by, dict(zip(overview.by, key, strict=True)), overview.units), *cells])
             else:
                 few.append(kind if kind == operation else f"{operation}: {kind}")
         titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
@@ -204,28 +216,28 @@ def _latency(made: Overview) -> Iterator[str]:
         headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from with_titles(headers, grid, titles)
     if few:
-        yield from wrapped(f"too few calls for any percentile of {_kinds(few)}", "  ")
+        yield from wrapped(f"too few calls for any percentile of {_format_kinds(few)}", "  ")
 
 
-def _kinds(each: Sequence[str]) -> str:
+def _format_kinds(each: Sequence[str]) -> str:
     """``write (2 settings) and close``."""
     several = Counter(each).items()
     return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
 
 
-def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
+def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
     spent: dict[tuple[str, str], float] = {}
     for item in latency:
         if item.percentile == 0.5:
             key = (item.operation, item.kind)
             spent[key] = spent.get(key, 0.0) + item.n_operations * (item.duration.value or 0.0)
-    whole: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for (operation, _), seconds in spent.items():
-        whole[operation] = whole.get(operation, 0.0) + seconds
-    return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * whole.get(x.operation, 0.0)]
+        totals[operation] = totals.get(operation, 0.0) + seconds
+    return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * totals.get(x.operation, 0.0)]
 
 
-def _efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
+def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
     base, factor = items[0].base, items[0].factor
     yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
     rest = list(dict.fromkeys(name for item in items for name in item.by))

@@ -35,7 +35,7 @@ def lines(made: Survey) -> Iterator[str]:
         f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_rest(numbers)}."
     )
     how = "Walked" if "directories" in numbers else "Listed"
-    files, size = ("", "") if made.covered is None else (f" ({_small(one)})" for one in made.covered)
+    files, size = ("", "") if made.covered is None else (f" ({_format_small_share(item)})" for item in made.covered)
     yield from wrapped(
         f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}{files}, "
         f"{format_size(made.bytes_read)}{size}; in all {format_seconds(made.seconds)}."
@@ -44,7 +44,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield from wrapped(_STOPPED[made.stopped])
     if made.estimates:
         yield ""
-        yield from _kinds(made)
+        yield from _format_kinds(made)
         yield from byte_lines(made)
         yield from reading_lines(made.reading, made.reading_said)
         yield from quantile_lines(made)
@@ -53,7 +53,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield ""
         yield from strata_lines(made.strata)
     yield ""
-    yield from _exact(made)
+    yield from _format_exact(made)
     notes = [*walked.notes, *_no_answer(made)]
     if notes:
         yield ""
@@ -61,7 +61,7 @@ def lines(made: Survey) -> Iterator[str]:
         yield from wrapped(f"~ {note}", "  ")
 
 
-def _small(share: float) -> str:
+def _format_small_share(share: float) -> str:
     """Of 300 million files some hundred are not 0.0 %."""
     return f"{significant(100 * share, 2)} %"
 
@@ -77,31 +77,31 @@ def directories(many: int) -> str:
     return f"{many:,} {'directory' if many == 1 else 'directories'}"
 
 
-def _kinds(made: Survey) -> Iterator[str]:
-    by_count = {one.name: one for one in made.of("type", "files")}
-    by_size = {one.name: one for one in made.of("type", "capacity")}
+def _format_kinds(survey: Survey) -> Iterator[str]:
+    by_count = {estimate.name: estimate for estimate in survey.of("type", "files")}
+    by_size = {estimate.name: estimate for estimate in survey.of("type", "capacity")}
     names = sorted({*by_count, *by_size}, key=lambda name: (-_value(by_size.get(name)), -_value(by_count.get(name))))
-    shown = [name for name in names if max(_value(by_size.get(name)), _value(by_count.get(name))) >= _ALONE]
-    rows = [(name, _share(by_count.get(name)), _share(by_size.get(name))) for name in shown[:_MOST_KINDS]]
+    types = [name for name in names if max(_value(by_size.get(name)), _value(by_count.get(name))) >= _ALONE]
+    rows = [(name, _share(by_count.get(name)), _share(by_size.get(name))) for name in types[:_MOST_KINDS]]
     if not rows:
         yield "type: ~ (no file gave an answer)"
         return
     yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
-    if len(shown) > _MOST_KINDS:
-        yield f"and {len(shown) - _MOST_KINDS} more types (--json)"
+    if len(types) > _MOST_KINDS:
+        yield f"and {len(types) - _MOST_KINDS} more types (--json)"
 
 
-def _value(one: SurveyEstimate | None) -> float:
-    return (one and one.found.estimate.value) or 0.0
+def _value(estimate: SurveyEstimate | None) -> float:
+    return (estimate and estimate.found.estimate.value) or 0.0
 
 
-def _share(one: SurveyEstimate | None) -> str:
-    return "" if one is None else percent_interval(one.found.estimate)
+def _share(estimate: SurveyEstimate | None) -> str:
+    return "" if estimate is None else percent_interval(estimate.found.estimate)
 
 
-def _exact(made: Survey) -> Iterator[str]:
+def _format_exact(survey: Survey) -> Iterator[str]:
     """What the walk knows of all files."""
-    walked = made.walked
+    walked = survey.walked
     yield "Of all files, no estimates:"
     for tail in dict.fromkeys(walked.tails):
         yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
@@ -114,16 +114,16 @@ def _exact(made: Survey) -> Iterator[str]:
         yield from wrapped(owners, "    ", "  ")
     numbers = walked.numbers
     others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
-    named = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
-    yield from wrapped(", ".join(named), "    ", "  ")
+    texts = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
+    yield from wrapped(", ".join(texts), "    ", "  ")
 
 
-def _no_answer(made: Survey) -> Iterator[str]:
-    if made.no_answer:
-        why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(made.no_answer.items()))
-        parts = [f"{percent_interval(one.missing.estimate)} of the {one.by}" for one in made.samples
-                 if one.missing.estimate.value]  # fmt: skip
+def _no_answer(survey: Survey) -> Iterator[str]:
+    if survey.no_answer:
+        why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(survey.no_answer.items()))
+        parts = [f"{percent_interval(sample.missing.estimate)} of the {sample.by}" for sample in survey.samples
+                 if sample.missing.estimate.value]  # fmt: skip
         yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
                "the rest, intervals allow for anything in these files; ~: more than half gave no answer")  # fmt: skip
-    if made.touched:
-        yield f"access times of {counted(made.touched, 'file')} changed: others' files, and we are not root"
+    if survey.touched:
+        yield f"access times of {counted(survey.touched, 'file')} changed: others' files, and we are not root"

@@ -19,88 +19,113 @@ if TYPE_CHECKING:
 
 def byte_lines(made: Survey) -> Iterator[str]:
     """Codecs, zeros and blocks; nothing where no codec was tried."""
-    saved, pack, unpack = ({one.name: one.found.estimate for one in made.of(what, "capacity")}
-                           for what in ("saved", "pack", "unpack"))  # fmt: skip
-    names = [one.name for one in made.of("compressed", "capacity")]
+    saved, pack, unpack = (
+        {estimate.name: estimate.found.estimate for estimate in made.of(what, "capacity")}
+        for what in ("saved", "pack", "unpack")
+    )
+    names = [estimate.name for estimate in made.of("compressed", "capacity")]
     if not names:
         return
-    rows = [(one.name, percent_interval(one.found.estimate), estimate_text(saved[one.name], "bytes"))
-            for one in made.of("compressed", "capacity")]  # fmt: skip
+    rows = [
+        (estimate.name, percent_interval(estimate.found.estimate), estimate_text(saved[estimate.name], "bytes"))
+        for estimate in made.of("compressed", "capacity")
+    ]
     yield ""
     yield from table(("codec", "leaves of capacity", "saves"), rows, "Lrr").splitlines()
     yield ""
-    speeds = [(name, estimate_text(pack[name], "bytes/s"), estimate_text(unpack[name], "bytes/s"),
-               "" if name in made.not_beaten else "beaten") for name in names]  # fmt: skip
+    speeds = [
+        (
+            name,
+            estimate_text(pack[name], "bytes/s"),
+            estimate_text(unpack[name], "bytes/s"),
+            "" if name in made.not_beaten else "beaten",
+        )
+        for name in names
+    ]
     yield from table(("codec", "a core packs", "and unpacks", ""), speeds, "Lrrl").splitlines()
     if len(made.not_beaten) < len(names):
         yield from wrapped("beaten: another one of these surely leaves less and surely packs faster")
     yield ""
-    for one in made.of("zeros", "capacity"):
-        yield from wrapped(f"{one.name} of zeros: {percent_interval(one.found.estimate)} of the capacity")
-    for one in made.of("entropy", "capacity"):
-        bits = one.found.estimate
+    for estimate in made.of("zeros", "capacity"):
+        yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.found.estimate)} of the capacity")
+    for estimate in made.of("entropy", "capacity"):
+        bits = estimate.found.estimate
         yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
     if made.blocks and made.blocks.read:
         met, read = made.blocks.met_before, made.blocks.read
-        yield from wrapped(f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) had "
-                           "been met before in the sample; in the tree more are: what deduplication saves a sample of "
-                           "files cannot tell")  # fmt: skip
+        yield from wrapped(
+            f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) had "
+            "been met before in the sample; in the tree more are: what deduplication saves a sample of "
+            "files cannot tell"
+        )
 
 
 def quantile_lines(made: Survey) -> Iterator[str]:
     """Half and nine tenths of the files, and of the capacity, are not larger or older than that."""
-    found = {(one.what, one.of, one.name): one.found.estimate for one in made.quantiles}
+    estimates = {(quantile.what, quantile.of, quantile.name): quantile.found.estimate for quantile in made.quantiles}
     rows = []
-    for what, of in dict.fromkeys((what, of) for what, of, _ in found):
-        ends = [found[what, of, name] for name in ("0.5", "0.9")]
+    for what, of in dict.fromkeys((what, of) for what, of, _ in estimates):
+        ends = [estimates[what, of, name] for name in ("0.5", "0.9")]
         rows.append(
-            (f"{what}, of {of}", *(_age(one) if what == "age" else estimate_text(one, "bytes") for one in ends))
+            (f"{what}, of {of}", *(_format_age(end) if what == "age" else estimate_text(end, "bytes") for end in ends))
         )
     if rows:
         yield ""
         yield from table(("", "half is up to", "90 % is up to"), rows, "Lrr").splitlines()
 
 
-def _age(found: Estimate) -> str:
-    value = found.value or 0.0
+def _format_age(estimate: Estimate) -> str:
+    value = estimate.value or 0.0
     scale = (86_400.0, "days") if value >= 86_400 else (3600.0, "h") if value >= 3600 else (1.0, "s")
-    return estimate_text(found, "s", scale)
+    return estimate_text(estimate, "s", scale)
 
 
 def what_if_lines(made: Survey) -> Iterator[str]:
     """What each change would do."""
-    for one in made.what_if:
+    for scenario in made.what_if:
         yield ""
-        yield f"What if: {escape(one.change.text)}"
-        yield from _archived(one) if one.change.archive else _compressed(one)
-        for warning in one.warnings:
+        yield f"What if: {escape(scenario.change.text)}"
+        yield from _format_archived(scenario) if scenario.change.archive else _format_compressed(scenario)
+        for warning in scenario.warnings:
             yield from wrapped(f"~ {warning}", "    ", "  ")
 
 
-def _compressed(one: SurveyWhatIf) -> Iterator[str]:
-    rows = (("of the capacity", one.touches, percent_interval), ("of that is left", one.left, percent_interval),
-            ("saves", one.saved, partial(estimate_text, unit="bytes")), ("CPU, once", one.cpu, cpu_time),
-            ("a core packs it at", one.pack, partial(estimate_text, unit="bytes/s")),
-            ("and unpacks it at", one.unpack, partial(estimate_text, unit="bytes/s")))  # fmt: skip
-    for name, found, text in rows:
-        if found is not None:
-            yield f"  {name:<18}  {text(found)}"
-    if one.left and one.unpack and one.unpack.value:
-        yield from wrapped(f"a reader needs {percent(one.left.value or 0.0)} of the bytes, and a core for each "
-                           f"{format_rate(one.unpack.value, 'bytes/s')} that it reads", "  ", "  ")  # fmt: skip
+def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
+    rows = (
+        ("of the capacity", scenario.touches, percent_interval),
+        ("of that is left", scenario.left, percent_interval),
+        ("saves", scenario.saved, partial(estimate_text, unit="bytes")),
+        ("CPU, once", scenario.cpu, cpu_time),
+        ("a core packs it at", scenario.pack, partial(estimate_text, unit="bytes/s")),
+        ("and unpacks it at", scenario.unpack, partial(estimate_text, unit="bytes/s")),
+    )
+    for name, estimate, text in rows:
+        if estimate is not None:
+            yield f"  {name:<18}  {text(estimate)}"
+    if scenario.left and scenario.unpack and scenario.unpack.value:
+        yield from wrapped(
+            f"a reader needs {percent(scenario.left.value or 0.0)} of the bytes, and a core for each "
+            f"{format_rate(scenario.unpack.value, 'bytes/s')} that it reads",
+            "  ",
+            "  ",
+        )
 
 
-def _archived(one: SurveyWhatIf) -> Iterator[str]:
-    saved, size, into = one.saved, format_size(one.change.archive), counted(one.archives or 0, "archive")
+def _format_archived(scenario: SurveyWhatIf) -> Iterator[str]:
+    saved, size, into = scenario.saved, format_size(scenario.change.archive), counted(scenario.archives or 0, "archive")
     if saved is None:
         return
-    yield from wrapped(f"{counted(one.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
-                       "so many fewer inodes, exactly", "  ", "  ")  # fmt: skip
-    least, value, most = (_signed(end or 0.0) for end in (saved.low, saved.value, saved.high))
+    yield from wrapped(
+        f"{counted(scenario.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
+        "so many fewer inodes, exactly",
+        "  ",
+        "  ",
+    )
+    least, value, most = (_format_signed(end or 0.0) for end in (saved.low, saved.value, saved.high))
     yield from wrapped(f"allocated space saved: {value}; surely between {least} and {most}", "  ", "  ")
 
 
-def _signed(size: float) -> str:
+def _format_signed(size: float) -> str:
     return format_size(size) if size >= 0 else f"-{format_size(-size)}"
 
 

@@ -19,9 +19,9 @@ def reading_lines(found: Sequence[ReadSpeed], said: str) -> Iterator[str]:
     """A row for each type, a column for each state that there was; nothing where nothing was timed."""
     if not found:
         return
-    states = [state for state in STATES if any(one.state == state for one in found)]
-    by = {(one.kind, one.state): one for one in found}
-    kinds = list(dict.fromkeys(one.kind for one in found))
+    states = [state for state in STATES if any(speed.state == state for speed in found)]
+    by = {(speed.kind, speed.state): speed for speed in found}
+    kinds = list(dict.fromkeys(speed.kind for speed in found))
     yield ""
     for part in (states[:2], states[2:]):  # three beside each other are too wide
         rows = [[kind, *(cell for state in part for cell in _cells(by.get((kind, state))))] for kind in kinds[:_MOST]]
@@ -32,5 +32,5 @@ def reading_lines(found: Sequence[ReadSpeed], said: str) -> Iterator[str]:
     yield from wrapped(said)
 
 
-def _cells(one: ReadSpeed | None) -> list[str]:
-    return ["", ""] if one is None else [str(one.rate.n), estimate_text(one.rate, "bytes/s")]
+def _cells(speed: ReadSpeed | None) -> list[str]:
+    return ["", ""] if speed is None else [str(speed.rate.n), estimate_text(speed.rate, "bytes/s")]

@@ -18,9 +18,17 @@ _MOST, _LONGEST = 20, 24
 
 def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
     """A table of the largest."""
-    largest = sorted(strata, key=lambda one: (-one.capacity, one.name))
-    rows = [(_name(one.name), f"{one.files:,}", format_size(one.capacity), f"{one.looked_at:,}", *_mostly(one))
-            for one in largest[:_MOST]]  # fmt: skip
+    largest = sorted(strata, key=lambda stratum: (-stratum.capacity, stratum.name))
+    rows = [
+        (
+            _name(stratum.name),
+            f"{stratum.files:,}",
+            format_size(stratum.capacity),
+            f"{stratum.looked_at:,}",
+            *_format_mostly(stratum),
+        )
+        for stratum in largest[:_MOST]
+    ]
     yield from table(("part", "files", "capacity", "read", "mostly", "of capacity"), rows, "LrrrLr").splitlines()
     if len(largest) > _MOST:
         yield f"and {len(largest) - _MOST:,} more parts (--json)"
@@ -31,6 +39,6 @@ def _name(name: str) -> str:
     return text if len(text) <= _LONGEST else "…" + text[1 - _LONGEST :]
 
 
-def _mostly(one: SurveyStratum) -> tuple[str, str]:
-    found = one.mostly
-    return (found.name, percent_interval(found.found.estimate)) if found else ("", "")
+def _format_mostly(stratum: SurveyStratum) -> tuple[str, str]:
+    estimates = stratum.mostly
+    return (estimates.name, percent_interval(estimates.found.estimate)) if estimates else ("", "")

@@ -21,7 +21,7 @@ def lines(made: TimeModel) -> Iterator[str]:
     """The lines of the text."""
     fitted, groups = made.lines, made.groups
     if fitted:
-        yield from _fitted(fitted, made.level)
+        yield from _format_lines(fitted, made.level)
     if groups:
         yield from _groups(groups, made.level)
     for size in made.sizes:
@@ -30,7 +30,7 @@ def lines(made: TimeModel) -> Iterator[str]:
         yield from _parts(made.conditions, size, not fitted)
     if made.diagnoses:
         yield ""
-        yield from _diagnosis(made.diagnoses)
+        yield from _format_diagnosis(made.diagnoses)
     if made.sizes or not groups:
         yield ""
     if not fitted:
@@ -41,13 +41,15 @@ def lines(made: TimeModel) -> Iterator[str]:
 def mixtures(made: TimeModel) -> Iterator[str]:
     """What an observed time would be if it were a mixture of two conditions."""
     yield ""
-    for time, one in zip(made.observed_s, made.mixtures, strict=True):
-        if one is None:
+    for time, mixture in zip(made.observed_s, made.mixtures, strict=True):
+        if mixture is None:
             yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
         else:
-            share = 100 * one.share
-            yield from wrapped(f"{format_rate(time, 's')} could be {100 - share:.0f} % {one.faster} and {share:.0f} % "
-                               f"{one.slower}.")  # fmt: skip
+            share = 100 * mixture.share
+            yield from wrapped(
+                f"{format_rate(time, 's')} could be {100 - share:.0f} % {mixture.faster} and {share:.0f} % "
+                f"{mixture.slower}."
+            )
 
 
 def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
@@ -64,54 +66,61 @@ def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
         yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
         if group.beyond.value:
             beyond, between = estimate_parts(group.beyond, 0.01)
-            yield from wrapped(f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
-                               "explains them (another user, a queue, a lost packet).")  # fmt: skip
+            yield from wrapped(
+                f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
+                "explains them (another user, a queue, a lost packet)."
+            )
         yield ""
 
 
 def _parts(found: Sequence[TimeCondition], size: int, with_parts: bool) -> Iterator[str]:
-    divisor, unit = human_scale(max(one.seconds(size) for one in found), "s")
+    divisor, unit = human_scale(max(condition.seconds(size) for condition in found), "s")
     names = list(PARTS) if with_parts else []
     rows = []
-    for one in found:
-        paid = {part.name: part.seconds(size) / divisor for part in one.parts}
-        cells = [_short(paid[name]) if name in paid else "" for name in names]
-        rows.append([one.name, *cells, _short(one.seconds(size) / divisor)])
+    for condition in found:
+        paid = {part.name: part.seconds(size) / divisor for part in condition.parts}
+        cells = [_format_short(paid[name]) if name in paid else "" for name in names]
+        rows.append([condition.name, *cells, _format_short(condition.seconds(size) / divisor)])
     header = [format_size(size), *names, f"t, {unit}"]
     yield from table(header, rows, "l" + "r" * (len(names) + 1)).splitlines()
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     return significant(value, 4) if value else "0"
 
 
-def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
+def _format_diagnosis(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     rows = [
-        [format_rate(one.observed_s, "s"), one.condition, format_rate(one.model_s, "s"), format_rate(one.lost_s, "s"),
-         "beyond all" if one.beyond else "not sure" if one.margin < _CLOSE else ""]
-        for one in told
-    ]  # fmt: skip
+        [
+            format_rate(diagnosis.observed_s, "s"),
+            diagnosis.condition,
+            format_rate(diagnosis.model_s, "s"),
+            format_rate(diagnosis.lost_s, "s"),
+            "beyond all" if diagnosis.beyond else "not sure" if diagnosis.margin < _CLOSE else "",
+        ]
+        for diagnosis in diagnoses
+    ]
     header = ["observed", "nearest condition", "model", "lost", ""]
     yield from table(header, rows, "rlrrl").splitlines()
-    best = format_rate(told[0].best_s, "s")
+    best = format_rate(diagnoses[0].best_s, "s")
     yield ""
     yield from wrapped(
         f"Best case {best}: what the operation takes if every optimisation works; the rest is lost time."
     )
 
 
-def _fitted(fitted: Sequence[ConditionLine], level: float) -> Iterator[str]:
+def _format_lines(fitted: Sequence[ConditionLine], level: float) -> Iterator[str]:
     yield from wrapped(f"time = c + f(size), a line for each condition; {100 * level:g} % intervals (HC3)")
     yield ""
     rows = []
     for line in fitted:
         divisor, unit = human_scale(line.fixed.high, "s")
         fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
-        rows.append([line.name, line.n, f"{fixed} {unit}", _rate(line), f"{line.r2:.3f}"])
+        rows.append([line.name, line.n, f"{fixed} {unit}", _format_rate(line), f"{line.r2:.3f}"])
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
 
 
-def _rate(line: ConditionLine) -> str:
+def _format_rate(line: ConditionLine) -> str:
     """What a byte's time says as a rate, from its interval; without an end where the slope may be 0."""
     low, high = line.per_byte.low, line.per_byte.high
     if high <= 0:

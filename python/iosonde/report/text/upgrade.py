@@ -27,9 +27,9 @@ def lines(answer: Upgrade) -> Iterator[str]:
     """The lines of the text: a section for each part of the file, empty lines between."""
     sections = [
         _nodes(answer.asked.nodes) if answer.asked.nodes.nodes else (),
-        _cluster(answer) if answer.asked.cluster is not None else (),
+        _format_cluster(answer) if answer.asked.cluster is not None else (),
         _options(answer.options, answer.path, answer.level) if answer.options else (),
-        _cpus(answer.cpus) if answer.cpus else (),
+        _format_cpus(answer.cpus) if answer.cpus else (),
         _measured(answer.times, answer.steps) if answer.asked.measured else (),
         _scores(answer.scores) if answer.scores else (),
     ]
@@ -45,24 +45,27 @@ def _nodes(nodes: ClusterNodes) -> Iterator[str]:
         yield from wrapped(f"~ {warning}.", "  ")
 
 
-def _cluster(answer: Upgrade) -> Iterator[str]:
+def _format_cluster(answer: Upgrade) -> Iterator[str]:
     """What there is today, and what follows from it; without a bound where too little is known for one."""
-    asked, made, need = answer.asked, answer.ceiling, answer.totals
-    assert asked.cluster is not None and need is not None
-    name, derived = asked.cluster.name, asked.derived()
-    if made is not None:
-        yield from wrapped(f"{name} today: {made.system.operation} at most {format_rate(made.s, 'bytes/s')}, "
-                           f"{limiting(made)}.")  # fmt: skip
+    query, ceiling, need = answer.asked, answer.ceiling, answer.totals
+    assert query.cluster is not None and need is not None
+    name, derived = query.cluster.name, query.derived()
+    if ceiling is not None:
+        yield from wrapped(
+            f"{name} today: {ceiling.system.operation} at most {format_rate(ceiling.s, 'bytes/s')}, "
+            f"{limiting(ceiling)}."
+        )
     facts = [
         f"needs {need.watts:g} W" if need.watts is not None else "",
         f"fills {need.rack_units:g} U at {need.nodes_per_rack_unit:g} in a rack unit" if need.rack_units else "",
         "holds {:.3g} TB on each disk".format(derived["capacity_per_disk"] / 1e12)
-        if "capacity_per_disk" in derived else "",
-        _delivers(derived.get("bandwidth_per_server"), asked.bandwidth, made),
+        if "capacity_per_disk" in derived
+        else "",
+        _describe_delivery(derived.get("bandwidth_per_server"), query.bandwidth, ceiling),
         "costs {:.4g} for each TB".format(derived["cost_per_terabyte"]) if "cost_per_terabyte" in derived else "",
-    ]  # fmt: skip
+    ]
     if any(facts):
-        yield from wrapped(f"{'It' if made else name} {'; '.join(fact for fact in facts if fact)}.")
+        yield from wrapped(f"{'It' if ceiling else name} {'; '.join(fact for fact in facts if fact)}.")
 
 
 def limiting(made: Ceiling) -> str:
@@ -76,10 +79,10 @@ def named(terms: Sequence[str]) -> str:
     return listed([NAMES[term] for term in terms])
 
 
-def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> str:
+def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling | None) -> str:
     if each is None:
         return ""
-    share = f", {100 * whole / made.s:.0f} % of the bound" if whole and made else ""
+    share = f", {100 * total / ceiling.s:.0f} % of the bound" if total and ceiling else ""
     return f"delivers {format_rate(each, 'bytes/s')} a server{share}"
 
 
@@ -90,9 +93,18 @@ def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, f
     for option in found:
         per = "" if option.per_money is None else significant(1000 * option.per_money / divisor)
         per_watt = "" if option.per_watt is None else significant(option.per_watt / divisor)
-        rows.append([option.candidate.name, _gain(option.gain.value), _between(option.gain),
-                     significant(option.ceiling.s / divisor), f"{option.cost:g}", per, per_watt,
-                     "✗" if option.refused else ""])  # fmt: skip
+        rows.append(
+            [
+                option.candidate.name,
+                _format_gain(option.gain.value),
+                _between(option.gain),
+                significant(option.ceiling.s / divisor),
+                f"{option.cost:g}",
+                per,
+                per_watt,
+                "✗" if option.refused else "",
+            ]
+        )
     header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
     yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
     yield ""
@@ -101,54 +113,69 @@ def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, f
         if option.refused:
             yield from wrapped(f"✗ {name}: {'; '.join(option.refused)}", "  ")
         if option.trap:
-            then = f"; after {option.first[0]}: {_gain(option.first[1])}" if option.first else "; nor after any other"
+            then = (
+                f"; after {option.first[0]}: {_format_gain(option.first[1])}"
+                if option.first
+                else "; nor after any other"
+            )
             yield from wrapped(
-                f"~ {name}: {_gain(option.gain.value)}, {named(option.ceiling.limit)} still limiting{then}", "  "
+                f"~ {name}: {_format_gain(option.gain.value)}, {named(option.ceiling.limit)} still limiting{then}", "  "
             )
         if option.model_gain is not None:
-            said = f"; {'; '.join(option.remarks)}" if option.remarks else ""
-            yield from wrapped(f"  {name}, the model: {_gain(option.model_gain.value)} "
-                               f"({_between(option.model_gain)}){said}", "  ")  # fmt: skip
+            remarks = f"; {'; '.join(option.remarks)}" if option.remarks else ""
+            yield from wrapped(
+                f"  {name}, the model: {_format_gain(option.model_gain.value)} "
+                f"({_between(option.model_gain)}){remarks}",
+                "  ",
+            )
         elif option.remarks:
             yield from wrapped(f"  {name}: {'; '.join(option.remarks)}", "  ")
-        yield from wrapped(_beside_measured(option), "  ") if option.steps else ()
+        yield from wrapped(_compare_with_measured(option), "  ") if option.steps else ()
     if all(option.gain.low is None for option in found):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
-    known = any(option.gain.low is not None for option in found)
-    yield from wrapped(_closing(steps, level if known else None))
+    has_intervals = any(option.gain.low is not None for option in found)
+    yield from wrapped(_format_closing(steps, level if has_intervals else None))
 
 
-def _beside_measured(option: UpgradeOption) -> str:
+def _compare_with_measured(option: UpgradeOption) -> str:
     """What the bound says of a change beside what it brought where it was measured, the furthest apart first."""
     beyond = option.beyond
-    said = []
-    for one in beyond or option.steps:
-        interval = "" if one.speedup.low is None else f" ({_between(one.speedup, 1.0)})"
-        said.append(f"{one.before} → {one.after} {_times(one.speedup.value)} times as fast{interval}")
+    texts = []
+    for step in beyond or option.steps:
+        interval = "" if step.speedup.low is None else f" ({_between(step.speedup, 1.0)})"
+        texts.append(f"{step.before} → {step.after} {_times(step.speedup.value)} times as fast{interval}")
     words = (
-        f"! {option.candidate.name}: measured {', '.join(said)}, the bound says {1 + (option.gain.value or 0.0):.2f}"
+        f"! {option.candidate.name}: measured {', '.join(texts)}, the bound says {1 + (option.gain.value or 0.0):.2f}"
     )
     if not beyond:
         return f"  {words[2:]}"
     return f"{words}: what limited there is none of its terms. Go by what was measured"
 
 
-def _closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> str:
+def _format_closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> str:
     if not steps:
         return "No allowed change gains anything by itself: look at what limits."
-    said = [f"{name} ({_gain(gain)})" for name, gain, _ in steps]
+    texts = [f"{name} ({_format_gain(gain)})" for name, gain, _ in steps]
     cost = f", {steps[-1][2]:g} in all" if steps[-1][2] else ""
-    told = "Gains are of the bound, which is a ceiling" + ("." if level is None else f"; {100 * level:g} % intervals.")
-    return f"Buy first {', then '.join(said)}{cost}. {told}"
+    note = "Gains are of the bound, which is a ceiling" + ("." if level is None else f"; {100 * level:g} % intervals.")
+    return f"Buy first {', then '.join(texts)}{cost}. {note}"
 
 
-def _cpus(found: Sequence[ListedCpu]) -> Iterator[str]:
+def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
     """CPUs by points for each watt."""
-    rows = [[one.name, f"{one.points:g}", f"{one.watts:g}", significant(one.points_per_watt, 4),
-             f"refused: {one.refused}" if one.refused else ""] for one in found]  # fmt: skip
+    rows = [
+        [
+            cpu.name,
+            f"{cpu.points:g}",
+            f"{cpu.watts:g}",
+            significant(cpu.points_per_watt, 4),
+            f"refused: {cpu.refused}" if cpu.refused else "",
+        ]
+        for cpu in cpus
+    ]
     yield from table(["CPU", "points", "W", "points/W", ""], rows, "lrrrl", WIDTH).splitlines()
     yield ""
-    allowed = [one for one in found if not one.refused]
+    allowed = [cpu for cpu in cpus if not cpu.refused]
     if allowed:
         yield from wrapped(f"Most points for each watt: {allowed[0].name}.")
     else:
@@ -160,42 +187,48 @@ def _measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep])
     rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
     yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()
     yield ""
-    alone = [one for one in steps if len(one.changed) == 1]
-    rows = [[one.changed[0], one.before, one.after, _times(one.speedup.value), _between(one.speedup, 1.0)]
-            for one in alone]  # fmt: skip
+    alone = [step for step in steps if len(step.changed) == 1]
+    rows = [
+        [step.changed[0], step.before, step.after, _times(step.speedup.value), _between(step.speedup, 1.0)]
+        for step in alone
+    ]
     yield from table(["changed alone", "from", "to", "times as fast", "interval"], rows, "lllrr", WIDTH).splitlines()
-    mixed = [one for one in steps if len(one.changed) > 1][:_STEPS]
+    mixed = [step for step in steps if len(step.changed) > 1][:_STEPS]
     if mixed:
         yield ""
-        rows = [[" and ".join(one.changed), one.before, one.after, _times(one.speedup.value)] for one in mixed]
+        rows = [[" and ".join(step.changed), step.before, step.after, _times(step.speedup.value)] for step in mixed]
         yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", WIDTH).splitlines()
     yield ""
-    if any(one.speedup.low is None for one in steps):
+    if any(step.speedup.low is None for step in steps):
         yield from wrapped("~ one timing has no interval: repeat it, 6 times or more", "  ")
     if alone:
         best = alone[0]
-        yield from wrapped(f"The largest step of one factor alone is {best.changed[0]}: {best.before} → {best.after}, "
-                           f"{_times(best.speedup.value)} times as fast.")  # fmt: skip
+        yield from wrapped(
+            f"The largest step of one factor alone is {best.changed[0]}: {best.before} → {best.after}, "
+            f"{_times(best.speedup.value)} times as fast."
+        )
 
 
 def _scores(found: Sequence[Score]) -> Iterator[str]:
     """The scorecard, best first."""
-    header = ["criterion", *(one.name for one in found)]
-    rows = [[name, *(f"{one.marks[name]:g}" for one in found)] for name in found[0].marks]
-    rows.append(["weighted mean", *(f"{one.total:.2f}" for one in found)])
+    header = ["criterion", *(score.name for score in found)]
+    rows = [[name, *(f"{score.marks[name]:g}" for score in found)] for name in found[0].marks]
+    rows.append(["weighted mean", *(f"{score.total:.2f}" for score in found)])
     yield from table(header, rows, "l" + "r" * len(found), WIDTH).splitlines()
     yield ""
     best = found[0]
-    yield from wrapped(f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "
-                       "Marks are judgements: nothing here is measured.")  # fmt: skip
+    yield from wrapped(
+        f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "
+        "Marks are judgements: nothing here is measured."
+    )
 
 
-def _gain(value: float | None) -> str:
+def _format_gain(value: float | None) -> str:
     if value is None:
         return CANNOT_TELL
-    shown = abs(100 * value)
+    percent = abs(100 * value)
     sign = "+" if value >= -1e-12 else "−"
-    return f"{sign} {shown:.0f} %" if shown >= 10 or shown < 0.05 else f"{sign} {shown:.1f} %"
+    return f"{sign} {percent:.0f} %" if percent >= 10 or percent < 0.05 else f"{sign} {percent:.1f} %"
 
 
 def _between(estimate: Estimate, scale: float = 0.01) -> str:

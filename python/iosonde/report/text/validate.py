@@ -30,8 +30,8 @@ def lines(answer: Validation) -> Iterator[str]:
     scale = scale_of(judged, examples.unit)
     yield from errors_table(judged, scale)
     yield from classes_lines(judged)
-    ends = [(one.candidate.short, found) for one in judged if (found := one.extremes("class_error"))]
-    if ends and max(len(one.folds) for one in judged) > 1:
+    ends = [(model.candidate.short, extremes) for model in judged if (extremes := model.extremes("class_error"))]
+    if ends and max(len(model.folds) for model in judged) > 1:
         spans = ", ".join(f"{name} {shown(low)}–{shown(high)}" for name, (low, high) in ends)
         yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
@@ -40,7 +40,7 @@ def lines(answer: Validation) -> Iterator[str]:
     yield from remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
-        rows = [[fold.name, fold.n_test, shown(fold.errors.mae / scale[0]), _relative(fold.errors.relative)]
+        rows = [[fold.name, fold.n_test, shown(fold.errors.mae / scale[0]), _format_relative(fold.errors.relative)]
                 for fold in judged[0].folds]  # fmt: skip
         yield from table(["left out", "rows", titled("error", scale[1]), "relative"], rows, "lrrr").splitlines()
     if answer.curve:
@@ -54,8 +54,8 @@ def held_out_lines(answer: HeldOut) -> Iterator[str]:
     """A stored model: its error on rows that it has not seen, and how often its intervals held."""
     r2, coverage = answer.errors.r2, answer.coverage
     divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
-    error, low, high = (UNKNOWN if one is None else shown(one / divisor)
-                        for one in (answer.mae.value, answer.mae.low, answer.mae.high))  # fmt: skip
+    error, low, high = (UNKNOWN if bound is None else shown(bound / divisor)
+                        for bound in (answer.mae.value, answer.mae.low, answer.mae.high))  # fmt: skip
     yield from wrapped(
         f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {error} ({low}–{high})"
         f"{f' {unit}' if unit else ''}, R² {'~' if r2 is None else f'{r2:.3f}'}"
@@ -74,14 +74,14 @@ def held_out_lines(answer: HeldOut) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def _relative(share: float | None) -> str:
+def _format_relative(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
 def _curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
     divisor, unit = scale
     yield titled("error by the number of rows to learn from", unit)
-    names = [one.candidate.short for one in answer.judged]
+    names = [model.candidate.short for model in answer.judged]
     rows = [
         [point.n_train, *["~" if value is None else shown(value / divisor) for value in point.mae]]
         for point in answer.curve

@@ -20,21 +20,21 @@ _DATE = 16  # 2026-11-21T10:00
 def lines(made: Watch) -> Iterator[str]:
     """New changes first, then regressions that are open, each with its sides, what changed with it and when it could be
     seen."""
-    new, still = [one for one in made.changes if one.new], made.open_regressions
-    old = [one for one in made.changes if not one.new and one not in still]
+    new, still = [change for change in made.changes if change.new], made.open_regressions
+    old = [change for change in made.changes if not change.new and change not in still]
     groups = ((f"new, {made.period}", new), ("open, not back at the level before", still), ("before that", old[:_MOST]))
     for title, several in groups:
         if several:
             yield f"{title}:"
-            for one in several:
-                yield from _block(one)
+            for change in several:
+                yield from _block(change)
             yield ""
     if len(old) > _MOST:
         yield f"{len(old) - _MOST} older changes more (--json)"
     yield from wrapped(escape(made.sentence))
     yield from wrapped(escape(_looked_at(made)))
     if made.untold and len(made.untold) < len(made.series):
-        shortest = min(one.values.size for one in made.untold)
+        shortest = min(series.values.size for series in made.untold)
         yield from wrapped(
             f"cannot tell yet: {len(made.untold)} series with fewer than {made.needed} points, the shortest has "
             f"{shortest}"
@@ -45,32 +45,32 @@ def lines(made: Watch) -> Iterator[str]:
         yield from wrapped(f"note: {warning}")
 
 
-def _block(one: SeriesChange) -> Iterator[str]:
-    yield from wrapped(escape(f"{one.series.title}: {one.verdict}"), "  ", "  ")
-    unit = one.series.metric.unit
-    divisor, shown = human_scale(max(abs(one.before.value or 0.0), abs(one.after.value or 0.0)), unit)
-    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (one.before, one.after))
-    yield from wrapped(f"{sides} {shown}: × {ratio(one.ratio)}, {one.word}", "      ", "    ")
-    yield from wrapped(escape(f"at {_when(one)}, n {one.before.n}+{one.after.n}"), "      ", "    ")
-    yield from wrapped(escape(one.cause), "      ", "    ")
-    points = counted(one.seen_after, "point")
-    yield from wrapped(f"could be seen {points} after it; p = {one.p:.2g} for all looks together", "      ", "    ")
+def _block(change: SeriesChange) -> Iterator[str]:
+    yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
+    unit = change.series.metric.unit
+    divisor, side_texts = human_scale(max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), unit)
+    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (change.before, change.after))
+    yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
+    yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
+    yield from wrapped(escape(change.cause), "      ", "    ")
+    points = counted(change.seen_after, "point")
+    yield from wrapped(f"could be seen {points} after it; p = {change.p:.2g} for all looks together", "      ", "    ")
 
 
-def _when(one: SeriesChange) -> str:
+def _describe_time(change: SeriesChange) -> str:
     """The most likely first point after it, and between which it lies almost surely."""
-    said = f"{one.first_after.started_at[:_DATE]} ({one.first_after.run})"
-    before, after = (side.started_at[:_DATE] for side in (one.surely_before, one.surely_after))
-    return f"{said}; after {before}, and not after {after}"
+    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.run})"
+    before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
+    return f"{first_point}; after {before}, and not after {after}"
 
 
-def _looked_at(made: Watch) -> str:
-    search = made.watching.search
-    kinds = {"night" if one.nightly else "trial" for one in made.series}
+def _looked_at(watch: Watch) -> str:
+    search = watch.watching.search
+    kinds = {"night" if series.nightly else "trial" for series in watch.series}
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
     share = f"{100 * search.share:.3g} %"
     return (
         f"Looked for changes of {share} and more with {search.least} points on either side; false alarms at most "
-        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(made.series)} series together; "
-        f"{' or '.join(points[one] for one in sorted(kinds))}."
+        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(watch.series)} series together; "
+        f"{' or '.join(points[kind] for kind in sorted(kinds))}."
     )

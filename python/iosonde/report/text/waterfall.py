@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 def lines(made: Bounds) -> Iterator[str]:
     """A table for each cell, and its sentences."""
-    for one, sentences in zip(made.falls, made.said_of_falls, strict=True):
-        by = ", ".join(f"{name}={show(value)}" for name, value in one.by.items())
-        trials = f"{one.delivered.n} trial{'' if one.delivered.n == 1 else 's'}"
-        of = f"{one.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * made.level:g} % intervals"
+    for fall, sentences in zip(made.falls, made.said_of_falls, strict=True):
+        by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
+        trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"
+        of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * made.level:g} % intervals"
         yield ""
         yield from wrapped(of)
         yield ""
-        yield from _table(one)
+        yield from _table(fall)
         yield ""
         for sentence in sentences:
             yield from wrapped(sentence)
 
 
-def _table(one: Waterfall) -> Iterator[str]:
-    total = one.delivered.value or 0.0
+def _table(waterfall: Waterfall) -> Iterator[str]:
+    total = waterfall.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
     rows = []
-    for name, estimate in [*one.parts.items(), ("delivered", one.delivered)]:
+    for name, estimate in [*waterfall.parts.items(), ("delivered", waterfall.delivered)]:
         value, interval = estimate_parts(estimate, divisor)
         share = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else "~"
         rows.append([TITLES.get(name, name), value, interval, share])

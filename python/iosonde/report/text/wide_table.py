@@ -39,20 +39,20 @@ def wide(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, u
     divisor, in_unit = scale_of(rows, unit)
     rest = [factor for factor in made.by if factor != column]
     laid = pivoted([tuple(row.by.get(factor) for factor in made.by) for row in rows], rows, made.by.index(column))
-    left = [levels_shown(rest, dict(zip(rest, key, strict=True)), made.units) for key in laid.rows]
+    level_texts = [levels_shown(rest, dict(zip(rest, key, strict=True)), made.units) for key in laid.rows]
     heads = [level_shown(level, made.units.get(column, "")) for level in laid.columns]
     columns = [[_cell(laid.cells.get((key, level)), divisor) for key in laid.rows] for level in laid.columns]
     widths = [max(map(width, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
-    before = sum(max(map(width, [name, *(row[at] for row in left)])) + _GAP for at, name in enumerate(rest))
+    before = sum(max(map(width, [name, *(row[at] for row in level_texts)])) + _GAP for at, name in enumerate(rest))
     parts = _parts(widths, before)
     title = titled(rows[0].metric, in_unit) if not rows[0].operation else f"{title}, {in_unit}" if in_unit else title
     several = f", in {len(parts)}{PARTS}" if len(parts) > 1 else ""
     yield escape(f"{title}: by {column}{several}")
     for number, part in enumerate(parts):
         yield from [""] if number else []
-        grid = [[*row, *(columns[at][place] for at in part)] for place, row in enumerate(left)]
-        found = [*rest, *(heads[at] for at in part)]
-        yield from table(found, grid, "r" * len(found), limit=10**6).splitlines()
+        grid = [[*row, *(columns[at][place] for at in part)] for place, row in enumerate(level_texts)]
+        headers = [*rest, *(heads[at] for at in part)]
+        yield from table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
     yield f"  {spread_said([row.n for row in rows], [row.cv for row in rows])}"
 
 

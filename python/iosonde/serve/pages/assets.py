@@ -11,24 +11,27 @@ from iosonde.serve.shelf import Shelf
 from .shown import Address, WebPage
 
 
-def _style(_: Shelf, __: Address) -> WebPage:
+def _serve_style(_: Shelf, __: Address) -> WebPage:
     own = resources.files("iosonde.serve").joinpath("assets", "serve.css").read_text(encoding="utf-8")
     return WebPage((report.page.page.asset("page.css") + own).encode(), "text/css; charset=utf-8", keep=True)
 
 
-def _script(_: Shelf, __: Address) -> WebPage:
+def _serve_script(_: Shelf, __: Address) -> WebPage:
     return WebPage(report.page.page.asset("page.js").encode(), "text/javascript; charset=utf-8", keep=True)
 
 
-def _drawing(_: Shelf, __: Address) -> WebPage:
+def _serve_drawing(_: Shelf, __: Address) -> WebPage:
     text = report.page.library.library(lambda sentence: None)
     return WebPage(text.encode(), "text/javascript; charset=utf-8", keep=True)
 
 
-def _nothing(_: Shelf, __: Address) -> WebPage:
+def _serve_empty_icon(_: Shelf, __: Address) -> WebPage:
     return WebPage(b"", "image/x-icon", keep=True)
 
 
 FILES: dict[str, Callable[[Shelf, Address], WebPage]] = {
-    "/page.css": _style, "/page.js": _script, "/drawing.js": _drawing, "/favicon.ico": _nothing,
-}  # fmt: skip
+    "/page.css": _serve_style,
+    "/page.js": _serve_script,
+    "/drawing.js": _serve_drawing,
+    "/favicon.ico": _serve_empty_icon,
+}

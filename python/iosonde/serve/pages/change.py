@@ -20,14 +20,31 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
 def _made(shelf: Shelf, asked: Address) -> WebPage:
     history, _ = watched(shelf, asked, asked.one("store"))
     series, run = asked.one("series"), asked.one("run")
-    change = next((one for one in history.changes if (one.series.title, one.first_after.run) == (series, run)), None)
+    change = next(
+        (
+            candidate
+            for candidate in history.changes
+            if (candidate.series.title, candidate.first_after.run) == (series, run)
+        ),
+        None,
+    )
     if change is None:
         raise InputError("unknown-change", "this history has no such change now", "look at the history again")
-    made = answers.watch_compare.compare_sides(change)
-    drawn = report.figures.ratios.ratios_figure(made)
+    comparison = answers.watch_compare.compare_sides(change)
+    drawn = report.figures.ratios.ratios_figure(comparison)
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"
-    notes = [f"{series}: its points before {change.first_after.started_at[:10]}, and those from then on, as far as the "
-             f"changes next to it. A point is one {point}."]  # fmt: skip
-    return rendered("compare.html", shelf, asked, f"{series}: before and after", latest=[], notes=notes,
-                    lines=list(report.text.compare.lines(made)), drawn=drawn,
-                    **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
+    notes = [
+        f"{series}: its points before {change.first_after.started_at[:10]}, and those from then on, as far as the "
+        f"changes next to it. A point is one {point}."
+    ]
+    return rendered(
+        "compare.html",
+        shelf,
+        asked,
+        f"{series}: before and after",
+        latest=[],
+        notes=notes,
+        lines=list(report.text.compare.lines(comparison)),
+        drawn=drawn,
+        **scripts({"ratios": drawn.spec} if drawn else {}),
+    )

@@ -23,15 +23,15 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
     if not (asked.one("a") and asked.one("b")):
-        latest = [(shelf.of(one.store), one) for one in shelf.view.experiments(0, 50)]
+        latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
         return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest,
                         drawn=None)  # fmt: skip
     return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
 
 
 def _made(shelf: Shelf, asked: Address) -> WebPage:
-    (a, one_of_a), (b, one_of_b) = (_side(shelf, asked, side) for side in "ab")
-    made = answers.compare.answer.compare(
+    (a, only_last_a), (b, only_last_b) = (_open_side(shelf, asked, side) for side in "ab")
+    comparison = answers.compare.answer.compare(
         a, Numbers(tuple(asked.many("response"))), answers.compare.answer.Sides(other=b)
     )
     notes = [
@@ -41,19 +41,19 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
             source=source.name,
             experiment=source.experiment,
         )
-        for source, one_of in ((a, one_of_a), (b, one_of_b))
-        if one_of
+        for source, only_last in ((a, only_last_a), (b, only_last_b))
+        if only_last
     ]
-    drawn = report.figures.ratios.ratios_figure(made) if isinstance(made, Comparisons) else None
+    drawn = report.figures.ratios.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
     return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
-                    lines=list(report.text.compare.lines(made)), drawn=drawn,
+                    lines=list(report.text.compare.lines(comparison)), drawn=drawn,
                     **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
 
 
-def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:
+def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]:
     """Named by what it is of; of several experiments that would share a cell the last, and whether that is so."""
-    shelved, said = shelf.at(asked.one(side)), asked.many(f"where_{side}")
-    part, total = shelf.part(shelved, parse_where(said), MOST)
+    shelved, conditions = shelf.at(address.one(side)), address.many(f"where_{side}")
+    part, total = shelf.part(shelved, parse_where(conditions), MOST)
     if not total:
         raise InputError(
             "no-matching-runs", "no run is on the side {side}", "correct its conditions", side=side.upper()
@@ -67,6 +67,6 @@ def _side(shelf: Shelf, asked: Address, side: str) -> tuple[Source, bool]:
             n_runs=total,
             limit=MOST,
         )
-    only = said[0].removeprefix("experiment=") if len(said) == 1 else ", ".join(said)
+    only = conditions[0].removeprefix("experiment=") if len(conditions) == 1 else ", ".join(conditions)
     source, note = by_itself(replace(open_data(part), name=only or shelved.name), alike=True)
     return source, bool(note)

@@ -13,11 +13,11 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/``: ``store``, ``page``."""
     view = shelf.narrowed(asked.one("store"))
     number = asked.number("page", 1, 10**6)
-    found = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)
+    selected = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)
     experiments, runs, damaged = view.counted()
-    named = [(shelf.of(one.store), one) for one in found]
+    rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
     return rendered(
-        "experiments.html", shelf, asked, "Experiments", found=named, experiments=experiments, runs=runs,
+        "experiments.html", shelf, asked, "Experiments", found=rows, experiments=experiments, runs=runs,
         damaged=damaged, problems=view.problems() if damaged else [], number=number,
         pages=max(1, -(-experiments // ON_A_PAGE)),
     )  # fmt: skip

@@ -37,26 +37,26 @@ def watched(shelf: Shelf, asked: Address, place: str) -> tuple[Watch, int]:
 
 def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
     shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
-    made, total = watched(shelf, asked, place)
+    watch, total = watched(shelf, asked, place)
     number = asked.number("page", 1, 10**6)
-    ordered = _by_news(made)
-    shown = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
-    blocks = [(f"series-{place}", one, _of(made, one)) for place, one in enumerate(shown, 1)]
-    return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=made,
-                    lines=list(report.text.watch.lines(made)), blocks=blocks, total=total, last=last,
+    ordered = _by_news(watch)
+    page_series = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
+    blocks = [(f"series-{place}", series, _of(watch, series)) for place, series in enumerate(page_series, 1)]
+    return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=watch,
+                    lines=list(report.text.watch.lines(watch)), blocks=blocks, total=total, last=last,
                     number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
-                    **scripts({name: report.figures.history.history_figure(one, changes).spec
-                               for name, one, changes in blocks}))  # fmt: skip
+                    **scripts({name: report.figures.history.history_figure(series_entry, changes).spec
+                               for name, series_entry, changes in blocks}))  # fmt: skip
 
 
 def _by_news(made: Watch) -> Sequence[WatchedSeries]:
     """The series with a regression first, then those with the newest change, then the others as they are."""
-    newest = {id(one.series): one.first_after.started_at for one in reversed(made.changes)}
-    worse = {id(one.series) for one in (*made.regressions, *made.open_regressions)}
-    ordered = sorted(made.series, key=lambda one: newest.get(id(one), ""), reverse=True)
-    return sorted(ordered, key=lambda one: id(one) not in worse)
+    newest = {id(change.series): change.first_after.started_at for change in reversed(made.changes)}
+    worse = {id(regression.series) for regression in (*made.regressions, *made.open_regressions)}
+    ordered = sorted(made.series, key=lambda series: newest.get(id(series), ""), reverse=True)
+    return sorted(ordered, key=lambda ranked_series: id(ranked_series) not in worse)
 
 
 def _of(made: Watch, series: WatchedSeries) -> list[SeriesChange]:
     """The changes of one series, the oldest first."""
-    return [one for one in reversed(made.changes) if one.series is series]
+    return [change for change in reversed(made.changes) if change.series is series]

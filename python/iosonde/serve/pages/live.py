@@ -36,17 +36,17 @@ class Begun:
 
 def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/live``; it is asked again by the browser every few seconds."""
-    found = [_begun(shelf, one) for one in shelf.view.begun()[:_MOST]]
-    running = [one for one in found if one.process is not None or one.beats]
-    rest = [one for one in found if one not in running]
+    campaigns = [_begun(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
+    running = [campaign for campaign in campaigns if campaign.process is not None or campaign.beats]
+    rest = [entry for entry in campaigns if entry not in running]
     return rendered("live.html", shelf, asked, "Live", running=running, rest=rest)
 
 
-def _begun(shelf: Shelf, one: IndexedExperiment) -> Begun:
-    shelved = shelf.of(one.store)
-    process = holder(shelved.store.path, one.id)
-    beats = beats_here(one.id) if process is not None else []
-    said = tuple(beat.sentence(time.time()) for beat in beats[:_MOST_BEATS])
-    view = IndexView(shelf.index, (one.store,))
-    newest = view.runs([Condition("experiment", "=", one.id)], most=_NEWEST).runs if process is not None else ()
-    return Begun(shelved, one, process, said, len(beats) - len(said), newest)
+def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:
+    shelved = shelf.of(experiment.store)
+    process = holder(shelved.store.path, experiment.id)
+    beats = beats_here(experiment.id) if process is not None else []
+    sentences = tuple(beat.sentence(time.time()) for beat in beats[:_MOST_BEATS])
+    view = IndexView(shelf.index, (experiment.store,))
+    newest = view.runs([Condition("experiment", "=", experiment.id)], most=_NEWEST).runs if process is not None else ()
+    return Begun(shelved, experiment, process, sentences, len(beats) - len(sentences), newest)

@@ -43,5 +43,5 @@ def _made(shelf: Shelf, asked: Address) -> bytes:
         )
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
-    made = answers.report.report(answers.report.Wanted(str(shelved.store.path), part=part, again=tuple(again)))
-    return report.page.html.html_of(made).encode("utf-8", "replace")
+    report_page = answers.report.report(answers.report.Wanted(str(shelved.store.path), part=part, again=tuple(again)))
+    return report.page.html.html_of(report_page).encode("utf-8", "replace")

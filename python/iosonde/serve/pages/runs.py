@@ -18,27 +18,49 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     """``/runs``: ``store``, ``where`` as often as wanted, ``page``. Raises InputError."""
     view = shelf.narrowed(asked.one("store"))
     number = asked.number("page", 1, 10**6)
-    found = view.runs(asked.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
-    same = _same_in_all(found.runs)
-    rows = [(shelf.of(one.store), one, {name: level for name, level in one.factors.items() if name not in same})
-            for one in found.runs]  # fmt: skip
-    return rendered("runs.html", shelf, asked, "Runs", found=rows, same=same,
-                    total=found.total, columns=view.columns(), number=number,
-                    pages=max(1, -(-found.total // ON_A_PAGE)))  # fmt: skip
+    selection = view.runs(asked.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
+    same = _same_in_all(selection.runs)
+    rows = [
+        (shelf.of(run.store), run, {name: level for name, level in run.factors.items() if name not in same})
+        for run in selection.runs
+    ]
+    return rendered(
+        "runs.html",
+        shelf,
+        asked,
+        "Runs",
+        found=rows,
+        same=same,
+        total=selection.total,
+        columns=view.columns(),
+        number=number,
+        pages=max(1, -(-selection.total // ON_A_PAGE)),
+    )
 
 
 def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
     """The factors that have one level in all that are shown, which is said once."""
-    sound = [one.factors for one in runs if not one.problem]
+    sound = [run.factors for run in runs if not run.problem]
     if len(sound) < 2:
         return {}
-    return {name: level for name, level in sound[0].items() if all(name in one and one[name] == level for one in sound)}
+    return {
+        name: level
+        for name, level in sound[0].items()
+        if all(name in factors and factors[name] == level for factors in sound)
+    }
 
 
 def one(shelf: Shelf, asked: Address) -> WebPage:
     """``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(asked.one("store")), asked.one("run")
     part = shelved.store.part([run])
-    made = answers.show.detail(answers.show.ChosenRuns(part, run))
-    return rendered("run.html", shelf, asked, f"Run {run}", shelved=shelved, run=made.stored,
-                    lines=list(report.text.show.detail_lines(made)))  # fmt: skip
+    detail = answers.show.detail(answers.show.ChosenRuns(part, run))
+    return rendered(
+        "run.html",
+        shelf,
+        asked,
+        f"Run {run}",
+        shelved=shelved,
+        run=detail.stored,
+        lines=list(report.text.show.detail_lines(detail)),
+    )

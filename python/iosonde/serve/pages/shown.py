@@ -58,8 +58,10 @@ class Address:
 
     def but(self, **words: Any) -> str:
         """The address with some words changed; an empty one is left out."""
-        kept = {name: [word for word in said if word] for name, said in {**self.words, **_listed(words)}.items()}
-        return link(self.path, **kept)
+        selected = {
+            name: [word for word in values if word] for name, values in {**self.words, **_to_lists(words)}.items()
+        }
+        return link(self.path, **selected)
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class WebPage:
 
 def link(path: str, **words: Any) -> str:
     """An address of ours."""
-    said = {name: word for name, word in words.items() if word not in (None, "", [])}
-    return path + (f"?{urlencode(said, doseq=True, errors='replace')}" if said else "")
+    parameters = {name: word for name, word in words.items() if word not in (None, "", [])}
+    return path + (f"?{urlencode(parameters, doseq=True, errors='replace')}" if parameters else "")
 
 
 def rendered(template: str, shelf: Shelf, asked: Address, title: str, **content: Any) -> WebPage:
@@ -102,30 +104,30 @@ def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
 
 def notices(shelf: Shelf) -> list[str]:
     """What is to be known on every page: an index that is not complete yet, stores that cannot be read."""
-    found = list[str]()
-    for one in shelf.stores:
-        state = shelf.states.get(one.number)
+    messages = list[str]()
+    for store in shelf.stores:
+        state = shelf.states.get(store.number)
         if state is None or not state.looked:
             progress = ": {done} of {total} new runs are read" if state and state.total else ""
-            found.append(
+            messages.append(
                 Message(
                     "incomplete-index",
                     "The index of {store} is being made" + progress + ". What is not in it yet is not shown.",
-                    store=one.name,
+                    store=store.name,
                     done=state.done if state else 0,
                     total=state.total if state else 0,
                 )
             )
         elif state.trouble:
-            found.append(
+            messages.append(
                 Message(
                     "unreadable-store",
                     "{store} cannot be read now: {reason}. What is shown of it is older.",
-                    store=one.name,
+                    store=store.name,
                     reason=state.trouble,
                 )
             )
-    return found
+    return messages
 
 
 def setting(factors: Mapping[str, Any]) -> str:
@@ -138,21 +140,32 @@ def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("iosonde.serve", "assets"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_plain,
-    )  # fmt: skip
-    environment.globals |= {"link": link, "counted": counted, "plural": plural, "setting": setting,
-                            "format_seconds": format_seconds}  # fmt: skip
+        loader=PackageLoader("iosonde.serve", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_format_value,
+    )
+    environment.globals |= {
+        "link": link,
+        "counted": counted,
+        "plural": plural,
+        "setting": setting,
+        "format_seconds": format_seconds,
+    }
     return environment
 
 
-def _plain(value: Any) -> Any:
+def _format_value(value: Any) -> Any:
     """What a template prints: control and direction-turning characters visible, None nothing."""
     if value is None:
         return ""
     return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _listed(words: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {name: list(map(str, said)) if isinstance(said, (list, tuple)) else [str(said)]
-            for name, said in words.items()}  # fmt: skip
+def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {
+        name: list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
+        for name, value in words.items()
+    }

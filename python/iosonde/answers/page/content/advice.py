@@ -79,7 +79,7 @@ class ResponseAdvice:
     @property
     def tied(self) -> bool:
         """Whether ties are known."""
-        return any(one.tied is not None for one in self.defaults)
+        return any(default.tied is not None for default in self.defaults)
 
     def defaults_table(self) -> DataTable:
         """One row a setting."""

@@ -38,17 +38,17 @@ class WaterfallBars:
     said: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Waterfall, title: str = "", said: Sequence[str] = ()) -> WaterfallBars:
+    def of(cls, waterfall: Waterfall, title: str = "", said: Sequence[str] = ()) -> WaterfallBars:
         """A waterfall, under the operation's name or another ``title``."""
-        setting = [f"{name}={show(value)}" for name, value in one.by.items()]
-        parts = tuple((TITLES[name], estimate) for name, estimate in one.parts.items())
-        return cls(", ".join([title or one.operation, *setting]), parts, one.delivered, tuple(said))
+        setting = [f"{name}={show(value)}" for name, value in waterfall.by.items()]
+        parts = tuple((TITLES[name], estimate) for name, estimate in waterfall.parts.items())
+        return cls(", ".join([title or waterfall.operation, *setting]), parts, waterfall.delivered, tuple(said))
 
     def table(self) -> DataTable:
         """One row a part, then what was delivered."""
         rows: list[tuple[Value, ...]] = [
-            (name, one.value, one.low, one.high, one.level, one.n)
-            for name, one in (*self.parts, ("delivered", self.delivered))
+            (name, estimate.value, estimate.low, estimate.high, estimate.level, estimate.n)
+            for name, estimate in (*self.parts, ("delivered", self.delivered))
         ]
         columns = ("part", "mean (s)", "low (s)", "high (s)", "level", "trials")
         return DataTable(f"{self.title}: where the time went", columns, tuple(rows))
@@ -84,12 +84,37 @@ class Bound:
 
     def table(self) -> DataTable:
         """One row a cell."""
-        columns = ("measured", *self.by, "trials", "level", "mean (bytes/s)", "low (bytes/s)", "high (bytes/s)",
-                   "bound (bytes/s)", "limit", "share", "share low", "share high", "verdict")  # fmt: skip
+        columns = (
+            "measured",
+            *self.by,
+            "trials",
+            "level",
+            "mean (bytes/s)",
+            "low (bytes/s)",
+            "high (bytes/s)",
+            "bound (bytes/s)",
+            "limit",
+            "share",
+            "share low",
+            "share high",
+            "verdict",
+        )
         rows: list[tuple[Value, ...]] = [
-            (one.title, *one.levels, one.measured.n, one.measured.level, one.measured.value, one.measured.low,
-             one.measured.high, one.bound, ", ".join(one.limit), one.share.value, one.share.low, one.share.high,
-             one.verdict)
-            for one in self.shares
-        ]  # fmt: skip
+            (
+                share.title,
+                *share.levels,
+                share.measured.n,
+                share.measured.level,
+                share.measured.value,
+                share.measured.low,
+                share.measured.high,
+                share.bound,
+                ", ".join(share.limit),
+                share.share.value,
+                share.share.low,
+                share.share.high,
+                share.verdict,
+            )
+            for share in self.shares
+        ]
         return DataTable("Shares of the bound", columns, tuple(rows))

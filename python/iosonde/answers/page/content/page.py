@@ -76,15 +76,17 @@ class Page:
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()
-        hit: dict[str, Any] = {"faults": [one.to_json() for one in self.faults.items]} if self.faults.items else {}
-        hit |= {"questions": [one.to_json() for one in self.questions]} if self.questions else {}
+        hit: dict[str, Any] = (
+            {"faults": [effect.to_json() for effect in self.faults.items]} if self.faults.items else {}
+        )
+        hit |= {"questions": [question.to_json() for question in self.questions]} if self.questions else {}
         hit |= {"slow": self.slow.content()} if self.slow else {}
-        hit |= {"verdicts": [one.to_json() for one in self.verdicts]}
+        hit |= {"verdicts": [verdict.to_json() for verdict in self.verdicts]}
         rest = replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=(), verdicts=())
-        told = asdict(rest)
+        content = asdict(rest)
         for name in ("faults", "fault_plot", "slow", "questions", "verdicts"):
-            del told[name]
-        return {"iosonde_report": 1, **told, **hit, "settings": settings}
+            del content[name]
+        return {"iosonde_report": 1, **content, **hit, "settings": settings}
 
     def node_counts(self) -> tuple[int, ...]:
         """Every node count that some bar stands for, ascending."""
@@ -97,6 +99,11 @@ class Page:
 
     def warnings(self, medians: bool) -> tuple[str, ...]:
         """What the means of its cells cannot tell, and their ``medians`` where these are shown, each once."""
-        cells = [row for one in self.summary for row in one.rows]
-        shown = [one for row in cells for one in (row.mean, row.efficiency, *([row.median] if medians else [])) if one]
-        return tuple(dict.fromkeys(warning for one in shown for warning in one.warnings))
+        cells = [row for summary in self.summary for row in summary.rows]
+        estimates = [
+            estimate
+            for row in cells
+            for estimate in (row.mean, row.efficiency, *([row.median] if medians else []))
+            if estimate
+        ]
+        return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
