@@ -142,7 +142,7 @@ def test_the_figure_is_drawn(runs, tmp_path):
         (("RUNS", "--levels", "a=1,2"), "option-requires-option"),
         (("RUNS", "--plot", "x.bmp"), "unknown-file-format"),
         (("RUNS", "--on", "nothing"), "unknown-column"),
-        (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "constant-factor"),
+        (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "single-level-factor"),
         (("RUNS", "--fixed", "servers,network,base_fs"), "no-free-factor"),
         (("--coefficients", "LINE", "--levels", "net=fast"), "invalid-option-value"),
         (("--coefficients", "LINE", "--levels", "net=0,1", "--response", "stat"), "unknown-response"),

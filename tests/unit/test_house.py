@@ -105,9 +105,19 @@ def test_a_type_that_is_not_checked_says_why():
     assert not silent, "write it as: type: ignore[code], and the reason in a comment behind"
 
 
+def lines_of_messages(function: ast.FunctionDef) -> int:
+    """The lines of its errors and messages beyond their first."""
+    lines: set[int] = set()
+    for one in ast.walk(function):
+        name = getattr(one.func, "id", getattr(one.func, "attr", "")) if isinstance(one, ast.Call) else ""
+        if name == "Message" or name.endswith("Error"):
+            lines.update(range(one.lineno + 1, one.end_lineno + 1))
+    return len(lines)
+
+
 def test_functions_that_compute_fit_a_screen():
-    """With their docstring; one that is longer is two things."""
-    found = {(path.name, one.name, one.end_lineno - one.lineno + 1)
+    """With their docstring; one that is longer is two things. A message counts one line, however many values it has."""
+    found = {(path.name, one.name, one.end_lineno - one.lineno + 1 - lines_of_messages(one))
              for path in python_files(*(f"python/iosonde/{room}" for room in ("stats", "model", "explain")))
              for one in statements(tree_of(path)) if isinstance(one, ast.FunctionDef)}  # fmt: skip
     assert {one for one in found if one[2] > 55} == set()

@@ -187,32 +187,15 @@ def rank(
     entered = enter(design, ordered, matter, level, rng) if ordered else None
     by = BY_S1 if estimates.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
-        data.response,
-        data.unit,
-        level,
-        design.n,
-        design.n_cells,
-        _describe_estimator(design),
-        estimates.totals.name,
-        estimates.made.how,
-        factors,
-        estimates.made.noise(level, design.n) if design.df_repeats else None,
-        order,
-        estimates.order_within(),
-        tuple(f.name for f in factors if f.name not in matter),
-        tuple(names[i] for i in sorted(fixed_factors)),
-        None if estimates.inner is None else estimates.inner.fixed,
-        design.links,
-        seed,
-        "",
-        (),
-        entered,
-        by=by,
+        data.response, data.unit, level, design.n, design.n_cells, _describe_estimator(design),
+        estimates.totals.name, estimates.made.how, factors,
+        estimates.made.noise(level, design.n) if design.df_repeats else None, order, estimates.order_within(),
+        tuple(f.name for f in factors if f.name not in matter), tuple(names[i] for i in sorted(fixed_factors)),
+        None if estimates.inner is None else estimates.inner.fixed, design.links, seed, "", (), entered, by=by,
         noise_from=_noise_from(estimates),
-        shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
-        effects=estimates.effects,
+        shapley_estimator="" if estimates.shapley is None else estimates.shapley.name, effects=estimates.effects,
         by_levels=not design.binned,
-    )
+    )  # fmt: skip
     messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
     return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
 

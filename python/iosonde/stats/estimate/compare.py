@@ -204,39 +204,18 @@ def compare(
     outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     comparison = Comparison(
-        a,
-        b,
-        mean_a,
-        mean_b,
-        overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
-        mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high,
-        t=t,
-        df=df,
-        p=None if t is None else t_two_sided_p(t, df),
-        ratio=ratio,
-        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level),
-        difference=difference,
-        method=method,
-        rank_test=_rank_test(a, b, level, as_pairs),
-        effect_size=_hedges_g(a.side, b.side),
-        margin=margin,
-        difference_margin=wide,
-        verdict=outcome,
-        paired=as_pairs,
-        n_needed=None,
-        warnings=(),
-        by_level=()
-        if sealed is not None
-        else at_levels(
-            lambda other: _decide_verdict(
-                _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
-                _estimate_difference(a, b, other, as_pairs),
-                margin,
-                wide,
-            )
+        a, b, mean_a, mean_b, overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
+        mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high, t=t,
+        df=df, p=None if t is None else t_two_sided_p(t, df), ratio=ratio,
+        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level), difference=difference,
+        method=method, rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side),
+        margin=margin, difference_margin=wide, verdict=outcome, paired=as_pairs, n_needed=None, warnings=(),
+        by_level=() if sealed is not None else at_levels(
+            lambda other: _decide_verdict(_estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
+                                          _estimate_difference(a, b, other, as_pairs), margin, wide)
         ),
         at=None if sealed is not None else lambda other: _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
-    )
+    )  # fmt: skip
     return replace(
         comparison, n_needed=_needed(comparison), warnings=_list_warnings(comparison), doubts=_list_doubts(comparison)
     )
