@@ -126,7 +126,7 @@ def own_flags() -> list[str]:
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or id(node) in ignored:
                 continue
-            sentence = re.sub(r"iosonde [a-z].*", "", node.value)
+            sentence = re.sub(r"(iosonde|iperf3|'[a-z]+) [-a-z].*", "", node.value)
             if flag.search(sentence) and not sentence.lstrip().startswith("--") and "\n" not in sentence:
                 places.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}")
     return places

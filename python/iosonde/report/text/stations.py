@@ -31,8 +31,8 @@ def lines(made: ScaledSeries, size: str | None) -> Iterator[str]:
     )
     yield from wrapped(
         f"As stations: {what} needs {_format_interval(demands.server)} of the server, "
-        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is taken that all that is shared is one server, and that a client is one of {on} with all its "
-        "ranks."
+        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is taken that all that is shared is one "
+        f"server, and that a client is one of {on} with all its ranks."
     )
 
 

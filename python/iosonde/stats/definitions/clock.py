@@ -145,7 +145,9 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
 def why_not(phase: StoredPhase) -> str:
     """Why nothing can be recomputed for this phase; empty where it can."""
     if not phase.recorded_all:
-        return Message("sampled-operations", "not every operation was recorded (see --max-operations of 'iosonde run')")
+        return Message(
+            "sampled-operations", "not every operation was recorded: 'iosonde run --max-operations N' records more"
+        )
     return ""
 
 
