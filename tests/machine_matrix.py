@@ -141,7 +141,7 @@ def _shows(name: str, run: Run) -> bool:
     outliers."""
     if name == "none":
         return True
-    told, took = truth.of_operations(run.raw, run.operations), run.operations["duration_ns"]
+    told, took = truth.classify_operations(run.raw, run.operations), run.operations["duration_ns"]
     mine = np.isin(told, list(EFFECT[name]))
     if min(mine.sum(), (~mine).sum()) < LEAST:
         return False

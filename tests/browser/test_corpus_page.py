@@ -7,7 +7,7 @@ import pytest
 import corpus_sample as sample
 from iosonde.answers.corpus import HowCorpus, corpus
 from iosonde.answers.corpus_page import corpus_page
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.page.corpus import corpus_html
 
@@ -26,7 +26,7 @@ def file(tmp_path_factory):
     runs[-1].factors["system"] = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>"
     made = corpus(
         open_data(sample.write(place / "s", runs)),
-        Asked(on=("nodes", "api", "year")),
+        ResponseQuery(on=("nodes", "api", "year")),
         HowCorpus(mine="submission=s05-0"),
     )
     page = place / "page.html"

@@ -142,7 +142,7 @@ def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, g
     assert "experiment" not in done.stderr, "nobody else made these files"
     store = Store.open(tmp_path / "store")
     assert len(store.run_ids()) == 2
-    assert reason in store.notes.of(store.run_ids()[1])["notes"][0]["text"]
+    assert reason in store.notes.read_notes(store.run_ids()[1])["notes"][0]["text"]
     faulty.clear()
     assert run(faulty.path, tmp_path / "store").returncode == 0
     assert left_of(faulty) == []

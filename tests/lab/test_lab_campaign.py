@@ -105,15 +105,15 @@ def test_what_measures_in_a_lab_takes_the_turn_of_the_machine(here, lab_of):
     lock = "/run/lock" if os.path.isdir("/run/lock") else "/tmp"
     seen = iosonde("lab", "exec", "--lab", "turn", "client1", "stat", "-c", "%d:%i", held.MACHINE / held.LOCK)
     assert seen.stdout.strip() == f"{os.stat(lock).st_dev}:{os.stat(lock).st_ino}"
-    with turn.only_one_here(turn.Turn(), True, print):
+    with turn.hold_machine(turn.Turn(), True, print):
         for words in ways:
             done = iosonde(*words)
             assert done.returncode == 2 and f" {os.getpid()} " in done.stderr, words
         assert not (here / "s").exists() and "own" not in place.names()
         assert all(iosonde(*words, "--alongside").returncode == 0 for words in ways)
-    assert [StoredRun(one).beside for one in runs(here)] == [(os.getpid(),)] * 3
+    assert [StoredRun(one).concurrent_pids for one in runs(here)] == [(os.getpid(),)] * 3
     assert iosonde(*ways[0], "--name", "alone").returncode == 0
-    assert sorted(StoredRun(one).beside for one in runs(here)) == [(), *[(os.getpid(),)] * 3]
+    assert sorted(StoredRun(one).concurrent_pids for one in runs(here)) == [(), *[(os.getpid(),)] * 3]
 
 
 COLD = """

@@ -73,7 +73,7 @@ def test_with_two_copies_a_server_may_die_or_hang_and_all_that_was_written_is_re
         assert 3.0 <= (fault.undoing_ns - fault.in_force_ns) / 1e9 < 3.5
         assert fault.heal_s > 0 and sum(fault.cpu_s.values()) > 0
         assert made[level].factors["health"] == "ok"  # healed before the trial is over
-        settled = Settled.of_dict(made[level].facts["settled"])
+        settled = Settled.from_dict(made[level].facts["settled"])
         assert settled.space_back_s is not None and settled.agree_s is not None
         assert settled.bytes_most - settled.bytes_before > 48 * 2**20  # a copy at least; gone in the end
     said = json.loads(iosonde("summary", "s", "--json").stdout)["faults"]
@@ -97,7 +97,7 @@ def test_where_servers_make_the_copies_one_may_die_too(here, file_system, copies
     assert run.complete, run.missing  # all that was written was read back as it had been written
     (fault,) = run.faults
     assert fault.why == "" and fault.heal_s and sum(fault.cpu_s.values()) > 0
-    settled = Settled.of_dict(run.facts["settled"])
+    settled = Settled.from_dict(run.facts["settled"])
     assert settled.agree_s is not None and settled.health == ()
     assert (settled.space_back_s is not None) is gives_back
     # Ceph may have given a part of it back before it is looked at first.

@@ -301,7 +301,7 @@ def test_clocks_of_two_time_namespaces(tmp_path):
 
 
 def parent_of(pid: int) -> int:
-    return int(processes._stat(pid)[1])
+    return int(processes._read_stat(pid)[1])
 
 
 def wait_until(condition, seconds: float = 20.0) -> bool:

@@ -247,7 +247,7 @@ def test_a_killed_proxy_of_the_launcher_ends_the_trial_at_once(target):
 
     def kill(beats):
         if not parents and any(beat.progress for beat in beats):
-            parents.append(processes._stat(beats[0].pid)[1])
+            parents.append(processes._read_stat(beats[0].pid)[1])
             os.kill(int(parents[0]), signal.SIGKILL)
 
     began = time.monotonic()
@@ -265,8 +265,8 @@ def test_what_the_launcher_holds_is_recorded_and_gone_after_a_failure(target):
 
     def kill(beats):
         if not held and any(beat.progress for beat in beats):
-            proxy = int(processes._stat(beats[0].pid)[1])
-            held.update(dict.fromkeys(leftovers._held([proxy, *(beat.pid for beat in beats)])))
+            proxy = int(processes._read_stat(beats[0].pid)[1])
+            held.update(dict.fromkeys(leftovers._list_open_paths([proxy, *(beat.pid for beat in beats)])))
             for pid in (proxy, *(beat.pid for beat in beats)):
                 os.kill(pid, signal.SIGKILL)
 

@@ -43,7 +43,7 @@ def operations(made: np.ndarray, **more) -> Operations:
 
 
 def classes_of(made: np.ndarray):
-    return density_classes(histogram.of_values(made["duration_ns"]))
+    return density_classes(histogram.histogram_from_values(made["duration_ns"]))
 
 
 def store(path, trials: list[np.ndarray], facts: dict | None = None, **changes) -> Store:

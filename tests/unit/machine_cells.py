@@ -36,6 +36,6 @@ def cells_of(machine, settings, seed=1):
         first[np.unique(rows["offset"] // 4096, return_index=True)[1]] = True
         cell = TrueCell(one.direction, one.state, one.memory, one.place, one.access_size, rows["duration_ns"] / 1e9,
                         first)  # fmt: skip
-        object.__setattr__(cell, "truth", truth.of_operations(run.raw, rows).tolist())
+        object.__setattr__(cell, "truth", truth.classify_operations(run.raw, rows).tolist())
         made.append(cell)
     return made

@@ -69,4 +69,4 @@ def examined(table, responses=(), by=None, **rest):
     from iosonde.stats.checks import examine
 
     seen = roles.guess(table, responses, by)
-    return examine.of_table(table, 0.95, seen.responses, seen.settings, (*seen.numbering, *seen.remarks), **rest)
+    return examine.examine_table(table, 0.95, seen.responses, seen.settings, (*seen.numbering, *seen.remarks), **rest)

@@ -10,9 +10,9 @@ from messages import assert_problem, with_code
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.bound.answer import How, bound
-from iosonde.answers.bound.inputs import Said, read
+from iosonde.answers.bound.inputs import SystemDescription, read
 from iosonde.core.types import Factor, Observation, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.bound.roofline import rooflines
 from iosonde.store import Store
@@ -22,7 +22,7 @@ NET = {"network": "100MB/s"}
 
 def made_of(path: Path, fields: dict[str, str], *by: str, how: How | None = None):
     source = open_data(str(path))
-    return bound(source, read(Said(fields), source.table, 0.95), Asked(on=by), how)
+    return bound(source, read(SystemDescription(fields), source.table, 0.95), ResponseQuery(on=by), how)
 
 
 def table(path: Path, text: str) -> Path:
@@ -121,7 +121,7 @@ def test_runs_are_held_against_the_roles_of_a_cluster_file(tmp_path):
     (tmp_path / "c.yaml").write_text(
         "nodes: {'n[1-2]': client, io1: {role: server, disks: 1}}\ntoday: {network: 112MB/s}"
     )
-    said = Said(cluster=str(tmp_path / "c.yaml"))
+    said = SystemDescription(cluster=str(tmp_path / "c.yaml"))
     source = open_data(str(store))
-    warnings = bound(source, read(said, source.table, 0.95), Asked()).warnings
+    warnings = bound(source, read(said, source.table, 0.95), ResponseQuery()).warnings
     assert len(warnings) == 2 and [name in " ".join(warnings) for name in ("io1", "n2")] == [True, True]

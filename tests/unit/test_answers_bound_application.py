@@ -9,9 +9,9 @@ import pytest
 from iosonde.answers.bound import application as bound_application
 from iosonde.answers.bound.application import predicted_times
 from iosonde.answers.bound.cells import BoundCell
-from iosonde.answers.bound.inputs import Said, read
+from iosonde.answers.bound.inputs import SystemDescription, read
 from iosonde.core.errors import InputError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from messages import raises
 
@@ -26,11 +26,11 @@ def source(tmp_path):
 
 
 def _inputs(source):
-    return read(Said({"network": "10MB/s", "clients": "nodes"}), source.table, 0.95)
+    return read(SystemDescription({"network": "10MB/s", "clients": "nodes"}), source.table, 0.95)
 
 
 def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
-    made = predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), WORDS)
+    made = predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
     assert [one.by for one in made.rows] == [{"nodes": 1}, {"nodes": 2}]
     assert [one.predicted.value for one in made.rows] == [2.0, 3.0]  # one server's link, and a second of computing
     assert [one.measured.n for one in made.rows] == [3, 3]
@@ -40,8 +40,8 @@ def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
 
 
 def test_without_data_only_what_is_predicted_is_said(source):
-    alone = read(Said({"network": "10MB/s"}), None, 0.95)
-    made = predicted_times(None, alone, Asked(), {"compute": "1", "write": "1e6 * 10"})
+    alone = read(SystemDescription({"network": "10MB/s"}), None, 0.95)
+    made = predicted_times(None, alone, ResponseQuery(), {"compute": "1", "write": "1e6 * 10"})
     assert made.rows[0].predicted.value == 2.0 and made.rows[0].measured.n == 0
 
 
@@ -50,14 +50,14 @@ def test_without_data_only_what_is_predicted_is_said(source):
 )
 def test_what_cannot_be_said_of_an_application(source, words, name):
     with pytest.raises(InputError) as refused:
-        predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), words)
+        predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), words)
     assert name in refused.value.values.values()
 
 
 def test_a_factor_that_varies_within_a_setting_is_refused(source):
-    inputs = read(Said({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
+    inputs = read(SystemDescription({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
     with raises("varies-within-cell"):
-        predicted_times(source, inputs, Asked(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})
+        predicted_times(source, inputs, ResponseQuery(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})
 
 
 class _TwoLabs:
@@ -79,6 +79,6 @@ class _TwoLabs:
 @pytest.mark.parametrize(("disks", "rows"), [([50e6, 80e6], 2), ([5e6, 50e6], 6)])
 def test_labs_that_differ_in_what_does_not_limit_are_one_setting(source, monkeypatch, disks, rows):
     truths = itertools.cycle([{"disk_write": disk, "disks": 1} for disk in (*disks, disks[1])])
-    monkeypatch.setattr(bound_application.LabTruths, "of", lambda source: _TwoLabs(truths))
-    made = predicted_times(source, _inputs(source), Asked(response=("time",), on=("nodes",)), WORDS)
+    monkeypatch.setattr(bound_application.LabTruths, "from_source", lambda source: _TwoLabs(truths))
+    made = predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
     assert len(made.rows) == rows and sum(one.measured.n for one in made.rows) == 6

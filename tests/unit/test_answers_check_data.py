@@ -124,7 +124,7 @@ def test_the_null_of_dependence_is_that_of_all_orders():
     from iosonde.stats.estimate import autocorrelation as module
 
     x = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 9.0, 7.0, 8.0])
-    scores = module._scores(x)
+    scores = module._standardise_scores(x)
     observed = scores[1:] @ scores[:-1]
     orders = itertools.permutations(range(8))
     every = np.array([scores[list(p)] for p in orders])
@@ -366,9 +366,9 @@ def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten(
 def test_a_drift_through_many_long_cells_is_seen_without_all_their_pairs_in_memory():
     rng, seen = RNG(5), []
     cells = [rng.normal(100, 1, 900) + np.linspace(0, 1, 900) for _ in range(300)]
-    slopes = trend._slopes
+    slopes = trend._compute_slopes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trend, "_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
+        patch.setattr(trend, "_compute_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
         found = trend.trend(cells)
     assert sum(one.size for one in seen) <= trend._MOST_PAIRS
     assert found.p < 1e-9 and found.relative_change == pytest.approx(0.01, rel=0.2)
@@ -404,7 +404,7 @@ def test_a_table_of_one_trial_cells_is_checked_in_seconds():
 
     def seconds():
         began = time.process_time()
-        found = examine.of_table(table, 0.95, ["y"], [name for name in columns if name != "y"])
+        found = examine.examine_table(table, 0.95, ["y"], [name for name in columns if name != "y"])
         assert {finding.code for finding in found.findings} == {"S101", "S123"}
         return time.process_time() - began
 

@@ -13,7 +13,7 @@ from iosonde.answers.rank import rank
 from iosonde.answers.report import Wanted, report
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.text.corpus import lines
 from messages import assert_problem, raises, with_code
@@ -25,7 +25,7 @@ def place(tmp_path_factory):
 
 
 def asked(place, how=None, **words):
-    return corpus(open_data(place), Asked(**words), how)
+    return corpus(open_data(place), ResponseQuery(**words), how)
 
 
 def phase(made, operation="ior_hard_write"):
@@ -122,12 +122,12 @@ def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
     for run in runs[:2]:
         run.observations.append(Observation("rare", "rate_last_done", 1.0, "operations/s"))
         run.headlines["rare"] = ["rate"]
-    made = rank(open_data(sample.write(tmp_path / "s", runs)), Asked())
+    made = rank(open_data(sample.write(tmp_path / "s", runs)), ResponseQuery())
     hard = next(one for one in made.rankings if one.response.startswith("ior_hard_write"))
     assert "network" not in {one.name for one in hard.factors} and any("network" in one for one in hard.warnings)
     assert hard.n == len(runs) and [one for one in made.left_out if one.split()[0] == "rare"]
     with pytest.raises(DataError):
-        rank(open_data(tmp_path / "s"), Asked(("rare",)))
+        rank(open_data(tmp_path / "s"), ResponseQuery(("rare",)))
 
 
 def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(place, tmp_path, monkeypatch):
@@ -180,7 +180,7 @@ def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path)
     *others, last = sample.corpus()
     far = replace(last, factors={**last.factors, "nodes": 10**6})
     made = asked(sample.write(tmp_path / "s", [*others, far]), HowCorpus(per="none"))
-    (found,) = [one for one in made.decided_by_one if one[1] == "nodes"]
+    (found,) = [one for one in made.single_system_effects if one[1] == "nodes"]
     assert found[2].leverage > 0.5 and found[2].without is not None
     text = "\n".join(lines(made)).replace("\n  ", " ")
     assert "~ nodes: " in text and "nodes" not in made.sentence and max(map(len, lines(made))) < 80

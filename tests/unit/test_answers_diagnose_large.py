@@ -14,7 +14,7 @@ from iosonde.engine import _native
 from iosonde.explain import stretches
 from iosonde.explain.seen import large
 from iosonde.explain.stretches import Stretches
-from iosonde.stats.density.histogram import of_buckets
+from iosonde.stats.density.histogram import histogram_from_buckets
 from iosonde.store import tables
 from messages import assert_problem
 
@@ -92,7 +92,7 @@ def test_causes_are_seen_in_stretches_and_in_the_sample(tmp_path, monkeypatch, r
 def test_stretches_are_of_all_ranks_and_follow_each_other():
     rng = np.random.default_rng(1)
     start = np.sort(rng.uniform(0, 1e9, (4, 5000)), axis=1).astype(np.int64)
-    found = Stretches(20_000, 4, 1e9, kept=2000)
+    found = Stretches(20_000, 4, 1e9, max_operations=2000)
     for rank in range(4):
         for begin in range(0, 5000, 1000):
             part = start[rank, begin : begin + 1000]
@@ -109,7 +109,7 @@ def test_stretches_are_of_all_ranks_and_follow_each_other():
 
 def test_of_a_burst_a_part_is_kept():
     burst = {"rank": np.zeros(50_000, int), "start_ns": np.sort(np.random.default_rng(2).integers(0, 1000, 50_000))}
-    found = Stretches(50_000, 1, 1e9, kept=1000)
+    found = Stretches(50_000, 1, 1e9, max_operations=1000)
     found.add(burst, [(0, 0, 50_000)])
     assert found.operations <= 1000
 
@@ -153,11 +153,11 @@ def test_wider_buckets_are_spread_and_none_is_lost():
     edges = _native.bucket_edges_ns()
     values = np.exp(np.random.default_rng(1).normal(9, 0.5, 30_000))
     buckets, counts = np.unique(np.searchsorted(edges, values, "right") - 1, return_counts=True)
-    found = of_buckets(edges, np.stack([buckets, counts], axis=1).tolist())
+    found = histogram_from_buckets(edges, np.stack([buckets, counts], axis=1).tolist())
     assert found.n == 30_000
     for share in (0.01, 0.5, 0.99):
         assert found.quantile(share) == pytest.approx(np.quantile(values, share), rel=0.01)
-    assert of_buckets(edges, [[3, 0]]) is None
+    assert histogram_from_buckets(edges, [[3, 0]]) is None
 
 
 def test_row_groups_come_in_order(tmp_path, monkeypatch):

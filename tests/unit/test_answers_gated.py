@@ -152,7 +152,7 @@ def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):
         values = {"old": (1.0, np.ones(others)), "new": (np.exp(-mood) / 1.05, 1.05 * np.exp(own))}
         runs += [PairedRun((), block, side, dict(zip(names, [of[0], *of[1]], strict=True)))
                  for side, of in values.items()]  # fmt: skip
-        if block >= 5 and verdicts(runs, rule)[0].told:
+        if block >= 5 and verdicts(runs, rule)[0].is_decided:
             break
     return verdicts(runs, rule, names)
 

@@ -15,9 +15,9 @@ from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.show import choose
 from iosonde.answers.slowest import slowest_of
 from iosonde.answers.summary import summary
-from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.core.types import Experiment, Observation, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
@@ -26,8 +26,23 @@ from iosonde.store import Store
 from messages import raises
 
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
-_NO_SETTINGS = {"date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "started_at", "command", "label",
-                "title", "path", "file", "directory"}  # fmt: skip
+_NO_SETTINGS = {
+    "date",
+    "time",
+    "host",
+    "hostname",
+    "hosts",
+    "user",
+    "pid",
+    "jobid",
+    "started_at",
+    "command",
+    "label",
+    "title",
+    "path",
+    "file",
+    "directory",
+}
 
 
 def ficus_log(days: int) -> str:
@@ -44,10 +59,12 @@ def test_a_log_of_many_days_has_cells_of_its_settings(tmp_path):
     (tmp_path / "log").write_text(ficus_log(24))
     plan = ImportPlan(tmp_path / "s", "imported", None, ())
     plan.prepare()
-    with found_files([str(tmp_path / "log")], False, tmp_path / "s") as found:
+    with iterate_file_groups([str(tmp_path / "log")], False, tmp_path / "s") as found:
         made = import_all(plan, found)
     assert made.n_runs == 48 and not made.failed
-    rows = [row for row in summary(open_data(str(tmp_path / "s")), Asked()).overview.rows if row.metric == "real"]
+    rows = [
+        row for row in summary(open_data(str(tmp_path / "s")), ResponseQuery()).overview.rows if row.metric == "real"
+    ]
     assert [(row.by, row.n) for row in rows] == [({"replicas": 1}, 24), ({"replicas": 2}, 24)]
 
 
@@ -55,12 +72,26 @@ def test_a_store_that_has_dates_among_its_factors_is_read_alike(tmp_path):
     store = Store.create(tmp_path / "s")
     store.save_experiment(Experiment("imported", "x", [], {}, [], 0, "2026-11-21T10:00:00Z"))
     for number in range(6):
-        factors = {"fs": "ab"[number % 2], "date": f"1995-05-{number + 1:02d}", "time": f"21:10:{number:02d}",
-                   "label": f"try {number}"}  # fmt: skip
+        factors = {
+            "fs": "ab"[number % 2],
+            "date": f"1995-05-{number + 1:02d}",
+            "time": f"21:10:{number:02d}",
+            "label": f"try {number}",
+        }
         rows = [Observation("mab", "real", 100.0 + number, "s")]
-        store.append(Run(f"r-{number}", "imported", "ficus", f"1995-05-{number + 1:02d}T21:10:00", 0.0, factors, rows,
-                         {"import": {"format": "ficus"}}))  # fmt: skip
-    rows = summary(open_data(str(tmp_path / "s")), Asked()).overview.rows
+        store.append(
+            Run(
+                f"r-{number}",
+                "imported",
+                "ficus",
+                f"1995-05-{number + 1:02d}T21:10:00",
+                0.0,
+                factors,
+                rows,
+                {"import": {"format": "ficus"}},
+            )
+        )
+    rows = summary(open_data(str(tmp_path / "s")), ResponseQuery()).overview.rows
     assert [(row.by, row.n) for row in rows] == [({"fs": "a"}, 3), ({"fs": "b"}, 3)]
     only = open_data(str(tmp_path / "s"), ["date=1995-05-01"])
     assert len(only.runs) == 1
@@ -77,8 +108,7 @@ def test_no_importer_names_such_a_factor_anywhere():
     places = [Path(one.__file__).parent for one in importers().values() if hasattr(one, "__file__")]
     files = {file for place in places for file in place.glob("*.py")}
     assert files
-    wrong = [(file.name, name) for file in files for name in _NO_SETTINGS
-             if f'factors["{name}"]' in file.read_text()]  # fmt: skip
+    wrong = [(file.name, name) for file in files for name in _NO_SETTINGS if f'factors["{name}"]' in file.read_text()]
     assert not wrong
 
 
@@ -92,7 +122,7 @@ def test_an_imported_trace_is_diagnosed_with_what_it_cannot_tell_and_its_files_h
     (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
     plan = ImportPlan(tmp_path / "s", "imported", None, ())
     plan.prepare()
-    with found_files([str(tmp_path / "t.txt")], False, tmp_path / "s") as found:
+    with iterate_file_groups([str(tmp_path / "t.txt")], False, tmp_path / "s") as found:
         assert import_all(plan, found).n_runs == 1
     made = diagnose(open_data(str(tmp_path / "s")), 0.95)
     (group,) = made.groups
@@ -112,13 +142,13 @@ def imported_sweep(tmp_path: Path) -> Source:
     plan = ImportPlan(tmp_path / "s", "imported", None, ())
     plan.prepare()
     files = [str(FIXTURES.parent / "data" / "ior_sweep" / f"t{size}-1.txt") for size in ("4k", "64k", "1m")]
-    with found_files(files, False, tmp_path / "s") as found:
+    with iterate_file_groups(files, False, tmp_path / "s") as found:
         assert import_all(plan, found).n_runs == 3
     return open_data(str(tmp_path / "s"))
 
 
 def test_iterations_of_one_run_a_setting_are_drawn_as_its_points(tmp_path):
-    drawn = settings_plot(imported_sweep(tmp_path), Asked())
+    drawn = settings_plot(imported_sweep(tmp_path), ResponseQuery())
     points = [point for panel in drawn.panels for point in panel.points]
     assert {len(point.trials) for point in points} == {3} and all(point.mean.within_run for point in points)
 
@@ -135,5 +165,5 @@ def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tm
 
 def test_a_response_that_is_nearly_named_is_said_and_not_taken_for_an_expression(tmp_path):
     with raises("unknown-response", response="write-1 bandwidth_last") as refused:
-        responses(imported_sweep(tmp_path), Asked(("write-1 bandwidth_last",)))
+        responses(imported_sweep(tmp_path), ResponseQuery(("write-1 bandwidth_last",)))
     assert f"write {METRIC}?" in refused.value.hint

@@ -10,7 +10,7 @@ from iosonde.answers.rank import rank
 from iosonde.answers.summary import summary
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 
@@ -60,21 +60,21 @@ BLOCK = ("replica", "copies", THREADS, "experiment")
 def test_all_that_changes_with_a_lab_is_named(tmp_path, ask):
     """`performance.client-io-threads matters: 100 %` was said of two labs of one and of two copies."""
     source = open_data(store(tmp_path / "s", [lab(1, 1e8), lab(2, 1e8)]), (), "all")
-    told = states(ask(source, Asked()))
+    told = states(ask(source, ResponseQuery()))
     assert told[BLOCK] == "different" and all(told[name,] == VerdictState.NOT_SEPARABLE for name in BLOCK)
     assert (THREADS,) not in {subject for subject, state in told.items() if state == "different"}
 
 
 def test_labs_can_be_compared_by_what_they_are(tmp_path):
     path = store(tmp_path / "s", [lab(1, 1e8), lab(2, 1e8)])
-    made = compare(open_data(path, (), "all"), Asked(), Sides(group="replica"))
+    made = compare(open_data(path, (), "all"), ResponseQuery(), Sides(group="replica"))
     assert [row["ratio"] for row in made.records()][0] == pytest.approx(0.5, abs=0.03)
     path = store(tmp_path / "t", [lab(1, 1e8), lab(1, 2e8)], threads=False)
-    made = compare(open_data(path, (), "all"), Asked(), Sides(group="net"))
+    made = compare(open_data(path, (), "all"), ResponseQuery(), Sides(group="net"))
     assert [row["ratio"] for row in made.records()][0] == pytest.approx(2, abs=0.1)
 
 
 def test_what_follows_from_a_declared_factor_takes_nothing_from_it(tmp_path):
     labs = [lab(1, 1e8), lab(2, 1e8)]
     source = open_data(store(tmp_path / "s", labs, factor=Factor("replica", levels=(1, 2))), (), "all")
-    assert states(summary(source, Asked()))["replica",] == "different"
+    assert states(summary(source, ResponseQuery()))["replica",] == "different"

@@ -16,7 +16,7 @@ from iosonde.answers.validate import Folding, validate
 from iosonde.answers.verdict import verdict
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, raises
@@ -45,7 +45,7 @@ def store(tmp_path_factory) -> str:
 
 
 def test_the_factors_of_a_store_are_those_that_were_set(store):
-    found = learned(open_data(store), Asked(("read",)))
+    found = learned(open_data(store), ResponseQuery(("read",)))
     assert [one.name for one in found.examples.features] == ["size", "hint"], "a block is nothing that one chooses"
     assert (found.examples.features[0].unit, found.examples.unit) == ("bytes", "bytes/s")
     assert found.examples.response == "read bandwidth_last_done" and len(found.examples) == 24
@@ -54,32 +54,32 @@ def test_the_factors_of_a_store_are_those_that_were_set(store):
 def test_a_clock_and_a_computed_response_are_responses(store):
     source = open_data(store)
     last, first = (
-        learned(source, Asked(("write bandwidth_" + clock,))).examples for clock in ("last_done", "first_done")
+        learned(source, ResponseQuery(("write bandwidth_" + clock,))).examples for clock in ("last_done", "first_done")
     )
     assert first.y.tolist() == (2 * last.y).tolist()
-    by_clock = learned(source, Asked(("write",), clock="bandwidth_first_done")).examples
+    by_clock = learned(source, ResponseQuery(("write",), clock="bandwidth_first_done")).examples
     assert by_clock.y.tolist() == first.y.tolist()
-    logs = learned(source, Asked(("log(read)",))).examples
+    logs = learned(source, ResponseQuery(("log(read)",))).examples
     assert logs.unit == "" and logs.response == "log(read)" and logs.y.max() < 25
 
 
 def test_several_responses_are_a_choice_to_make(store):
     with raises("ambiguous-response") as refused:
-        learned(open_data(store), Asked())
+        learned(open_data(store), ResponseQuery())
     assert "--response" in refused.value.hint
 
 
 def test_a_table_has_its_factors_named(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n1,2\n2,3\n")
     with raises("missing-option", option="--on"):
-        learned(open_data(tmp_path / "t.csv"), Asked(("y",)))
+        learned(open_data(tmp_path / "t.csv"), ResponseQuery(("y",)))
     with raises("missing-option", option="--response"):
-        learned(open_data(tmp_path / "t.csv"), Asked((), ("a",)))
+        learned(open_data(tmp_path / "t.csv"), ResponseQuery((), ("a",)))
 
 
 def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path):
     source = open_data(store)
-    made = fit(source, Asked(("write",)), LINE)
+    made = fit(source, ResponseQuery(("write",)), LINE)
     model = made.choice.model
     assert made.content()["unit"] == "bytes/s" and json.loads(json.dumps(made.to_dict()))["schema"] == 1
     assert len(predict_rows(model, source).predictions) == 24
@@ -92,7 +92,7 @@ def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path
 
 
 def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store):
-    made = fit(open_data(store), Asked(("write",)), Learning(("mean", "linear"), n_folds=4))
+    made = fit(open_data(store), ResponseQuery(("write",)), Learning(("mean", "linear"), n_folds=4))
     assert [row["family"] for row in made.records()] == ["mean", "linear"]
     assert [row["taken"] for row in made.records()] == [False, True]
     in_bytes, in_megabytes = made.sentence, verdict(made.choice, (1e6, "MB/s"))
@@ -103,29 +103,29 @@ def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store)
 
 def test_a_validation_folds_one_way(store):
     source = open_data(store)
-    made = validate(source, Asked(("write",)), LINE, Folding(leave_out="size"))
+    made = validate(source, ResponseQuery(("write",)), LINE, Folding(leave_out="size"))
     assert_problem(made.how, "leave-level-out", n_folds=4, factor="size")
     assert made.sentence.startswith("linear ")
     with raises("conflicting-options"):
-        validate(source, Asked(("write",)), LINE, Folding(inverse=True, share=0.5))
+        validate(source, ResponseQuery(("write",)), LINE, Folding(inverse=True, share=0.5))
 
 
 def test_advice_on_a_store_needs_no_condition_and_is_given_the_other_factors(store):
-    made = advise(open_data(store), Asked(("write",)), Advising(("hint",)))
+    made = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",)))
     assert made.content()["given"] == ["size"] and made.content()["better"] == "higher"
     assert made.content()["best_default"] == "b"
-    alone = advise(open_data(store), Asked(("write",)), Advising(("hint",), given=()))
+    alone = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",), given=()))
     assert alone.content()["instances"] == 1
 
 
 def test_what_is_better_is_what_the_metric_says(store, tmp_path):
-    made = advise(open_data(store), Asked(("job_seconds",)), Advising(("hint",)))
+    made = advise(open_data(store), ResponseQuery(("job_seconds",)), Advising(("hint",)))
     assert made.content()["better"] == "lower" and made.content()["best_default"] == "b"
     rows = [f"{m},{10 if m == 'a' else 20},{r}" for m in "ab" for r in range(3)]
     (tmp_path / "t.csv").write_text("\n".join(["mode,latency,r", *rows]) + "\n")
-    made = advise(open_data(tmp_path / "t.csv"), Asked(("latency",)), Advising(("mode",)))
+    made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("latency",)), Advising(("mode",)))
     assert made.content()["better"] == "lower", "a latency without a unit, too"
-    higher = advise(open_data(tmp_path / "t.csv"), Asked(("latency",)), Advising(("mode",), better="higher"))
+    higher = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("latency",)), Advising(("mode",), better="higher"))
     assert higher.content()["best_default"] == "b"
 
 
@@ -134,7 +134,7 @@ def test_shares_of_the_best_end_at_all_of_it(tmp_path):
     rows = [f"{i},{mode},{100 + i if (mode == 'a') != (i == 5) else 60 + i}" for i in range(12) for mode in "ab"]
     (tmp_path / "t.csv").write_text("\n".join(["size,mode,speed", *rows]) + "\n")
     how = Advising(("mode",), ("size",), depth=1)
-    made = advise(open_data(tmp_path / "t.csv"), Asked(("speed",)), how)
+    made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("speed",)), how)
     gain = made.content()["gain"]
     shares = [gain["advised"], gain["reference"]]
     assert all(0 < one["low"] < one["value"] < one["high"] < 1 for one in shares)
@@ -143,6 +143,6 @@ def test_shares_of_the_best_end_at_all_of_it(tmp_path):
 def test_new_trials_of_a_store_are_of_the_same_response(store):
     source = open_data(store)
     with raises("missing-option", (InputError, DataError)):
-        advise(source, Asked(("write",)), Advising(("hint",)), new=source)
+        advise(source, ResponseQuery(("write",)), Advising(("hint",)), new=source)
     with raises("conflicting-options"):
-        advise(source, Asked(("write",)), Advising(("hint",)), {"size": "1"}, source)
+        advise(source, ResponseQuery(("write",)), Advising(("hint",)), {"size": "1"}, source)

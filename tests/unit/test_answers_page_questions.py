@@ -13,7 +13,7 @@ from iosonde.answers.page.first_screen import sentence_about
 from iosonde.answers.page.questions import answered, of_source
 from iosonde.answers.summary import summary
 from iosonde.core import questions
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem
 
@@ -34,7 +34,7 @@ def store(tmp_path_factory):
 
 def test_each_is_answered_as_its_command_does_and_what_cannot_be_says_why(store):
     asked = questions.read(ASKED)
-    made = answered(asked, lambda where: open_data(str(store), where), Asked(), "results")
+    made = answered(asked, lambda where: open_data(str(store), where), ResponseQuery(), "results")
     assert [one.question for one in made] == [one["question"] for one in ASKED]
     assert made[0].published == "81 MiB/s"
     assert made[0].command.split() == [
@@ -59,14 +59,20 @@ def test_the_words_of_the_command_that_answers_the_same():
 @pytest.fixture
 def applications(tmp_path):
     path = tmp_path / "times.csv"
-    path.write_text("nodes,steps,net,time (s)\n" + "".join(
-        f"{n},10,slow,{t}\n" for n, t in [(1, 2.0), (1, 2.2), (2, 4.1), (2, 3.9)]))  # fmt: skip
+    path.write_text(
+        "nodes,steps,net,time (s)\n"
+        + "".join(f"{n},10,slow,{t}\n" for n, t in [(1, 2.0), (1, 2.2), (2, 4.1), (2, 3.9)])
+    )
     return str(path)
 
 
 def _asked_of(path, declared=frozenset(), **one):
-    (made,) = answered(questions.read([{"question": "?", "metric": "time", **one}], declared),
-                       lambda where: open_data(path, where), Asked(), "times.csv")  # fmt: skip
+    (made,) = answered(
+        questions.read([{"question": "?", "metric": "time", **one}], declared),
+        lambda where: open_data(path, where),
+        ResponseQuery(),
+        "times.csv",
+    )
     return made
 
 
@@ -82,11 +88,15 @@ def test_a_figure_whose_lines_nothing_tells_apart_is_drawn_all_the_same(applicat
     assert one.command.split()[1:] == ["plot", "times.csv", "--x", "nodes", "--response", "time"]
 
 
-@pytest.mark.parametrize("question", [
-    {"plot": {"x": "nodes", "color": "nett"}}, {"plot": {"x": "nodes", "panel": ["net", "nett"]}},
-    {"compare": {"group": "nodes", "levels": ["1", "2"], "adjust": "nett"}},
-    {"summary": {"by": "nodes", "columns": "nett"}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"plot": {"x": "nodes", "color": "nett"}},
+        {"plot": {"x": "nodes", "panel": ["net", "nett"]}},
+        {"compare": {"group": "nodes", "levels": ["1", "2"], "adjust": "nett"}},
+        {"summary": {"by": "nodes", "columns": "nett"}},
+    ],
+)
 def test_a_factor_that_nobody_knows_is_a_slip_and_not_one_of_one_level(applications, question):
     one = _asked_of(applications, frozenset({"base_fs"}), **question)
     assert one.answer is None and one.constant == ()
@@ -113,7 +123,7 @@ questions:
     assert "questions[1]: color: " in done.stderr and "'wurd'" in done.stderr and "word?" in done.stderr
     assert "questions[0]" not in done.stderr and done.returncode == 0
     source = open_data(str(tmp_path / "s"))
-    known, slip = answered(of_source(source), lambda where: open_data(str(tmp_path / "s"), where), Asked(), "s")
+    known, slip = answered(of_source(source), lambda where: open_data(str(tmp_path / "s"), where), ResponseQuery(), "s")
     assert known.answer is not None and known.constant == ("io_cache", "base_fs", "left")
     assert_problem(slip.missing, "unknown-factor", option="color", name="wurd", suggestion="word")
     assert "left" in slip.missing
@@ -135,7 +145,9 @@ def test_a_summary_may_have_a_column_for_each_level(store):
 
 
 def _of_store(store, **one):
-    (made,) = answered(questions.read([{"question": "?", **one}]), lambda where: open_data(str(store), where), Asked())
+    (made,) = answered(
+        questions.read([{"question": "?", **one}]), lambda where: open_data(str(store), where), ResponseQuery()
+    )
     return made
 
 
@@ -147,9 +159,14 @@ def test_a_word_that_is_yes_or_no_is_an_option_without_a_value():
 
 
 def test_a_page_says_of_the_metrics_that_are_asked_about():
-    data = pd.DataFrame({"v": ["x", "y"] * 6, "write (MB/s)": [10.0, 20.0, 10.1, 20.1, 9.9, 19.9] * 2,
-                         "read (MB/s)": [30.0, 10.0, 30.2, 10.2, 29.8, 9.8] * 2})  # fmt: skip
-    overview = summary(open_data(data), Asked(("write (MB/s)", "read (MB/s)")), ["v"]).overview
+    data = pd.DataFrame(
+        {
+            "v": ["x", "y"] * 6,
+            "write (MB/s)": [10.0, 20.0, 10.1, 20.1, 9.9, 19.9] * 2,
+            "read (MB/s)": [30.0, 10.0, 30.2, 10.2, 29.8, 9.8] * 2,
+        }
+    )
+    overview = summary(open_data(data), ResponseQuery(("write (MB/s)", "read (MB/s)")), ["v"]).overview
     assert len(overview.stories) == 2
     about_one = sentence_about(overview, {overview.stories[1].title})
     assert overview.stories[1].title in about_one and overview.stories[0].title not in about_one

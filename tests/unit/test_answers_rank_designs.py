@@ -12,7 +12,7 @@ from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
 from iosonde.answers.rank import rank
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.store import Store
@@ -40,7 +40,7 @@ def store_of(path, names: Sequence[str], settings: np.ndarray, rates: Sequence[f
 
 
 def ranking_of(path: str, on: tuple[str, ...] = ()) -> Ranking:
-    (made,) = rank(open_data(path), Asked(("write",), on)).rankings
+    (made,) = rank(open_data(path), ResponseQuery(("write",), on)).rankings
     return made
 
 
@@ -125,7 +125,7 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
     y = 1e8 + 2e7 * x[:, 3] + 5e6 * x[:, 0] + 1e6 * np.random.default_rng(0).normal(size=len(x))
     path = store_of(tmp_path / "s", NAMES, x, y)
     how = Ranked(blocks={"hardware": ["cache", "hints"], "settings": ["stripe", "sieve"]})
-    (made,) = rank(open_data(path), Asked(("write",)), how).rankings
+    (made,) = rank(open_data(path), ResponseQuery(("write",)), how).rankings
     hardware, settings = made.blocks.blocks
     assert 0.04 < hardware.added.share.value < 0.08 and hardware.order == (("cache",),)
     assert settings.added.share.value > 0.9 and settings.order == (("sieve",),)

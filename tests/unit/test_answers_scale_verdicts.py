@@ -7,7 +7,7 @@ import pytest
 from iosonde.answers.scale import Growth, ScalingLaws, scale
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 
 FACTORS = (0.98, 1.0, 1.02)
@@ -18,7 +18,7 @@ def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **
     rows = [(n, rate * factor, k) for n, rate in rates.items() for k, factor in enumerate(factors)]
     table = table_of({"nodes": [n for n, _, _ in rows], "MBps": [rate for _, rate, _ in rows],
                       **{name: [cell(n, k) for n, _, k in rows] for name, cell in columns.items()}})  # fmt: skip
-    return scale(open_data(table), Asked(("MBps",)), how)
+    return scale(open_data(table), ResponseQuery(("MBps",)), how)
 
 
 NO_LIMIT = "no limit"

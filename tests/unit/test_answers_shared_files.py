@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.bound.answer import ABOVE, bound
-from iosonde.answers.bound.inputs import Said, read
+from iosonde.answers.bound.inputs import SystemDescription, read
 from iosonde.answers.bound.shared_files import THE_FILES
 from iosonde.answers.check import check
 from iosonde.answers.scale import Growth, scale
@@ -16,7 +16,7 @@ from iosonde.answers.summary import summary
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Factor, Observation, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.store import Store
@@ -28,8 +28,15 @@ GLUSTER, SPREAD = ("fuse.glusterfs", {"type": "Replicate"}), ("fuse.glusterfs", 
 TWO_SERVERS = {"network": "100MB/s", "servers": "2", "disks": "2", "disk": "500MB/s"}
 
 
-def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 98e6), write: float = 60e6,
-           ranks_per_node: int = 1, phase: dict | None = None) -> Path:  # fmt: skip
+def stored(
+    path: Path,
+    writer: dict,
+    on: tuple = GLUSTER,
+    rates: tuple = (96e6, 98e6),
+    write: float = 60e6,
+    ranks_per_node: int = 1,
+    phase: dict | None = None,
+) -> Path:
     """Three trials on one node and on two; of two, ``writer`` is what the phase says of the writer's node."""
     from iosonde.core.types import Experiment
 
@@ -39,8 +46,10 @@ def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 
     for number in range(6):
         nodes = 1 + number % 2
         told = writer if nodes == 2 else {}
-        rows = [Observation(READ, "bandwidth_last_done", rates[nodes - 1] + number, "bytes/s"),
-                Observation("write_large", "bandwidth_last_done", write * nodes + number, "bytes/s")]  # fmt: skip
+        rows = [
+            Observation(READ, "bandwidth_last_done", rates[nodes - 1] + number, "bytes/s"),
+            Observation("write_large", "bandwidth_last_done", write * nodes + number, "bytes/s"),
+        ]
         if told and not told.get("writer_counted"):
             rows.append(Observation(f"{READ}_writer_node", "bandwidth_last_done", 50e6, "bytes/s"))
         ranks = [{"rank": rank, "node": rank, "bytes": 10**6} for rank in range(nodes)]
@@ -51,16 +60,31 @@ def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 
         phases = [{**read_it, **common, **told}, {**wrote, **common}]
         of_ranks = list(range(nodes)) * ranks_per_node
         machine = {"mount": {"type": kind}, "filesystem": {"family": "x", **layout}}
-        facts = {"hosts": [f"n{rank}" for rank in range(nodes)], "nodes": of_ranks, "target": "/mnt",
-                 "machine": machine}  # fmt: skip
-        store.append(Run(f"e-{number:04d}", "e", "iosonde envelope", f"2026-11-21T10:{number:02d}:00Z", 1.0,
-                         {"nodes": nodes, "repetition": number // 2}, rows, facts, phases=phases))  # fmt: skip
+        facts = {
+            "hosts": [f"n{rank}" for rank in range(nodes)],
+            "nodes": of_ranks,
+            "target": "/mnt",
+            "machine": machine,
+        }
+        store.append(
+            Run(
+                f"e-{number:04d}",
+                "e",
+                "iosonde envelope",
+                f"2026-11-21T10:{number:02d}:00Z",
+                1.0,
+                {"nodes": nodes, "repetition": number // 2},
+                rows,
+                facts,
+                phases=phases,
+            )
+        )
     return path
 
 
 def bounds(path: Path, **fields: str):
     source = open_data(str(path))
-    made = bound(source, read(Said(TWO_SERVERS | fields), source.table, 0.95), Asked())
+    made = bound(source, read(SystemDescription(TWO_SERVERS | fields), source.table, 0.95), ResponseQuery())
     return made, {(one.operation, one.by["nodes"]): one for one in made.shares}
 
 
@@ -139,7 +163,7 @@ COPIED = ("fuse.glusterfs", {"type": "Replicate", "copies": 2, "copied_by": "cli
 def test_copies_and_servers_are_those_that_the_file_system_told(tmp_path):
     """Two copies by the client halve what its link carries; nobody has to say so."""
     path, source = stored(tmp_path / "s", COUNTED, COPIED), open_data(str(tmp_path / "s"))
-    made = bound(source, read(Said({"network": "100MB/s"}), source.table, 0.95), Asked())
+    made = bound(source, read(SystemDescription({"network": "100MB/s"}), source.table, 0.95), ResponseQuery())
     found = {(one.operation, one.by["nodes"]): one.ceiling.s for one in made.shares}
     assert (found["write_large", 1], found["write_large", 2]) == (LINK / 2, LINK)
     assert found[READ, 2] == 2 * LINK  # a copy on each of two servers
@@ -153,12 +177,17 @@ def test_copies_and_servers_are_those_that_the_file_system_told(tmp_path):
 
 @pytest.mark.parametrize(
     ("layout", "amount"),
-    [({"copies": 2, "copied_by": "servers", "servers": ["a", "b"]}, 1.0), ({"data_parts": 2, "parity_parts": 1}, 1.5),
-     ({"copies": "2", "copied_by": "client"}, 1.0), ({"copies": True, "copied_by": []}, 1.0), ({"servers": "ab"}, 1.0)],
-)  # fmt: skip
+    [
+        ({"copies": 2, "copied_by": "servers", "servers": ["a", "b"]}, 1.0),
+        ({"data_parts": 2, "parity_parts": 1}, 1.5),
+        ({"copies": "2", "copied_by": "client"}, 1.0),
+        ({"copies": True, "copied_by": []}, 1.0),
+        ({"servers": "ab"}, 1.0),
+    ],
+)
 def test_who_makes_the_copies_decides_and_what_is_no_number_says_nothing(tmp_path, layout, amount):
     source = open_data(str(stored(tmp_path / "s", COUNTED, ("ceph", layout))))
-    made = bound(source, read(Said({"client_network": "100MB/s"}), source.table, 0.95), Asked())
+    made = bound(source, read(SystemDescription({"client_network": "100MB/s"}), source.table, 0.95), ResponseQuery())
     (one,) = [one for one in made.shares if (one.operation, one.by["nodes"]) == ("write_large", 1)]
     assert one.ceiling.s == pytest.approx(LINK / amount)
 
@@ -167,32 +196,53 @@ def test_a_write_without_fsync_is_on_the_same_one_server(tmp_path):
     path = stored(tmp_path / "s", {})
     name, whole = "write_buffered_shared_strided", "write_shared_strided"
     rows = [Observation(name, "bandwidth_last_done", 50e6, "bytes/s")]
-    phase = {"index": 0, "name": whole, "operation": whole, "shared": True, "counted_kind": "write", "totals": {},
-             "ranks": [{"rank": rank, "node": rank, "bytes": 1} for rank in (0, 1)], "cache": None,
-             "duration_ns": 1}  # fmt: skip
+    phase = {
+        "index": 0,
+        "name": whole,
+        "operation": whole,
+        "shared": True,
+        "counted_kind": "write",
+        "totals": {},
+        "ranks": [{"rank": rank, "node": rank, "bytes": 1} for rank in (0, 1)],
+        "cache": None,
+        "duration_ns": 1,
+    }
     facts = {"nodes": [0, 1], "target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}, "filesystem": {}}}
-    Store.open(path).append(Run("e-9", "e", "iosonde envelope", "2026-11-21T10:59:00Z", 1.0,
-                                {"nodes": 2, "repetition": 9}, rows, facts, phases=[phase]))  # fmt: skip
+    Store.open(path).append(
+        Run(
+            "e-9",
+            "e",
+            "iosonde envelope",
+            "2026-11-21T10:59:00Z",
+            1.0,
+            {"nodes": 2, "repetition": 9},
+            rows,
+            facts,
+            phases=[phase],
+        )
+    )
     _, found = bounds(path)
     assert found[name, 2].ceiling.s == LINK
 
 
 def test_efficiency_is_of_all_readers_or_is_not_told(tmp_path):
-    told = summary(open_data(str(stored(tmp_path / "a", COUNTED))), Asked()).overview
+    told = summary(open_data(str(stored(tmp_path / "a", COUNTED))), ResponseQuery()).overview
     (of_read,) = [one for one in told.efficiency if one.operation == READ]
     assert of_read.efficiency.value == pytest.approx(0.51, abs=0.01)
-    silent = summary(open_data(str(stored(tmp_path / "b", APART, rates=(96e6, 50e6)))), Asked()).overview
+    silent = summary(open_data(str(stored(tmp_path / "b", APART, rates=(96e6, 50e6)))), ResponseQuery()).overview
     assert {one.operation for one in silent.efficiency} == {"write_large"}
     assert any(READ in one for one in silent.warnings) and not any(READ in one for one in told.warnings)
 
 
 def test_scaling_leaves_out_what_is_not_of_all_readers(tmp_path):
     source = open_data(str(stored(tmp_path / "s", APART)))
-    made = scale(source, Asked(), Growth())
+    made = scale(source, ResponseQuery(), Growth())
     assert {one.series.response for one in made.items} == {"write_large bandwidth_last_done"}
     assert any(READ in one for one in made.warnings)
-    assert {one.series.response.split()[0] for one in scale(open_data(str(stored(tmp_path / "t", COUNTED))), Asked(),
-                                                            Growth()).items} == {READ, "write_large"}  # fmt: skip
+    assert {
+        one.series.response.split()[0]
+        for one in scale(open_data(str(stored(tmp_path / "t", COUNTED))), ResponseQuery(), Growth()).items
+    } == {READ, "write_large"}
 
 
 # What the store's own probe says of these rates (S127)
@@ -200,20 +250,44 @@ def test_scaling_leaves_out_what_is_not_of_all_readers(tmp_path):
 
 def with_probe(path: Path, hosts: tuple[str, ...] = ("n0", "n1"), forth: float = 20e6) -> Path:
     pair = {"a": 0, "b": 1, "sweep": [[8, 1e-6]], "forth": forth, "back": forth, "sent_bytes": 1, "crossed_bytes": 1}
-    nodes = [{"rank": i, "host": host, "cores": 1, "copy_one": 1e9, "copy_all": 1e9,
-              "disk": {"write": 1e6, "read": 1e6, "way": "x"}, "cpu": {"write": 1e-9, "read": 1e-9}}
-             for i, host in enumerate(hosts)]  # fmt: skip
-    facts = {"hosts": list(hosts), "nodes": [0, 1], "target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}},
-             "probe": {"pairs": [pair], "tcp": [], "nodes": nodes}}  # fmt: skip
+    nodes = [
+        {
+            "rank": i,
+            "host": host,
+            "cores": 1,
+            "copy_one": 1e9,
+            "copy_all": 1e9,
+            "disk": {"write": 1e6, "read": 1e6, "way": "x"},
+            "cpu": {"write": 1e-9, "read": 1e-9},
+        }
+        for i, host in enumerate(hosts)
+    ]
+    facts = {
+        "hosts": list(hosts),
+        "nodes": [0, 1],
+        "target": "/mnt",
+        "machine": {"mount": {"type": "fuse.glusterfs"}},
+        "probe": {"pairs": [pair], "tcp": [], "nodes": nodes},
+    }
     store = Store.open(path)
     for number in range(2):
-        store.append(Run(f"p-{number}", "p", "iosonde probe", f"2026-11-21T11:0{number}:00Z", 1.0,
-                         {"nodes": 2, "repetition": number}, [], facts))  # fmt: skip
+        store.append(
+            Run(
+                f"p-{number}",
+                "p",
+                "iosonde probe",
+                f"2026-11-21T11:0{number}:00Z",
+                1.0,
+                {"nodes": 2, "repetition": number},
+                [],
+                facts,
+            )
+        )
     return path
 
 
 def above(path: Path) -> dict[str, float]:
-    found = check(open_data(str(path)), Asked()).examination.findings
+    found = check(open_data(str(path)), ResponseQuery()).examination.findings
     return {one.evidence["operation"]: one.evidence["times"] for one in found if one.code == "S127"}
 
 
@@ -235,10 +309,12 @@ def test_a_network_file_system_is_not_held_against_the_probe_of_its_mount(tmp_pa
 
 @pytest.mark.parametrize(("file_system", "limit"), [("glusterfs", 2 * 12e6), ("local", None)])
 def test_in_a_lab_its_links_are_the_limit(file_system, limit):
-    lab = {"description": {"file_system": file_system},
-           "emulated": {"links": [{"bytes_per_s": 11e6}, {"bytes_per_s": 12e6}]}}  # fmt: skip
+    lab = {
+        "description": {"file_system": file_system},
+        "emulated": {"links": [{"bytes_per_s": 11e6}, {"bytes_per_s": 12e6}]},
+    }
     run = StoredRun({"facts": {"hosts": ["client1", "client2"], "machine": {"lab": lab}}})
-    found = ProbedLimits((), 0.95).of(run, "write")
+    found = ProbedLimits((), 0.95).find_limit(run, "write")
     assert (found and found.bytes_per_s) == limit
 
 
@@ -251,13 +327,13 @@ def test_a_disk_is_held_against_its_probe_only_where_that_was_its_own(tmp_path):
 def test_an_operation_that_says_nothing_of_scaling_is_refused_with_the_reason(tmp_path):
     source = open_data(str(stored(tmp_path / "s", APART)))
     with raises("no-comparable-operation", DataError):
-        scale(source, Asked((READ,)), Growth())
+        scale(source, ResponseQuery((READ,)), Growth())
 
 
 @pytest.mark.parametrize(("on_two", "told"), [("served-by-cache", False), ("cold-requested", True)])
 def test_what_a_cache_served_on_two_nodes_alone_scales_by_no_factor(tmp_path, on_two, told):
     path = stored(tmp_path / "s", {**COUNTED, "cache": {"state": on_two}})
     source = open_data(str(path))
-    found = summary(source, Asked())
+    found = summary(source, ResponseQuery())
     assert (READ in {one.operation for one in found.overview.efficiency}) is told
     assert any(READ in one for one in found.overview.warnings) is not told

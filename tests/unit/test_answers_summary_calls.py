@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import sample_store
 from iosonde.answers import summary as room
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 
 
@@ -16,5 +16,5 @@ def test_calls_are_those_of_the_operations_that_are_summarised(tmp_path, monkeyp
     source = open_data(str(tmp_path / "s"))
     told = tuple(SimpleNamespace(operation=name) for name in ("read", "write"))
     monkeypatch.setattr(room, "calls", lambda runs, level: told)
-    assert room.summary(source, Asked()).calls == told
-    assert [found.operation for found in room.summary(source, Asked(("read",))).calls] == ["read"]
+    assert room.summary(source, ResponseQuery()).calls == told
+    assert [found.operation for found in room.summary(source, ResponseQuery(("read",))).calls] == ["read"]

@@ -16,7 +16,7 @@ from iosonde.answers.survey.run import SurveyStore
 from iosonde.answers.survey.stored import stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises
@@ -101,7 +101,7 @@ def test_the_page_of_a_store_of_surveys_is_of_the_last_and_has_the_others_of_its
     assert page.to_json()["over_time"][-1]["files"] == made.walked.files
     first = report(Wanted(str(place.path), where=("tree=" + str(tree / "project1"),)))
     assert first.history is None and first.survey.path.endswith("project1")
-    told = summary(open_data(str(place.path)), Asked())
+    told = summary(open_data(str(place.path)), ResponseQuery())
     assert any("iosonde report" in one for one in told.overview.warnings)
 
 

@@ -36,21 +36,29 @@ def tree(tmp_path_factory) -> Path:
 class OfShares(Population):
     """Of which shares alone are asked: most of the time of a simulated survey goes to the ends of its quantiles."""
 
-    def known(self, of: str) -> list[KnownNumber]:
-        return [one for one in super().known(of) if one.unit == "share"]
+    def list_true_numbers(self, of: str) -> list[KnownNumber]:
+        return [one for one in super().list_true_numbers(of) if one.unit == "share"]
 
 
 def a_scan(sizes: Sequence[float], kind: Sequence[int], **more: object) -> TreeScan:
     zeros = np.zeros(len(sizes), np.int64)
-    return TreeScan(np.array(sizes), np.arange(len(sizes), dtype=float), ("nc", "text"), np.array(kind), 1,
-                    **{"part": zeros, "left_out": 0, **more})  # fmt: skip
+    return TreeScan(
+        np.array(sizes),
+        np.arange(len(sizes), dtype=float),
+        ("nc", "text"),
+        np.array(kind),
+        1,
+        **{"part": zeros, "left_out": 0, **more},
+    )
 
 
 def test_a_scan_knows_what_a_survey_of_all_files_says(tree):
     with SurveyedTree(str(tree)) as opened:
         whole = Population(scan_tree(opened, ("lz4:0",)))
     said = survey(SurveyAsked(str(tree), files=5000, codecs=("lz4",)))
-    truth = {(one.what, one.name, one.of): one.truth for of in ("files", "capacity") for one in whole.known(of)}
+    truth = {
+        (one.what, one.name, one.of): one.truth for of in ("files", "capacity") for one in whole.list_true_numbers(of)
+    }
     found = {(one.what, one.name, one.of): one.found.estimate.value for one in said.estimates}
     for kind in ("text", "gzip", "NetCDF classic"):
         for of in ("files", "capacity"):
@@ -90,9 +98,14 @@ def test_what_is_no_scan_is_said(tree, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "match"),
-    [({"repetitions": 1}, "repetitions"), ({"draws": (1,)}, "two files"), ({"by": "owner"}, "not the owners"),
-     ({"by": "directory", "until": 0.1}, "known before"), ({"level": 2.0}, "confidence level")],
-)  # fmt: skip
+    [
+        ({"repetitions": 1}, "repetitions"),
+        ({"draws": (1,)}, "two files"),
+        ({"by": "owner"}, "not the owners"),
+        ({"by": "directory", "until": 0.1}, "known before"),
+        ({"level": 2.0}, "confidence level"),
+    ],
+)
 def test_what_cannot_be_simulated(words, match):
     with pytest.raises(InputError, match=match):
         SimulationAsked("anywhere", **words)
@@ -121,7 +134,7 @@ def test_equal_draws_mislead_on_the_capacity(tree):
 
 def test_estimates_are_not_biased_but_the_wrong_ones():
     whole = OfShares(a_scan([1.0, 2.0, 3.0, 4.0, 90.0] * 40, [0, 1, 0, 1, 1] * 40))
-    truth = {(one.of, one.name): one.truth for of in ("files", "capacity") for one in whole.known(of)}
+    truth = {(one.of, one.name): one.truth for of in ("files", "capacity") for one in whole.list_true_numbers(of)}
     assert (truth["files", "nc"], truth["capacity", "nc"]) == pytest.approx((0.4, 0.04))
     types = [one for one in resampled(whole, DrawnAgain(100, 1, 0.95, [60])) if one.known.what == "type"]
     assert {one.way for one in types} == {BY_COUNT, BY_SIZE, WITH_REPLACEMENT, WRONG}
@@ -134,8 +147,9 @@ def test_parts_by_themselves_know_more_where_they_differ():
     kind = [0] * 200 + [1] * 200
     whole = OfShares(a_scan([1.0, 3.0] * 200, kind, part=np.array(kind)))
     alone = {one.way: one.sd for one in resampled(whole, DrawnAgain(40, 1, 0.95, [60])) if one.known.name == "nc"}
-    parts = {one.way: one for one in resampled(whole, DrawnAgain(40, 1, 0.95, [60], parts=True))
-             if one.known.name == "nc"}  # fmt: skip
+    parts = {
+        one.way: one for one in resampled(whole, DrawnAgain(40, 1, 0.95, [60], parts=True)) if one.known.name == "nc"
+    }
     assert set(parts) == {BY_COUNT, BY_SIZE}
     for way, one in parts.items():
         assert one.sd < 1e-9 < alone[way] and one.mean == pytest.approx(0.5)
@@ -156,8 +170,7 @@ def test_means_of_pieces_are_what_all_pieces_say(parts):
     counts = np.where(random.random(many) < 0.3, 8, 1)
     first = np.concatenate([[0], np.cumsum(counts)])
     zeros = np.where(random.random(first[-1]) < 0.2, 1.0, 0.0)
-    whole = OfShares(a_scan(counts * 1e5, [0] * many, pieces={"zeros": zeros}, first=first,
-                            part=np.arange(many) % 3))  # fmt: skip
+    whole = OfShares(a_scan(counts * 1e5, [0] * many, pieces={"zeros": zeros}, first=first, part=np.arange(many) % 3))
     plain = sum(size * np.mean(zeros[a:b]) for size, a, b in zip(counts, first, first[1:], strict=False)) / counts.sum()
     found = next(one for one in resampled(whole, DrawnAgain(60, 1, 0.95, [100], parts)) if one.known.what == "zeros")
     assert found.known.truth == pytest.approx(plain)

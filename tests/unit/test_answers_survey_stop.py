@@ -123,7 +123,7 @@ def population(files: int = 20_000) -> Population:
 @pytest.mark.slow
 def test_intervals_hold_though_they_decide_when_to_stop():
     whole, held, read = population(), {}, []
-    truth = {(one.of, one.name): one.truth for of in (COUNT, CAPACITY) for one in whole.known(of)}
+    truth = {(one.of, one.name): one.truth for of in (COUNT, CAPACITY) for one in whole.list_true_numbers(of)}
     for seed in range(200):
         shares, drawn = until(whole, 0.05, seed, 385)
         read.append(drawn)

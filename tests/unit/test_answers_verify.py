@@ -16,7 +16,7 @@ from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
 from iosonde.data import stored
 from iosonde.data.asked import EVERY
-from iosonde.data.headlines import of_rows
+from iosonde.data.headlines import classify_rows
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 from iosonde.stats.overview.recompute import rates
@@ -34,12 +34,25 @@ def operations(rows: list[tuple]) -> np.ndarray:
 
 
 def document(**changes) -> dict:
-    phase = {"index": 0, "operation": "write_large", "measures": "bandwidth", "recorded_all": True, "shared": False,
-             "clock_error_ns": 0,
-             "ranks": [{"rank": 0, "clock_offset_ns": 0}, {"rank": 1, "clock_offset_ns": 500 * MS}]}  # fmt: skip
+    phase = {
+        "index": 0,
+        "operation": "write_large",
+        "measures": "bandwidth",
+        "recorded_all": True,
+        "shared": False,
+        "clock_error_ns": 0,
+        "ranks": [{"rank": 0, "clock_offset_ns": 0}, {"rank": 1, "clock_offset_ns": 500 * MS}],
+    }
     facts = {"nodes": [0, 1]}
-    run = {"id": "a", "experiment": "x", "started_at": "2026-11-21T10:00:00Z", "missing": [], "phases": [phase],
-           "facts": facts, "factors": {}}  # fmt: skip
+    run = {
+        "id": "a",
+        "experiment": "x",
+        "started_at": "2026-11-21T10:00:00Z",
+        "missing": [],
+        "phases": [phase],
+        "facts": facts,
+        "factors": {},
+    }
     return run | changes
 
 
@@ -97,8 +110,8 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
 
 def measured_of(table) -> MeasuredCells:
     """All trials of a table of results, every operation and metric a cell."""
-    whole = table.take(stored.whole_rows(table))
-    rows = stored.trials(whole, EVERY, of_rows(whole, ())).rows
+    whole = table.take(stored.mask_run_rows(table))
+    rows = stored.trials(whole, EVERY, classify_rows(whole, ())).rows
     cells = tuple(
         TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
         for key, at in rows.groups(["operation", "metric"])
@@ -109,12 +122,22 @@ def measured_of(table) -> MeasuredCells:
 def verified(values: dict, run: dict | None = None, experiments=()) -> verify.Verified:
     run = run or document()
     keys = list(values)
-    table = table_of({
-        "run": ["a"] * len(keys), "experiment": ["x"] * len(keys), "started_at": [run["started_at"]] * len(keys),
-        "operation": [k[0] for k in keys], "metric": [k[1] for k in keys], "rank": [k[2] for k in keys],
-        "value": [float(values[k]) for k in keys], "unit": ["bytes/s"] * len(keys), "repetition": [0] * len(keys),
-    })  # fmt: skip
-    return verify.of_store(table, measured_of(table), [(StoredRun(run), operations(WRITES))], KINDS, experiments, 0.95)
+    table = table_of(
+        {
+            "run": ["a"] * len(keys),
+            "experiment": ["x"] * len(keys),
+            "started_at": [run["started_at"]] * len(keys),
+            "operation": [k[0] for k in keys],
+            "metric": [k[1] for k in keys],
+            "rank": [k[2] for k in keys],
+            "value": [float(values[k]) for k in keys],
+            "unit": ["bytes/s"] * len(keys),
+            "repetition": [0] * len(keys),
+        }
+    )
+    return verify.verify_store(
+        table, measured_of(table), [(StoredRun(run), operations(WRITES))], KINDS, experiments, 0.95
+    )
 
 
 def test_an_honest_store_is_good():
@@ -171,10 +194,16 @@ def test_verify_looks_at_the_seals():
 def test_the_summarys_interval_is_that_of_the_recomputed_trials(second, unit):
     """Also where it reaches below 0, which neither a rate nor a time nor an amount can."""
     rows = {
-        "run": ["a", "b"], "experiment": ["x"] * 2, "started_at": ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"],
-        "operation": ["create"] * 2, "metric": ["rate_last_done"] * 2, "rank": [None] * 2, "repetition": [0, 1],
-        "unit": [unit] * 2, "value": [1.0, second],
-    }  # fmt: skip
+        "run": ["a", "b"],
+        "experiment": ["x"] * 2,
+        "started_at": ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"],
+        "operation": ["create"] * 2,
+        "metric": ["rate_last_done"] * 2,
+        "rank": [None] * 2,
+        "repetition": [0, 1],
+        "unit": [unit] * 2,
+        "value": [1.0, second],
+    }
     table = table_of(rows)
-    made = verify.of_store(table, measured_of(table), [], KINDS, [], 0.95)
+    made = verify.verify_store(table, measured_of(table), [], KINDS, [], 0.95)
     assert made.n_summary == 5 and not made.different

@@ -11,7 +11,7 @@ import history_sample
 from iosonde.answers.watch import Watch, Watching, watch
 from iosonde.answers.watch_compare import compare_sides
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 
 pytestmark = pytest.mark.slow  # stores of 100 nights are written
@@ -24,7 +24,7 @@ def history(tmp_path, *steps: tuple[int, float], watching: Watching | None = Non
     for (night, level), end in zip(steps, [*(night for night, _ in steps[1:]), NIGHTS], strict=True):
         values[night:end] *= level
     store = history_sample.write_values(tmp_path / "s", values)
-    return watch(open_data(store), Asked(), watching or Watching())
+    return watch(open_data(store), ResponseQuery(), watching or Watching())
 
 
 def test_an_old_regression_is_open_until_its_level_is_back(tmp_path):

@@ -11,8 +11,8 @@ import iosonde
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import Asked
-from iosonde.data.responses import one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import choose_response
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises
@@ -46,11 +46,11 @@ def invoke(*words):
 
 def test_they_are_in_no_total_unless_asked_for(place):
     whole, every = (open_data(place, where) for where in ((), ("complete=any",)))
-    assert [len(one_response(one, Asked(("write",))).rows) for one in (whole, every)] == [10, 12]
-    assert one_response(whole, Asked(("write",))).warnings == ()
-    (warning,) = one_response(every, Asked(("write",))).warnings
+    assert [len(choose_response(one, ResponseQuery(("write",))).rows) for one in (whole, every)] == [10, 12]
+    assert choose_response(whole, ResponseQuery(("write",))).warnings == ()
+    (warning,) = choose_response(every, ResponseQuery(("write",))).warnings
     assert warning.startswith("2 of 12 ")
-    only = one_response(open_data(place, ("complete=no",)), Asked(("write",)))
+    only = choose_response(open_data(place, ("complete=no",)), ResponseQuery(("write",)))
     assert sorted(only.values) == [404 * 2**20, 416 * 2**20]
 
 

@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE
@@ -83,7 +83,7 @@ class Bench:
             return None
 
     def answer(self, **asked):
-        return compare(open_data(self.path), Asked(**asked), Sides())
+        return compare(open_data(self.path), ResponseQuery(**asked), Sides())
 
 
 def test_each_block_is_a_pair_in_random_order(tmp_path):
@@ -300,7 +300,7 @@ def test_another_margin_metric_or_level_cannot_change_what_was_sealed(tmp_path):
 def test_a_changed_seal_and_a_condition_are_said(tmp_path):
     bench = Bench(tmp_path, ratio=1.2)
     bench.run()
-    made = compare(open_data(bench.path, ["block<4"]), Asked(), Sides())
+    made = compare(open_data(bench.path, ["block<4"]), ResponseQuery(), Sides())
     assert made.warnings and made.items[0].n < bench.answer().items[0].n and bench.answer().warnings == ()
     path = next((bench.path / "experiments").iterdir())
     document = json.loads(path.read_text())

@@ -10,7 +10,7 @@ from iosonde.campaign.as_iozone import iozone_plan
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.measure.workloads.foreign import translate
-from iosonde.measure.workloads.foreign.as_iozone import of_settings
+from iosonde.measure.workloads.foreign.as_iozone import translate_settings
 from iosonde.measure.workloads.foreign.iozone import Settings
 from messages import raises
 
@@ -116,7 +116,7 @@ def test_what_differs_is_said(cells):
     ],
 )
 def test_what_differs_from_the_native_workload_of_iozone_is_said(tests, more, said):
-    made = of_settings(Settings(tests=tests, **more))
+    made = translate_settings(Settings(tests=tests, **more))
     assert made.words[4:6] == ("-i", "0"), "it writes the file"
     assert len(made.differs) == len(said) and all(map(str.__contains__, made.differs, said)), made.differs
 
@@ -124,7 +124,7 @@ def test_what_differs_from_the_native_workload_of_iozone_is_said(tests, more, sa
 @pytest.mark.parametrize("options", ["-i 0 -i 1 -+n -c -e -I -o", "-i 0 -i 2 -+d", "-i 0 -i 3 -i 5 -j 7"])
 def test_the_way_back_is_the_way_there(options):
     words = shlex.split(f"-r 4k -s 1024k {options}")
-    made = of_settings(translate(shlex.join(["iozone", *words])).settings)
+    made = translate_settings(translate(shlex.join(["iozone", *words])).settings)
     assert sorted(made.words) == sorted(words)
     assert translate(shlex.join(["iozone", *made.words])).settings == translate(shlex.join(["iozone", *words])).settings
 

@@ -164,5 +164,5 @@ def test_a_benchmark_that_nobody_knows(name):
 
 
 def test_words_that_are_no_benchmarks():
-    assert not benchmarks.is_one("iozone -a")
-    assert benchmarks.is_one("user:whatever")
+    assert not benchmarks.is_benchmark("iozone -a")
+    assert benchmarks.is_benchmark("user:whatever")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iosonde.campaign.bring_ups import BringUps, held_together, set_once
+from iosonde.campaign.bring_ups import BringUps, list_strata, set_once
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
@@ -73,7 +73,7 @@ def test_a_trial_that_failed_and_another_process_bring_up_anew(wanted):
 
 def test_a_command_that_only_a_trial_can_run_makes_each_a_bring_up(wanted):
     made = wanted(mode="tune ${LEVEL} ${TARGET}")
-    assert [one.every_trial for one in held_together(made.spec)] == [False, True]
+    assert [one.every_trial for one in list_strata(made.spec)] == [False, True]
     found = told(made.spec, made.experiment(seed=1).trials[:4])
     assert [one[:2] for one in found] == [(0, 0), (0, 1), (0, 2), (0, 3)]
     assert set_once(made.spec) == {"fs"} and set_once(wanted().spec) == {"fs", "mode"}
@@ -97,7 +97,7 @@ def test_the_factors_of_a_lab_are_one_bring_up_which_a_failure_does_not_end(want
     spec = wanted().spec
     trials = wanted().experiment(seed=1).trials
     spec = replace(spec, lab={"net": ["a", "b"]}, controls=(), design={"kind": "full", "hard_to_change": ["net", "fs"]})
-    assert [one.names for one in held_together(spec)] == [("net",), ("fs",)]
+    assert [one.names for one in list_strata(spec)] == [("net",), ("fs",)]
     inside = [replace(one, factors={**one.factors, "net": "a"}, block=0) for one in trials[:3]]
     assert [one[0] for one in told(spec, inside, failing={0})] == [0, 0, 0]
 

@@ -90,7 +90,9 @@ def test_what_is_left_is_predicted_anew_and_said_after_the_first_block():
             assert rest_s == pytest.approx(2 * (7 + 700)) and len(said) == 1
             assert_problem(said[0], "remaining-time", n_ahead=4)
             assert_problem(said[0].values["basis"], "forecast-basis", measured=4, n_measured=2)
-        pace.kept(Run("r", "e", "t", "", 0, dict(trial.factors), []), 7.0 if trial.factors["size"] == 10**6 else 700.0)
+        pace.add_finished(
+            Run("r", "e", "t", "", 0, dict(trial.factors), []), 7.0 if trial.factors["size"] == 10**6 else 700.0
+        )
     assert len(said) == 1
 
 
@@ -100,17 +102,21 @@ def test_what_is_done_after_a_trial_counts():
         {"experiment": "e", "started_at": at.format(2 * i + (i > 2) * 30), "seconds": 90.0, "facts": {"order": i}}
         for i in range(6)
     ]
-    assert needs._between(runs) == pytest.approx(30)
-    assert needs._between(runs[:1]) == 0
+    assert needs._median_gap_s(runs) == pytest.approx(30)
+    assert needs._median_gap_s(runs[:1]) == 0
 
 
 def test_the_healing_of_a_lab_is_no_part_of_the_gap_between_trials():
     runs = [
-        {"experiment": "e", "started_at": f"2026-11-22T10:0{2 * i}:00.000Z", "seconds": 60.0,
-         "facts": {"order": i, "waited_for_lab_s": 50.0}}
+        {
+            "experiment": "e",
+            "started_at": f"2026-11-22T10:0{2 * i}:00.000Z",
+            "seconds": 60.0,
+            "facts": {"order": i, "waited_for_lab_s": 50.0},
+        }
         for i in range(4)
-    ]  # fmt: skip
-    assert needs._between(runs) == pytest.approx(10)
+    ]
+    assert needs._median_gap_s(runs) == pytest.approx(10)
 
 
 FAULT = Factor("fault", "", ("none", "kill-server", "stop"))
@@ -134,9 +140,10 @@ def test_a_lab_heals_and_settles_as_long_as_it_did_whatever_a_trial_moves():
     assert expected({"size": size, "fault": "kill-server"}) == (43.0, forecast.MEASURED)
     of = {fault: expected({"size": 10 * size, "fault": fault}) for fault in FAULT.levels}
     assert of == {
-        "none": (pytest.approx(34), forecast.SCALED), "kill-server": (pytest.approx(70), forecast.SCALED),
+        "none": (pytest.approx(34), forecast.SCALED),
+        "kill-server": (pytest.approx(70), forecast.SCALED),
         "stop": (pytest.approx(70), forecast.SCALED),
-    }  # fmt: skip
+    }
     alike = forecast.estimator(earlier, nothing_known, speeds, waits)
     assert alike({"size": 10 * size, "fault": "none"}) == (pytest.approx(7), forecast.ALIKE)
     assert alike({"size": 10 * size, "fault": "stop"}) == (pytest.approx(43), forecast.ALIKE)

@@ -136,7 +136,7 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
         pass
     assert seen and not (tmp_path / "store").exists()
     with in_labs(replace(asked, alongside=True), lambda *_: None) as begun:
-        assert begun.kept() == 0 and begun.next_setting([]).experiment == begun.experiment
+        assert begun.count_runs() == 0 and begun.next_setting([]).experiment == begun.experiment
         with raises("experiment-locked"), in_labs(replace(asked, alongside=True), lambda *_: 0):
             pass
 
@@ -152,8 +152,8 @@ def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, 
         assert not (tmp_path / "other").exists()
         for name, value in turn.passed_on().items():
             monkeypatch.setenv(name, value)
-        with turn.only_one_here(turn.Turn(), True, print):
-            assert turn.beside() == []
+        with turn.hold_machine(turn.Turn(), True, print):
+            assert turn.list_other_processes() == []
     monkeypatch.undo()
     with in_labs(other, lambda *_: None):
         pass

@@ -21,7 +21,7 @@ def test_a_lab_is_begun_while_the_longest_one_would_still_be_done(clock):
     budget = LabBudget(60.0, began=clock[0])
     assert budget.has_room() and budget.words() == ("--budget", "60s")
     for took, left, room in ((25, "35s", True), (5, "30s", True), (10, "20s", False)):
-        with budget.one_lab():
+        with budget.time_lab():
             clock[0] += took
         assert (budget.words()[1], budget.has_room()) == (left, room)
     assert_problem(budget.ended, "budget-exhausted", budget=format_seconds(60))

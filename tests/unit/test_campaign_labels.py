@@ -8,9 +8,9 @@ from iosonde.campaign.caller import Caller
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.types import Factor
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare_words import called
@@ -41,7 +41,7 @@ def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
     request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), levels=("F=,-l",), store=str(tmp_path / "s"))
     made = campaign(request, Caller())
     assert Factor("F", "", ("", "-l")) in made.spec.factors
-    assert level_shown("") == "(empty)" and called("", "F") == "(empty)"
+    assert format_level("") == "(empty)" and called("", "F") == "(empty)"
     with raises("invalid-assignment"):
         campaign(Request(what="ls ${F}", levels=("F=",), store=str(tmp_path / "s")), Caller())
 
@@ -80,7 +80,7 @@ def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeyp
         outcome.check()
     assert capfd.readouterr() == ("", "")
     source = open_data("store")
-    found = responses(source, Asked(response=("seconds",)))
+    found = responses(source, ResponseQuery(response=("seconds",)))
     assert found
     for response in found:
         assert "fs" in response.names

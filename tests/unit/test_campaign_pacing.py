@@ -160,7 +160,7 @@ def test_what_was_measured_is_kept_with_the_reason(tmp_path):
     outcome.check()
     store = Store.open(place)
     (run_id,) = store.run_ids()
-    (note,) = store.notes.of(run_id)["notes"]
+    (note,) = store.notes.read_notes(run_id)["notes"]
     assert f"--abort-if 'test -e {stop}'" in note["text"]
 
 

@@ -17,7 +17,7 @@ from iosonde.cli.group import cli
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper
@@ -142,7 +142,7 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
             assert any(f"{place}/iosonde-" in path.read_text() and one["factors"]["target"] in path.read_text()
                        for path in said)  # fmt: skip
     assert not list((here / "g").iterdir()) and not list((here / "n").iterdir())
-    found = responses(open_data("store"), Asked(response=("seconds",)))
+    found = responses(open_data("store"), ResponseQuery(response=("seconds",)))
     assert found and all("target" in one.names and "filesystem" not in one.names for one in found)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import here
 from iosonde.campaign import turn
-from iosonde.campaign.turn import Turn, beside, is_here, only_one_here, passed_on
+from iosonde.campaign.turn import Turn, hold_machine, is_here, list_other_processes, passed_on
 from iosonde.core import held
 from iosonde.core.errors import InputError
 from iosonde.ranks.hosts import this_host
@@ -74,7 +74,7 @@ def test_one_that_waits_begins_when_the_other_has_died(tmp_path, locks):
             said.append(line)
             process.kill()  # nothing of it is left to remove the lock
 
-        with only_one_here(Turn(wait_s=60), True, say), pytest.raises(InputError), only_one_here(Turn(), True, say):
+        with hold_machine(Turn(wait_s=60), True, say), pytest.raises(InputError), hold_machine(Turn(), True, say):
             pass
     (note,) = said
     assert_problem(note, "waiting", process=f"process {process.pid}")
@@ -102,15 +102,15 @@ def test_runs_that_were_measured_beside_others_say_so(tmp_path):
 @pytest.mark.slow
 def test_both_know_of_each_other(locks):
     alongside = HOLD.replace("Turn()", "Turn(alongside=True)")
-    with only_one_here(Turn(), True, print):
-        assert beside() == []
+    with hold_machine(Turn(), True, print):
+        assert list_other_processes() == []
         with another(alongside) as one, another(alongside) as two:
-            assert beside() == sorted([one.pid, two.pid])
-        assert beside() == []
+            assert list_other_processes() == sorted([one.pid, two.pid])
+        assert list_other_processes() == []
         with another(alongside) as one:
-            assert beside() == [one.pid]
+            assert list_other_processes() == [one.pid]
     with another(alongside):
-        assert beside() == [], "who holds no lock measures elsewhere"
+        assert list_other_processes() == [], "who holds no lock measures elsewhere"
 
 
 @pytest.fixture
@@ -131,10 +131,10 @@ def test_a_host_of_a_lab_takes_the_lock_of_its_machine(on_a_host, monkeypatch):
     with another() as process:
         monkeypatch.delenv("IOSONDE_LOCK_DIR")
         refused = raises("concurrent-measurement", process=f"process {process.pid}")
-        with refused, only_one_here(Turn(), True, print):
+        with refused, hold_machine(Turn(), True, print):
             pass
-        with only_one_here(Turn(alongside=True), True, print):
-            assert beside() == [process.pid]
+        with hold_machine(Turn(alongside=True), True, print):
+            assert list_other_processes() == [process.pid]
 
 
 def test_its_processes_are_numbered_as_the_machine_does(on_a_host, monkeypatch):
@@ -143,14 +143,14 @@ def test_its_processes_are_numbered_as_the_machine_does(on_a_host, monkeypatch):
     proc.mkdir()
     (proc / "self").symlink_to("4711")
     file = (on_a_host / held.LOCK / "iosonde-measuring.lock").absolute()
-    with only_one_here(Turn(), True, print):
+    with hold_machine(Turn(), True, print):
         place = os.stat(file)
         listed = "{}: FLOCK  ADVISORY  WRITE {} {:02x}:{:02x}:{} 0 EOF\n"
         where = (os.major(place.st_dev), os.minor(place.st_dev), place.st_ino)
         (proc / "locks").write_text("".join(listed.format(n, pid, *where) for n, pid in enumerate((4711, 12))))
-        assert beside() == [12], "a process of another name space is seen, and ours is not taken for one"
+        assert list_other_processes() == [12], "a process of another name space is seen, and ours is not taken for one"
         monkeypatch.setenv("IOSONDE_TURN_OF", "12")
-        assert beside() == [], "nor the one that started us"
+        assert list_other_processes() == [], "nor the one that started us"
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_what_a_campaign_starts_in_its_labs_takes_no_lock_and_sees_the_others(lo
     inner = HOLD.replace("sys.stdin", "print(*beside(), flush=True); sys.stdin").replace(
         "import Turn", "import beside, Turn"
     )
-    with only_one_here(Turn(), True, print), another(HOLD.replace("Turn()", "Turn(alongside=True)")) as other:
+    with hold_machine(Turn(), True, print), another(HOLD.replace("Turn()", "Turn(alongside=True)")) as other:
         for name, value in passed_on().items():
             monkeypatch.setenv(name, value)
         with another(inner) as process:
@@ -173,7 +173,7 @@ def test_a_campaign_of_labs_that_is_killed_frees_the_machine(locks):
         assert process.stdout.readline() == "started\n"
         process.kill()
         process.wait()
-        with only_one_here(Turn(), True, print):
+        with hold_machine(Turn(), True, print):
             pass
 
 
@@ -193,13 +193,13 @@ def test_a_file_of_somebody_else_is_locked_all_the_same(locks, monkeypatch):
 
     (locks / "iosonde-measuring.lock").touch()
     monkeypatch.setattr(os, "open", only_to_read)
-    with only_one_here(Turn(), True, print), pytest.raises(InputError), only_one_here(Turn(), True, print):
+    with hold_machine(Turn(), True, print), pytest.raises(InputError), hold_machine(Turn(), True, print):
         pass
 
 
 def test_no_link_is_followed(locks, tmp_path):
     (locks / "iosonde-measuring.lock").symlink_to(tmp_path / "elsewhere")
-    with raises("lock-unavailable"), only_one_here(Turn(), True, print):
+    with raises("lock-unavailable"), hold_machine(Turn(), True, print):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
@@ -208,17 +208,17 @@ def test_without_a_place_for_locks_it_is_measured_and_said(monkeypatch, tmp_path
     monkeypatch.delenv("IOSONDE_LOCK_DIR")
     monkeypatch.setattr("iosonde.campaign.turn._PLACES", (str(tmp_path / "missing"),))
     said = []
-    with only_one_here(Turn(), True, said.append):
+    with hold_machine(Turn(), True, said.append):
         assert_problem(said[0], "lock-unavailable", path=tmp_path / "missing" / "iosonde-measuring.lock")
 
 
 def test_ranks_on_other_machines_hold_none_but_a_shared_one(monkeypatch, locks):
-    with only_one_here(Turn(), False, print):
+    with hold_machine(Turn(), False, print):
         assert list(locks.iterdir()), "a directory that was named is for all machines"
     (locks / "iosonde-measuring.lock").unlink()
     monkeypatch.delenv("IOSONDE_LOCK_DIR")
     monkeypatch.setattr("iosonde.campaign.turn._PLACES", (str(locks),))
-    with only_one_here(Turn(), False, print):
+    with hold_machine(Turn(), False, print):
         assert not list(locks.iterdir())
 
 

@@ -95,7 +95,7 @@ def campaigned(tmp_path, level: str, **more) -> list[StoredRun]:
 @pytest.mark.slow
 def test_a_campaign_keeps_what_it_found_before_it_set_anything(tmp_path):
     runs = campaigned(tmp_path, "b\n")
-    assert all(one.found == {"mode": "b"} for one in runs), "what cannot be read yet is left out"
+    assert all(one.initial_levels == {"mode": "b"} for one in runs), "what cannot be read yet is left out"
 
 
 def two_options(seed: int, faster: float, noise: float):

@@ -213,8 +213,8 @@ today:
 )
 def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_path, redundancy, clients, servers, disks):
     from iosonde.answers.bound.answer import bound
-    from iosonde.answers.bound.inputs import Said, read
-    from iosonde.data.asked import Asked
+    from iosonde.answers.bound.inputs import SystemDescription, read
+    from iosonde.data.asked import ResponseQuery
 
     path = tmp_path / "cluster.yaml"
     path.write_text(CLUSTER + "".join(f"  {word}\n" for word in redundancy.split(", ") if word))
@@ -222,7 +222,7 @@ def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_pat
     assert terms == pytest.approx({"network_clients": clients, "network_servers": servers, "disks": disks})
     told = {"clients": 4, "servers": 2, "disks": 8, "network": "100MB/s", "disk": "60MB/s"}
     told |= dict(word.split(": ") for word in redundancy.split(", ") if word)
-    made = bound(None, read(Said(cluster=told), None, 0.95), Asked())
+    made = bound(None, read(SystemDescription(cluster=told), None, 0.95), ResponseQuery())
     assert {t.name: t.bytes_per_s / 1e6 for t in made.alone.terms} == pytest.approx(terms)
 
 

@@ -165,7 +165,7 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
 
 
 def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch, capsys):
-    monkeypatch.setattr(_csv, "_rows", None)
+    monkeypatch.setattr(_csv, "_read_rows", None)
     monkeypatch.setattr(output, "_LARGE_BYTES", 10**6)
     path = csv('"a",fs\n' + "1.5,nfs\n" * 200_000)  # as those write it who quote the names alone
     table = open_data(path).table

@@ -142,9 +142,9 @@ def test_a_launchers_variables_that_were_not_there_before_do_not_reach_a_job():
     old = dict(os.environ)
     try:
         os.environ.update(before)
-        found = command._environment(asked)
+        found = command._build_environment(asked)
         assert {name for name in before if name in found} == {"SLURM_JOB_ID", "X"}
-        assert "SLURM_STEP_ID" in command._environment(command.ShellCommand("env"))
+        assert "SLURM_STEP_ID" in command._build_environment(command.ShellCommand("env"))
     finally:
         os.environ.clear()
         os.environ.update(old)

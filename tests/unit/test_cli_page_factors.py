@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.report.figures.importance import Bar, Importance, importance_figure, share_parts
 from iosonde.report.figures.tree import TreeDrawing, is_cut, tree_figure
 from iosonde.report.figures.unseen import curve_figure
-from iosonde.report.page.figures import _curve
+from iosonde.report.page.figures import _build_curve
 
 OPTIONS = influences.InfluenceOptions(0.95)
 
@@ -51,7 +51,7 @@ def test_the_model_is_judged_beside_the_mean_and_the_noise(one):
 def test_a_model_that_few_rows_mislead_far_leaves_the_rest_of_its_curve_readable(one, first, scale):
     curve = (LearningPoint(27, first, 64.0), LearningPoint(54, 55.0, 64.0), LearningPoint(108, None, 63.0))
     judged = dataclasses.replace(one.judged, curve=curve)
-    drawn = curve_figure(_curve(one, judged)).spec["layer"][0]["encoding"]
+    drawn = curve_figure(_build_curve(one, judged)).spec["layer"][0]["encoding"]
     assert drawn["y"]["scale"]["type"] == scale and drawn["x"]["scale"]["type"] == "log"
 
 

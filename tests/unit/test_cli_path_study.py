@@ -47,7 +47,7 @@ def test_a_study_of_a_machine_needs_no_target_and_keeps_the_truth(tmp_path):
     assert done.exit_code == 0, done.output
     store = Store.open(tmp_path / "s")
     one = store.run(store.run_ids()[0], operations=True)
-    assert set(truth.of_operations(one.raw, one.operations)) <= {"held", "granted", "contended"}
+    assert set(truth.classify_operations(one.raw, one.operations)) <= {"held", "granted", "contended"}
     said = CliRunner().invoke(time_model, [str(tmp_path / "s"), "--json"], catch_exceptions=False)
     [study] = json.loads(said.stdout)["studies"]
     assert [row["pattern"] for row in study["patterns"]] == ["C-off0-seq W W"]

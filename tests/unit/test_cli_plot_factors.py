@@ -14,7 +14,7 @@ from iosonde.answers.plot import factors
 from iosonde.cli.commands.plot import command
 from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.report.figures.factors import factor_figure, factors_figure
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import TermFactor
@@ -43,7 +43,7 @@ def runs(tmp_path_factory):
 
 def panels(data, responses, on, together=False):
     """What the figure is given."""
-    made = factors.panels(open_data(data), Asked(tuple(responses), tuple(on)), together)
+    made = factors.panels(open_data(data), ResponseQuery(tuple(responses), tuple(on)), together)
     return made.items, made.columns
 
 

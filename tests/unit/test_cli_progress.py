@@ -18,24 +18,24 @@ def beats(phase, *done):
 
 def test_the_rate_is_of_all_ranks_of_the_phase_over_the_last_seconds():
     now = RateNow()
-    assert now.of("write", beats("write", 0, 0), 100.0) is None
-    assert now.of("write", [*beats("write", 100, 300), *beats("read", 9, 9)], 101.0) == pytest.approx(400)
-    assert now.of("write", beats("write", 100, 300), 103.0) == pytest.approx(400 / 3)
-    assert now.of("write", beats("write", 100, 300), 106.0) is None  # nothing for five seconds
-    assert now.of("write", beats("write", 150, 350), 107.0) == pytest.approx(100 / 6)
+    assert now.compute_rate("write", beats("write", 0, 0), 100.0) is None
+    assert now.compute_rate("write", [*beats("write", 100, 300), *beats("read", 9, 9)], 101.0) == pytest.approx(400)
+    assert now.compute_rate("write", beats("write", 100, 300), 103.0) == pytest.approx(400 / 3)
+    assert now.compute_rate("write", beats("write", 100, 300), 106.0) is None  # nothing for five seconds
+    assert now.compute_rate("write", beats("write", 150, 350), 107.0) == pytest.approx(100 / 6)
 
 
 def test_another_phase_or_another_trial_begins_anew():
     now = RateNow()
-    now.of("write", beats("write", 500), 100.0)
-    assert now.of("read", beats("read", 900), 101.0) is None
-    assert now.of("read", beats("read", 10), 102.0) is None
-    assert now.of("read", beats("read", 30), 103.0) == pytest.approx(20)
+    now.compute_rate("write", beats("write", 500), 100.0)
+    assert now.compute_rate("read", beats("read", 900), 101.0) is None
+    assert now.compute_rate("read", beats("read", 10), 102.0) is None
+    assert now.compute_rate("read", beats("read", 30), 103.0) == pytest.approx(20)
 
 
 def test_a_command_whose_operations_nobody_sees_has_none():
     now = RateNow()
-    assert [now.of("ior", beats("ior", 0, 0), at) for at in (1.0, 2.0, 3.0)] == [None, None, None]
+    assert [now.compute_rate("ior", beats("ior", 0, 0), at) for at in (1.0, 2.0, 3.0)] == [None, None, None]
 
 
 def test_the_line_says_the_rate(monkeypatch, capsys):

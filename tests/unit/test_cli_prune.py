@@ -14,7 +14,7 @@ import here
 import history_sample
 from iosonde.answers.store_prune import prune_store
 from iosonde.store import Store, files, prune
-from iosonde.store.lock import only_one
+from iosonde.store.lock import lock_experiment
 from messages import raises
 
 
@@ -71,7 +71,7 @@ def test_old_is_what_was_measured_long_ago(store):
 
 
 def test_one_that_is_measured_stays(store):
-    with only_one(store.path, "nightly-20260701"), raises("experiment-locked"):
+    with lock_experiment(store.path, "nightly-20260701"), raises("experiment-locked"):
         prune.remove(store, "nightly-20260701", ["nightly-20260701-0000"])
     assert "nightly-20260701-0000" in store.run_ids()
 
@@ -114,7 +114,7 @@ def test_a_store_that_may_not_be_written_says_so(store, monkeypatch):
 @pytest.mark.parametrize("place", ["runs", "experiments"])
 def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch, place):
     """Killed before files of runs are removed, or between the last run and its experiment."""
-    name, unlink = "nightly-20260701", prune._unlink
+    name, unlink = "nightly-20260701", prune._remove_file
 
     def kill(_, path, place=place):
         if path.parent.name in (place, "runs"):
@@ -124,7 +124,7 @@ def test_the_same_command_removes_what_a_killed_one_left(store, monkeypatch, pla
     pid = os.fork()
     if not pid:
         monkeypatch.setattr(files, "remove_tree", kill)
-        monkeypatch.setattr(prune, "_unlink", kill)
+        monkeypatch.setattr(prune, "_remove_file", kill)
         prune.remove(store, name, store.run_ids(name))
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL

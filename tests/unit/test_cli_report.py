@@ -19,7 +19,7 @@ from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.store import Store
 
 MISSING = "rank 1 died"
@@ -57,7 +57,7 @@ def run(command, *words):
 
 def page_at(path, experiment=None, where=()):
     source, chosen = open_chosen(str(path), experiment, where)
-    return page_of_store(source, chosen, Asked(), ["iosonde", "report"])
+    return page_of_store(source, chosen, ResponseQuery(), ["iosonde", "report"])
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):

@@ -198,7 +198,7 @@ def test_a_headline_over_many_factors_names_no_levels():
 
     def made(**by):
         cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
-        return overview._overview(checks.Subject(cells, 0.95, table=table_of({"y": [1.0]})), [*by, "n"], [])
+        return overview._build_overview(checks.Subject(cells, 0.95, table=table_of({"y": [1.0]})), [*by, "n"], [])
 
     assert "over 2 settings" in _headline(made(a=1, b=2), "y", "f.csv")
     assert "at a=1, n=1" in _headline(made(a=1), "y", "f.csv")

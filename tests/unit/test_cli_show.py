@@ -292,7 +292,7 @@ def test_tags_notes_merge_and_redact(store: Store, tmp_path: Path) -> None:
         assert re.findall(r"\d+", text) == numbers
     done = invoke(store_command.command, "redact", store.path, tmp_path / "copy", "--also", "alice", "--json")
     assert json.loads(done.stdout)["replaced"] == {"host": 1, "name": 1}
-    assert Store.open(tmp_path / "copy").notes.of("e-1-0")["notes"][0]["text"] == "name-1"
+    assert Store.open(tmp_path / "copy").notes.read_notes("e-1-0")["notes"][0]["text"] == "name-1"
 
 
 def test_every_code_of_a_store_has_a_page() -> None:

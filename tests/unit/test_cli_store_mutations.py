@@ -37,7 +37,7 @@ def content(path: Path) -> Any:
     store = Store.open(path)
     runs = store.runs()
     return (
-        runs, store.experiments(), store.results().to_pylist(), [store.notes.of(run["id"]) for run in runs],
+        runs, store.experiments(), store.results().to_pylist(), [store.notes.read_notes(run["id"]) for run in runs],
         [store.operations(run["id"]).tolist() for run in runs], [store.run(run["id"]).raw for run in runs],
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
-from iosonde.data.asked import Asked  # noqa: E402
+from iosonde.data.asked import ResponseQuery  # noqa: E402
 from iosonde.data.source import open_data  # noqa: E402
 from iosonde.report.text import summary as summary_text  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
@@ -155,7 +155,7 @@ def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
 
 
 def test_a_percentile_that_no_operation_tells_and_a_factor_that_none_has_are_no_columns(measured):
-    told = summary_of(open_data(measured), Asked())
+    told = summary_of(open_data(measured), ResponseQuery())
     unknown = [
         replace(item, by={**item.by, "x": None},
                 duration=replace(item.duration, value=None) if item.percentile > 0.9 else item.duration)

@@ -8,13 +8,13 @@ import pytest
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, with_code
 
 
 def compared(columns: dict, **sides) -> Comparisons:
-    return compare(open_data(table_of(columns)), Asked(("after",)), Sides(("a", "b"), "v", **sides))
+    return compare(open_data(table_of(columns)), ResponseQuery(("after",)), Sides(("a", "b"), "v", **sides))
 
 
 def lord(seed: int = 1, shift: float = 20.0, whole: bool = False, n: int = 15) -> dict:

@@ -13,7 +13,7 @@ from scipy import stats
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.compare import EQUAL
@@ -25,7 +25,7 @@ def compared(a, b, name="time") -> Comparisons:
     order = np.random.default_rng(0).permutation(len(a) + len(b))
     sides = np.array(["a"] * len(a) + ["b"] * len(b))[order].tolist()
     table = table_of({"v": sides, name: np.concatenate([a, b])[order].tolist()})
-    return compare(open_data(table), Asked((name,)), Sides(("a", "b"), "v"))
+    return compare(open_data(table), ResponseQuery((name,)), Sides(("a", "b"), "v"))
 
 
 def times(seed: int, mean: float = 10.0, n: int = 10, missing: int = 0):

@@ -11,7 +11,7 @@ from scipy import stats
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.order_effect import OrderedTrials, order_effect
@@ -23,7 +23,7 @@ def compared(y, more: dict | None = None, order=None) -> Comparisons:
     data = {"v": ["a"] * half + ["b"] * half, "y": [float(value) for value in y], **(more or {})}
     if order is not None:
         data = {name: [values[place] for place in order] for name, values in data.items()}
-    return compare(open_data(table_of(data)), Asked(("y",)), Sides(("a", "b"), "v"))
+    return compare(open_data(table_of(data)), ResponseQuery(("y",)), Sides(("a", "b"), "v"))
 
 
 def drifting(seed: int, n: int = 10, noise: float = 1.0, slope: float = -0.8):
@@ -45,7 +45,7 @@ def test_a_drift_that_explains_the_difference_leaves_it_open(more):
         assert claim.state is VerdictState.INCONCLUSIVE and claim.direction is None
         assert_problem(item.overridden.why, "drift")
         assert item.overridden.why in item.sentence
-        assert item.comparison.n_more is None and item.said == "inconclusive"
+        assert item.comparison.n_more is None and item.verdict_word == "inconclusive"
 
 
 def test_a_step_between_the_sides_stays_a_difference_with_its_doubt():

@@ -8,7 +8,7 @@ import pytest
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 
 
@@ -22,7 +22,7 @@ def nodes_measured_again(rng: np.random.Generator, change: float = 1.0, chosen: 
 
 
 def compared(columns: dict, levels=("first", "second")) -> Comparisons:
-    return compare(open_data(table_of(columns)), Asked(("y",)), Sides(levels, "round", pair=("node",)))
+    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(levels, "round", pair=("node",)))
 
 
 @pytest.mark.parametrize("levels", [("first", "second"), ("second", "first")])
@@ -61,5 +61,5 @@ def test_two_tables_are_asked_alike():
     columns = nodes_measured_again(np.random.default_rng(5))
     tables = [{name: columns[name][part] for name in ("node", "y")} for part in (slice(60), slice(60, None))]
     first, second = (open_data(table_of(table)) for table in tables)
-    (claim,) = compare(first, Asked(("y",)), Sides(other=second, pair=("node",))).verdicts
+    (claim,) = compare(first, ResponseQuery(("y",)), Sides(other=second, pair=("node",))).verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and "selected" in claim.doubts

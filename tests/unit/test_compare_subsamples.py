@@ -8,13 +8,13 @@ import pytest
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem
 
 
 def compared(columns: dict, **sides) -> Comparisons:
-    return compare(open_data(table_of(columns)), Asked(("y",)), Sides(group="v", **sides))
+    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(group="v", **sides))
 
 
 def ranks_of_trials(seed: int, trials: int = 3, ranks: int = 8, between: float = 8.0, b: float = 0.0) -> dict:
@@ -84,7 +84,7 @@ def test_two_tables_are_averaged_alike(tmp_path):
         data = ranks_of_trials(ord(name))
         lines = [f"{t},{r},{y}" for t, r, y in zip(data["trial"], data["rank"], data["y"], strict=True)][:24]
         (tmp_path / f"{name}.csv").write_text("trial,rank,y\n" + "\n".join(lines) + "\n")
-    made = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
+    made = compare(open_data(tmp_path / "a.csv"), ResponseQuery(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
     assert made.items[0].comparison.a.side.n == 3 and [text for text in made.warnings if "rank" in text]
 
 
@@ -94,7 +94,7 @@ def test_two_tables_of_which_one_holds_ranks_of_unknown_trials(tmp_path):
     (tmp_path / "a.csv").write_text("y\n" + "\n".join(str(500 + y) for y in data["y"][24:]) + "\n")
     lines = [f"{data['rank'][place]},{data['y'][place]}" for place in order]
     (tmp_path / "b.csv").write_text("rank,y\n" + "\n".join(lines) + "\n")
-    answer = compare(open_data(tmp_path / "a.csv"), Asked(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
+    answer = compare(open_data(tmp_path / "a.csv"), ResponseQuery(("y",)), Sides(other=open_data(tmp_path / "b.csv")))
     (claim,) = answer.verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and "subsamples" in claim.doubts
 
@@ -110,7 +110,7 @@ def test_a_column_of_trials_that_is_held_is_not_averaged():
 def test_columns_of_a_wide_table_are_averaged_too(response):
     data = ranks_of_trials(11, trials=4)
     wide = {"trial": data["trial"][:32], "rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
-    answer = compare(open_data(table_of(wide)), Asked(response), Sides())
+    answer = compare(open_data(table_of(wide)), ResponseQuery(response), Sides())
     (item,) = answer.items
     assert item.comparison.a.values == pytest.approx(np.reshape(wide["old"], (4, 8)).mean(axis=1))
     assert item.comparison.b.side.n == 4 and [text for text in answer.warnings if "rank" in text]
@@ -121,5 +121,5 @@ def test_columns_of_ranks_of_unknown_trials_say_nothing():
     order = np.argsort(data["rank"][:32], kind="stable")
     wide = {"rank": data["rank"][:32], "old": data["y"][:32], "new": data["y"][32:]}
     wide = {name: [cells[place] for place in order] for name, cells in wide.items()}
-    (claim,) = compare(open_data(table_of(wide)), Asked(("old", "new")), Sides()).verdicts
+    (claim,) = compare(open_data(table_of(wide)), ResponseQuery(("old", "new")), Sides()).verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("subsamples",)

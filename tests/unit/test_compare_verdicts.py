@@ -11,7 +11,7 @@ import compare_sample
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 from iosonde.report.text.compare_markdown import markdown
@@ -19,7 +19,7 @@ from iosonde.report.text.compare_markdown import markdown
 
 def compared(columns: dict, **sides) -> Comparisons:
     group = sides.pop("group", "v")
-    return compare(open_data(table_of(columns)), Asked(("y",)), Sides(group=group, **sides))
+    return compare(open_data(table_of(columns)), ResponseQuery(("y",)), Sides(group=group, **sides))
 
 
 def two_sides(b: float, n: int = 8, noise: float = 0.02, seed: int = 1) -> dict:
@@ -53,7 +53,7 @@ def test_a_column_that_goes_with_the_sides_is_not_separable_from_them():
     assert claim.state is VerdictState.NOT_SEPARABLE and claim.direction is Direction.UP
     assert claim.doubts == ("goes-together",)
     (item,) = made.items
-    assert "host" in item.sentence and "host" in item.said and item.overridden.why == "host"
+    assert "host" in item.sentence and "host" in item.verdict_word and item.overridden.why == "host"
     assert item.sentence in " ".join(lines(made)).replace("  ", " ")
     assert any("| more ! |" in line for line in markdown(made))
 
@@ -88,7 +88,7 @@ def test_a_cell_with_one_trial_is_not_tested():
 
 def test_two_stores_and_their_geometric_mean(tmp_path):
     compare_sample.main(str(tmp_path / "old"), str(tmp_path / "new"))
-    made = compare(open_data(tmp_path / "old"), Asked(()), Sides(other=open_data(tmp_path / "new")))
+    made = compare(open_data(tmp_path / "old"), ResponseQuery(()), Sides(other=open_data(tmp_path / "new")))
     *single, mean = made.verdicts
     assert len(single) == 4 and {claim.state for claim in made.verdicts} == {VerdictState.DIFFERENT}
     assert {claim.family for claim in single} == {4} and {claim.claim for claim in single} == {"nodes=1", "nodes=2"}
@@ -102,7 +102,7 @@ def test_neither_of_two_columns_that_go_together_is_said_to_be_the_reason():
     table["host"] = ["h1" if v == "a" else "h2" for v in table["v"]]
     rates = {"read bandwidth": table.pop("y")}
     rates["write bandwidth"] = [2 * rate for rate in rates["read bandwidth"]]
-    answer = compare(open_data(table_of({**table, **rates})), Asked(tuple(rates)), Sides(group="v"))
+    answer = compare(open_data(table_of({**table, **rates})), ResponseQuery(tuple(rates)), Sides(group="v"))
     (mean,) = answer.overall
     assert {claim.state for claim in answer.verdicts} == {VerdictState.NOT_SEPARABLE}
     for sentence in (mean.sentence, *(item.sentence for item in answer.items)):

@@ -56,7 +56,7 @@ def test_a_server_is_known_by_its_address_and_an_address_is_never_shortened(clus
 
 def test_what_is_kept_with_a_run_is_read_back(cluster):
     atom = cluster("head: login\nio[1-2]: {role: [server, tape], disks: 2, memory: 8GiB}")
-    assert ClusterNodes.of_json(atom.to_json()).nodes == atom.nodes
+    assert ClusterNodes.from_json(atom.to_json()).nodes == atom.nodes
     assert atom.nodes[1] == ClusterNode("io1", ("server", "tape"), 2, 8 << 30)
 
 

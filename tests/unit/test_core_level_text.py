@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.core.column_units import titled
 from iosonde.core.factor_levels import levels_of
-from iosonde.core.level_text import level_shown, setting_text
+from iosonde.core.level_text import format_level, setting_text
 from iosonde.core.table import column_of
 from iosonde.core.units import typed_sizes
 
@@ -38,10 +38,10 @@ def test_the_unit_of_levels_is_that_of_the_name_or_of_what_was_typed():
 
 
 def test_a_level_as_it_is_read():
-    assert [level_shown(one, "bytes") for one in (4096, "4k", "4096", 2**20, None, "auto")] == [
+    assert [format_level(one, "bytes") for one in (4096, "4k", "4096", 2**20, None, "auto")] == [
         "4 KiB", "4 KiB", "4 KiB", "1 MiB", "(missing)", "auto"
     ]  # fmt: skip
-    assert level_shown("4k") == "4k"
+    assert format_level("4k") == "4k"
     assert setting_text({"size (bytes)": 4096, "n": 2}, {"size (bytes)": "bytes"}) == "size=4 KiB, n=2"
 
 

@@ -17,7 +17,7 @@ NO_OUTPUT = {"core/program_output.py", "measure/load_program.py"}
 
 
 def test_code_output_and_input() -> None:
-    done = run_program(["sh", "-c", "cat; echo $X >&2; exit 3"], 10, given="hé\n", environment={"X": "oh"})
+    done = run_program(["sh", "-c", "cat; echo $X >&2; exit 3"], 10, stdin_text="hé\n", environment={"X": "oh"})
     assert (done.returncode, done.stdout, done.stderr) == (3, "hé\n", "oh\n")
     assert run_program(["cat"], 10).stdout == ""
 

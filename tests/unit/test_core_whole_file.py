@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.core.whole_file import replace_file, whole_file
+from iosonde.core.whole_file import replace_file, write_atomically
 from messages import raises
 
 
@@ -18,7 +18,7 @@ def test_what_ends_half_way_leaves_what_was_there_and_nothing_beside_it(tmp_path
     path = tmp_path / "page.html"
     if before is not None:
         path.write_bytes(before)
-    with pytest.raises(InputError if isinstance(error, OSError) else type(error)), whole_file(path) as file:
+    with pytest.raises(InputError if isinstance(error, OSError) else type(error)), write_atomically(path) as file:
         file.write(b"half")
         file.flush()
         raise error
@@ -57,7 +57,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
 def test_the_next_one_removes_what_a_killed_one_left(tmp_path, name):
     pid = os.fork()
     if not pid:
-        with whole_file(tmp_path / name):
+        with write_atomically(tmp_path / name):
             os.kill(os.getpid(), signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
     assert len(list(tmp_path.iterdir())) == 1
@@ -69,11 +69,11 @@ def test_files_of_others_and_of_a_live_process_stay(tmp_path):
     """Two write one file at once, and names begin alike."""
     pid = os.fork()
     if not pid:
-        with whole_file(tmp_path / "out-a"):
+        with write_atomically(tmp_path / "out-a"):
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(pid, 0)
     (tmp_path / ".out-mine").touch()
-    with whole_file(tmp_path / "out") as first, whole_file(tmp_path / "out") as last:
+    with write_atomically(tmp_path / "out") as first, write_atomically(tmp_path / "out") as last:
         first.write(b"first")
         last.write(b"last")
     assert (tmp_path / "out").read_bytes() == b"first"

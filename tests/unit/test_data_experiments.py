@@ -13,7 +13,7 @@ import iosonde
 from iosonde.answers.page.experiment import choose
 from iosonde.cli.group import cli
 from iosonde.core.types import Experiment, Factor, Observation
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
@@ -216,6 +216,6 @@ def test_experiments_of_one_name_are_told_apart_by_their_id(tmp_path):
 @pytest.mark.parametrize(("label", "names"), [(None, ["nodes", "experiment"]), ("fs", ["nodes", "fs"])])
 def test_factors_that_are_asked_for_keep_experiments_apart(tmp_path, label, names):
     """Of the same cell in three experiments the experiment is a factor, too, unless a named one differs in each."""
-    asked = Asked(on=("nodes", label) if label else ("nodes",))
+    asked = ResponseQuery(on=("nodes", label) if label else ("nodes",))
     for response in responses(open_data(stored(tmp_path / "s", label)), asked):
         assert [factor.name for factor in response.factors] == names

@@ -19,8 +19,8 @@ from iosonde.answers.validate import validate
 from iosonde.cli.commands import check, rank, summary
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
-from iosonde.data.asked import Asked
-from iosonde.data.responses import one_response, responses
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import choose_response, responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
@@ -41,8 +41,16 @@ def stored(path: Path, runs: list[Run], *declared: str, experiment: str = "e") -
 def trial(number: int, value: float, experiment: str = "e", facts=None, repetitions=1, **factors) -> Run:
     """One run of one metric; ``repetitions`` are the tool's own iterations, each a little faster."""
     rows = [Observation("write", "bandwidth_last_done", value + i, "bytes/s", None, i) for i in range(repetitions)]
-    return Run(f"{experiment}-{number:04d}", experiment, "test", f"2026-11-22T10:{number:02d}:00Z", 1.0,
-               {"nodes": 1, **factors, "repetition": 0, "block": 0}, rows, facts=facts or {})  # fmt: skip
+    return Run(
+        f"{experiment}-{number:04d}",
+        experiment,
+        "test",
+        f"2026-11-22T10:{number:02d}:00Z",
+        1.0,
+        {"nodes": 1, **factors, "repetition": 0, "block": 0},
+        rows,
+        facts=facts or {},
+    )
 
 
 def test_a_value_that_is_no_number_is_named_by_its_run_and_metric(tmp_path):
@@ -55,7 +63,7 @@ def test_a_value_that_is_no_number_is_named_by_its_run_and_metric(tmp_path):
 
 
 def overview(place: str, **asked):
-    return store_overview(open_data(place), Asked(**asked), {})
+    return store_overview(open_data(place), ResponseQuery(**asked), {})
 
 
 def test_settings_that_were_each_tried_once_are_four_cells_and_no_repetitions(tmp_path):
@@ -78,7 +86,7 @@ def fraction() -> list[Run]:
 
 def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
     place = stored(tmp_path / "s", fraction(), "nodes", "a", "b", "c", "d")
-    assert [factor.name for factor in responses(open_data(place), Asked())[0].factors] == ["a", "b", "c", "d"]
+    assert [factor.name for factor in responses(open_data(place), ResponseQuery())[0].factors] == ["a", "b", "c", "d"]
     made = json.loads(CliRunner().invoke(rank.command, [place, "--json"]).stdout)["rankings"][0]
     first = made["factors"][0]
     assert first["name"] == "d" and first["s1"] > 0.9
@@ -86,7 +94,7 @@ def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
 
 def test_factors_that_always_change_together_are_one_and_the_other_is_named(tmp_path):
     runs = [trial(i, 100.0 + i, x=i % 2, y=2 * (i % 2)) for i in range(8)]
-    (one,) = responses(open_data(stored(tmp_path / "s", runs, "x", "y")), Asked())
+    (one,) = responses(open_data(stored(tmp_path / "s", runs, "x", "y")), ResponseQuery())
     assert [factor.name for factor in one.factors] == ["x"] and dict(one.confounded) == {"y": "x"}
 
 
@@ -99,8 +107,10 @@ def hypercube(path: Path) -> str:
 
 def test_models_of_a_latin_hypercube_are_on_all_that_its_experiment_declares(tmp_path):
     source = open_data(hypercube(tmp_path / "s"))
-    assert [factor.name for factor in responses(source, Asked())[0].factors] == ["x"], "as cells the two are one"
-    asked = Asked(("write",))
+    assert [factor.name for factor in responses(source, ResponseQuery())[0].factors] == ["x"], (
+        "as cells the two are one"
+    )
+    asked = ResponseQuery(("write",))
     made = regress(source, asked).regression
     assert made.fit.names[1:] == ("x", "y") and made.fit.r2 > 0.99
     assert [one.name for one in fit(source, asked, Learning(("linear",))).examples.features] == ["x", "y"]
@@ -115,7 +125,7 @@ def test_what_is_advised_for_is_described_by_all_that_is_declared(tmp_path):
         for i, y in enumerate(order)
         for h in (0, 1)
     ]
-    made = advise(open_data(stored(tmp_path / "s", runs, "x", "y", "h")), Asked(("write",)), Advising(("h",)))
+    made = advise(open_data(stored(tmp_path / "s", runs, "x", "y", "h")), ResponseQuery(("write",)), Advising(("h",)))
     assert [feature.name for feature in made.advice.instances.features] == ["x", "y"]
 
 
@@ -127,25 +137,25 @@ def several(number: int, *metrics: str) -> Run:
 def test_an_operation_with_several_metrics_stands_for_its_headline(tmp_path):
     metrics = ("latency_mean", "rate_last_done", "bandwidth_last_done", "bandwidth_first_done")
     source = open_data(stored(tmp_path / "s", [several(i, *metrics) for i in range(8)], "x"))
-    one = one_response(source, Asked(("write",)))
+    one = choose_response(source, ResponseQuery(("write",)))
     assert one.title == "write bandwidth_last_done"
     assert_problem(one.warnings[0], "headline-metric", others="latency_mean, rate_last_done")
-    assert one_response(source, Asked(("write",), clock="first_done")).title == "write bandwidth_first_done"
-    assert one_response(source, Asked(("write rate_last_done",))).warnings == ()
-    assert one_response(source, Asked(("log(write)",))).values[0] == pytest.approx(math.log(102.0))
+    assert choose_response(source, ResponseQuery(("write",), clock="first_done")).title == "write bandwidth_first_done"
+    assert choose_response(source, ResponseQuery(("write rate_last_done",))).warnings == ()
+    assert choose_response(source, ResponseQuery(("log(write)",))).values[0] == pytest.approx(math.log(102.0))
 
 
 def test_metrics_none_of_which_is_a_headline_are_a_choice(tmp_path):
     source = open_data(stored(tmp_path / "s", [several(i, "latency_mean", "open_time") for i in range(8)], "x"))
     with raises("ambiguous-response", n_responses=2, responses="'write latency_mean', 'write open_time'"):
-        one_response(source, Asked(("write",)))
+        choose_response(source, ResponseQuery(("write",)))
 
 
 def test_value_is_that_of_the_clock(tmp_path):
     metrics = ("bandwidth_last_done", "bandwidth_first_done")
     source = open_data(stored(tmp_path / "s", [several(i, *metrics) for i in range(8)], "x"))
-    assert one_response(source, Asked(("value",), clock="first_done")).values[0] == 101.0
-    assert one_response(source, Asked(("value",))).values[0] == 100.0
+    assert choose_response(source, ResponseQuery(("value",), clock="first_done")).values[0] == 101.0
+    assert choose_response(source, ResponseQuery(("value",))).values[0] == 100.0
 
 
 def place_facts(target: str, kind: str) -> dict:
@@ -172,12 +182,14 @@ def test_the_structure_of_the_file_system_is_a_column_to_choose_and_group_by_and
     kinds = ["xfs", "nfs4", "lustre", "fuse.glusterfs"]
     runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/a", kinds[i % 4])) for i in range(12)]
     place = stored(tmp_path / "s", runs, "nodes")
-    assert open_data(place).known.names == ["filesystem"]
+    assert open_data(place).varying_factors.names == ["filesystem"]
     assert len(open_data(place, ["structure=parallel"]).trials().rows) == 6
     done = CliRunner().invoke(summary.command, [place, "--by", "structure", "--json"])
     assert [(one["by"]["structure"], one["n"]) for one in json.loads(done.stdout)["groups"]] == [
-        ("local", 3), ("client/server", 3), ("parallel", 6),
-    ]  # fmt: skip
+        ("local", 3),
+        ("client/server", 3),
+        ("parallel", 6),
+    ]
 
 
 def test_a_place_that_is_the_same_in_all_trials_says_so(tmp_path):
@@ -193,13 +205,15 @@ def test_a_place_that_is_the_same_in_all_trials_says_so(tmp_path):
 
 def test_what_a_lab_was_to_bring_up_stands_for_what_the_nodes_saw(tmp_path):
     kinds = {"glusterfs": "fuse.glusterfs", "nfs": "fuse.nfs", "sshfs": "fuse.sshfs"}
-    runs = [trial(i, 100.0 + i, facts=place_facts("/mnt/lab", kinds[name]), file_system=name)
-            for i, name in enumerate([*kinds] * 2)]  # fmt: skip
+    runs = [
+        trial(i, 100.0 + i, facts=place_facts("/mnt/lab", kinds[name]), file_system=name)
+        for i, name in enumerate([*kinds] * 2)
+    ]
     source = open_data(stored(tmp_path / "s", runs, "file_system"))
-    assert source.known.names == ["file_system"] and not source.known.confounded
+    assert source.varying_factors.names == ["file_system"] and not source.varying_factors.confounded
     other = trial(9, 50.0, facts=place_facts("/mnt/lab", "nfs4"), file_system="nfs")
     source = open_data(stored(tmp_path / "t", [*runs, other], "file_system"))
-    assert "filesystem" in source.known.names, "one name, two file systems"
+    assert "filesystem" in source.varying_factors.names, "one name, two file systems"
 
 
 @pytest.mark.parametrize("nodes", [(1, 1), (1, 2)])
@@ -211,7 +225,7 @@ def test_trials_of_different_health_never_share_a_cell(tmp_path, nodes):
     made = overview(str(tmp_path / "s"))
     assert made.by == (("health",) if nodes == (1, 1) else ("nodes", "health"))
     assert {row.n for row in made.rows} == ({6} if nodes == (1, 1) else {3})
-    assert [one.role for one in source.known.factors if one.name == "health"] == [Role.OBSERVED]
+    assert [one.role for one in source.varying_factors.factors if one.name == "health"] == [Role.OBSERVED]
     assert len(open_data(str(tmp_path / "s"), ["health=ok"]).trials().rows) == 6
 
 
@@ -233,7 +247,7 @@ def test_an_option_of_the_file_system_that_changed_is_a_factor_although_nobody_d
     place = stored(tmp_path / "s", runs, "nodes")
     made = overview(place)
     assert made.by == ("performance.write-behind",) and [row.n for row in made.rows] == [6, 6]
-    assert open_data(place).known.factors[0].role is Role.OBSERVED
+    assert open_data(place).varying_factors.factors[0].role is Role.OBSERVED
     assert len(open_data(place, ["performance.write-behind=off"]).trials().rows) == 6
     assert len(open_data(place, ["performance.write-behind=off"]).runs) == 6
     text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
@@ -292,7 +306,7 @@ def test_what_a_measured_tool_says_of_its_settings_parts_cells_only_where_nothin
 @pytest.mark.parametrize("name", ["write", "bandwidth_last_done", "write bandwidth_last_done", "value"])
 def test_a_stores_metric_has_a_name_wherever_a_response_is_asked_for(tmp_path, name):
     place = stored(tmp_path / "s", [trial(i, 100.0 + i, x=i % 2) for i in range(8)], "x")
-    one = one_response(open_data(place), Asked((name,)))
+    one = choose_response(open_data(place), ResponseQuery((name,)))
     assert one.values.tolist() == [100.0 + i for i in range(8)] and one.unit == "bytes/s"
     assert not one.lower_is_better
 
@@ -302,7 +316,7 @@ def test_a_response_may_be_computed(tmp_path, text, first, unit):
     place = stored(tmp_path / "s", [trial(i, 100.0, x=i % 2) for i in range(2)], "x")
     if "nodes" in text:
         place = stored(tmp_path / "n", [trial(i, 100.0, nodes=2 - i) for i in range(2)], "nodes")
-    one = one_response(open_data(place), Asked((text,)))
+    one = choose_response(open_data(place), ResponseQuery((text,)))
     assert one.values[0] == pytest.approx(first, abs=1e-3) and one.unit == unit
 
 
@@ -320,13 +334,13 @@ def table(path: Path) -> str:
 def test_another_measured_column_of_a_table_is_no_factor(tmp_path, response):
     """``took_s`` was a factor of write, with a share of 0.87, and parted every trial from every other."""
     place = table(tmp_path / "t.csv")
-    one = one_response(open_data(place), Asked((response,)))
+    one = choose_response(open_data(place), ResponseQuery((response,)))
     assert one.names == ["nodes", "mode"]
     assert_problem(one.warnings[0], "assumed-factors", factors="nodes, mode")
     assert "took_s" in one.warnings[0].values["excluded"]
     text = CliRunner().invoke(rank.command, [place, "--response", response]).stdout
     assert text.startswith(f"{response} on nodes, mode, assumed (--on); 24 trials of 4 settings")
-    assert one_response(open_data(place), Asked((response,), ("took_s",))).warnings == ()
+    assert choose_response(open_data(place), ResponseQuery((response,), ("took_s",))).warnings == ()
 
 
 @pytest.mark.parametrize("options", [[], ["--noise"]])
@@ -360,11 +374,22 @@ def test_cells_say_which_factors_they_do_not_show(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "lower"),
-    [("seconds", True), ("log(seconds)", True), ("1 / seconds", False), ("inverse(seconds)", False),
-     ("1e6 * size / seconds", False), ("-seconds", False), ("size - seconds", False), ("seconds ** -1", False),
-     ("seconds / size", True), ("1 / (size / seconds)", True), ("rate_MB/s", False), ("1 / rate", True)],
-)  # fmt: skip
+    [
+        ("seconds", True),
+        ("log(seconds)", True),
+        ("1 / seconds", False),
+        ("inverse(seconds)", False),
+        ("1e6 * size / seconds", False),
+        ("-seconds", False),
+        ("size - seconds", False),
+        ("seconds ** -1", False),
+        ("seconds / size", True),
+        ("1 / (size / seconds)", True),
+        ("rate_MB/s", False),
+        ("1 / rate", True),
+    ],
+)
 def test_what_is_computed_from_a_time_is_better_the_way_it_is(tmp_path, text, lower):
     """Work by time was taken for a cost, and the slowest setting advised."""
     (tmp_path / "t.csv").write_text("size,h,seconds,rate_MB/s\n2,a,1,5\n2,b,2,4\n4,a,1.5,3\n4,b,3,2\n")
-    assert one_response(open_data(tmp_path / "t.csv"), Asked((text,), ("h",))).lower_is_better is lower
+    assert choose_response(open_data(tmp_path / "t.csv"), ResponseQuery((text,), ("h",))).lower_is_better is lower

@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table, column_of, table_of
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.data.stored import with_places
@@ -32,7 +32,7 @@ def test_it_is_a_column_where_a_run_has_one():
 def test_what_is_divided_by_its_own_unit_has_none(asked, unit):
     units = {"write": ([40.0, 50.0], "MB/s"), "maximum": ([100.0, 200.0], "MB/s"), "nodes": ([1, 2], "")}
     table = Table({name: column_of(name, values, unit=of) for name, (values, of) in units.items()})
-    (one,) = responses(open_data(table), Asked((asked,), ("nodes",)))
+    (one,) = responses(open_data(table), ResponseQuery((asked,), ("nodes",)))
     assert one.unit == unit
     if asked == "write/maximum":
         assert one.values.tolist() == [0.4, 0.25]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.table import Table, table_of
-from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.subsamples import average_trials
 
 RNG = np.random.default_rng
 
@@ -30,38 +30,38 @@ def without(table: Table, *names: str) -> Table:
 @pytest.mark.parametrize("gone", [(), ("trial",), ("rank",)])
 def test_the_parts_of_a_trial_are_averaged(gone):
     whole = ranks()
-    made = one_row_a_trial(without(whole, *gone), ["y"])
+    made = average_trials(without(whole, *gone), ["y"])
     expected = whole.numbers("y").reshape(6, 8).mean(axis=1)
     assert made.rows.numbers("y") == pytest.approx(expected) and not made.are_parts
     assert made.said.code == "averaged-parts"
 
 
 def test_ranks_of_unknown_trials_are_said():
-    made = one_row_a_trial(without(ranks(order="rank"), "trial"), ["y"])
+    made = average_trials(without(ranks(order="rank"), "trial"), ["y"])
     assert made.are_parts and len(made.rows) == 48 and made.said.code == "missing-trial-column"
 
 
 def test_ranks_that_are_asked_about_are_kept_apart():
-    made = one_row_a_trial(ranks(), ["y"], ["rank"])
+    made = average_trials(ranks(), ["y"], ["rank"])
     assert len(made.rows) == 48 and not made.said
 
 
 def test_repetitions_of_each_setting_are_trials():
     rows = {"size": [4, 4, 4, 64, 64, 64] * 2, "fs": ["a"] * 6 + ["b"] * 6, "repetition": [1, 2, 3] * 4}
-    made = one_row_a_trial(table_of({**rows, "y": RNG(2).random(12).tolist()}), ["y"], ["fs"])
+    made = average_trials(table_of({**rows, "y": RNG(2).random(12).tolist()}), ["y"], ["fs"])
     assert len(made.rows) == 12 and not made.said
 
 
 def test_iterations_of_runs_are_averaged_by_run():
     rows = {"fs": ["a"] * 6 + ["b"] * 6, "run": [1, 1, 2, 2, 3, 3] * 2, "iteration": [1, 2] * 6}
     values = RNG(3).random(12)
-    made = one_row_a_trial(table_of({**rows, "y": values.tolist()}), ["y"])
+    made = average_trials(table_of({**rows, "y": values.tolist()}), ["y"])
     assert made.rows.numbers("y") == pytest.approx(values.reshape(6, 2).mean(axis=1))
 
 
 def test_a_run_that_is_the_same_everywhere_tells_no_trials_apart():
     rows = {"fs": ["a", "b"] * 6, "run": [1] * 12}
-    assert len(one_row_a_trial(table_of({**rows, "y": RNG(4).random(12).tolist()}), ["y"]).rows) == 12
+    assert len(average_trials(table_of({**rows, "y": RNG(4).random(12).tolist()}), ["y"]).rows) == 12
 
 
 def test_missing_values_are_left_out_of_the_mean():
@@ -69,5 +69,5 @@ def test_missing_values_are_left_out_of_the_mean():
     column = table.columns["y"]
     values = column.values.copy()
     values[:3] = np.nan
-    made = one_row_a_trial(Table({**table.columns, "y": type(column)("y", values)}), ["y"]).rows.numbers("y")
+    made = average_trials(Table({**table.columns, "y": type(column)("y", values)}), ["y"]).rows.numbers("y")
     assert np.isnan(made[0]) and made[1] == values[3] and not np.isnan(made[2:]).any()

@@ -9,8 +9,8 @@ import pytest
 
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import Asked
-from iosonde.data.responses import one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import choose_response
 from iosonde.data.source import by_itself, open_data
 from iosonde.data.varying import columns_in, varying_besides
 from iosonde.store import Store
@@ -18,7 +18,7 @@ from iosonde.store import Store
 
 def test_of_a_store_the_other_factors_and_those_that_go_with_them(tmp_path):
     source = by_itself(open_data(declared_sample.store(tmp_path / "s")), ("nodes",))[0]
-    response = one_response(source, Asked(("write",), ("nodes",)))
+    response = choose_response(source, ResponseQuery(("write",), ("nodes",)))
     assert varying_besides(source, response, ["nodes"]) == ("fs", "servers")
     assert varying_besides(source, response, ["nodes", "fs", "servers"]) == ()
 
@@ -40,7 +40,7 @@ def test_ranks_that_grow_with_the_nodes_are_their_number(tmp_path, named):
         made.append(Run(id=f"e-{number}", experiment="e", source="test", seconds=1.0, factors=factors,
                         observations=rows, started_at=f"2026-11-21T10:00:{number:02}Z"))  # fmt: skip
     source = open_data(made)
-    assert varying_besides(source, one_response(source, Asked(("write",), (named,))), [named]) == ()
+    assert varying_besides(source, choose_response(source, ResponseQuery(("write",), (named,))), [named]) == ()
 
 
 def test_what_a_response_is_computed_from_is_no_setting():
@@ -48,5 +48,5 @@ def test_what_a_response_is_computed_from_is_no_setting():
     table = table_of(rows)
     assert columns_in(table, ["time (s)"]) == ["time (s)"]
     source = open_data(table_of({**rows, "seconds": rows["time (s)"]}))
-    response = one_response(source, Asked(("log(seconds)",), ("fs",)))
+    response = choose_response(source, ResponseQuery(("log(seconds)",), ("fs",)))
     assert varying_besides(source, response, ["fs"]) == ("nodes",)

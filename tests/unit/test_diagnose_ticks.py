@@ -30,8 +30,8 @@ def test_the_tick_is_that_of_the_usual_values_and_not_the_distance_of_rare_ones(
 @pytest.mark.parametrize("seed", range(6))
 def test_every_class_has_operations_and_as_many_as_the_histogram_says(seed):
     durations = system_calls(seed)
-    classes = density_classes(histogram.of_values(durations))
-    shares = np.bincount(classes.of(durations), minlength=classes.count) / durations.size
+    classes = density_classes(histogram.histogram_from_values(durations))
+    shares = np.bincount(classes.classify(durations), minlength=classes.count) / durations.size
     assert (shares > 0).all()
     assert classes.shares == pytest.approx(shares.tolist())
     assert classes.typical_ns[classes.fast] >= durations.min() - TICK_NS / 2
@@ -40,7 +40,7 @@ def test_every_class_has_operations_and_as_many_as_the_histogram_says(seed):
 
 def test_values_at_the_lowest_ticks_make_no_hill_at_the_edge_of_their_spread():
     micros = np.array([0] * 4000 + [1] * 4000 + [2] * 300 + [3] * 50)
-    made = histogram.of_values(micros * TICK_NS)
+    made = histogram.histogram_from_values(micros * TICK_NS)
     assert made.counts.max() < 0.02 * made.n, "no bin holds what was cut off"
 
 
@@ -63,8 +63,8 @@ def test_intervals_stay_within_what_can_be(seed):
     rng = np.random.default_rng(seed)
     slow = rng.random(300) < (0.02, 0.05, 0.1, 0.3)[seed % 4] if seed < 4 else np.arange(300) // 20 % 5 == seed % 5
     operations = trial(slow, rng)
-    classes = density_classes(histogram.of_values(operations.duration_ns))
-    sums = account(operations, classes.of(operations.duration_ns), classes.count)
+    classes = density_classes(histogram.histogram_from_values(operations.duration_ns))
+    sums = account(operations, classes.classify(operations.duration_ns), classes.count)
     cost = cost_of([sums], classes, 0.95)
     assert cost.cost_s.high <= sums.elapsed_s
     assert all(one.cost_s.high <= sums.elapsed_s for one in shares_of([sums], classes, 0.95))

@@ -53,7 +53,7 @@ def stalled(ranks: int, period_ns: int, stall_ns: int, n: int = 6000) -> np.ndar
 
 def suspects(made: np.ndarray) -> list[Suspect]:
     classes = sample.classes_of(made)
-    of = classes.of(made["duration_ns"])
+    of = classes.classify(made["duration_ns"])
     return causes.suspects(Target(sample.operations(made, shared=True), of == classes.count - 1, classes.count - 1))
 
 

@@ -25,7 +25,7 @@ def told(seed: int, ranks: int, rule, offsets=None, **more):
     made = sample.rows(N, ranks, lambda r, i, o: rule(r, i, o, rng), rng, where)
     operations = sample.operations(made, **more)
     classes = sample.classes_of(made)
-    of = classes.of(made["duration_ns"])
+    of = classes.classify(made["duration_ns"])
     assert classes.count >= 2
     return [one for place in range(classes.fast + 1, classes.count)
             for one in causes.suspects(Target(operations, of == place, place))]  # fmt: skip
@@ -115,7 +115,7 @@ def test_stalls_of_all_ranks_and_a_clock():
             made["start_ns"][row], made["duration_ns"][row] = at, took - 500
             at += took
     classes = sample.classes_of(made)
-    slow = classes.of(made["duration_ns"]) == classes.count - 1
+    slow = classes.classify(made["duration_ns"]) == classes.count - 1
     found = causes.suspects(Target(sample.operations(made), slow, 1))
     assert found[0].code == "S409" and found[0].agreement.kappa > 0.9 and found[0].evidence["moments"] >= 8
     apart = sample.operations(made, comparable=False)
@@ -154,11 +154,11 @@ def test_every_finder_has_its_page_and_code():
 def test_a_far_hill_and_what_lies_beyond_the_last_are_unexpected():
     rng = np.random.default_rng(4)
     fast = 2e4 * np.exp(0.15 * rng.standard_normal(2000))
-    far = sample.density_classes(histogram.of_values(np.append(fast, [5e8, 9e8])))
+    far = sample.density_classes(histogram.histogram_from_values(np.append(fast, [5e8, 9e8])))
     assert (far.count, far.unexpected, far.fast) == (2, 1, 0)
-    assert sample.density_classes(histogram.of_values(fast)).unexpected is None
+    assert sample.density_classes(histogram.histogram_from_values(fast)).unexpected is None
     large = np.append(fast, 3e5 * np.exp(0.15 * rng.standard_normal(1000)))
-    assert sample.density_classes(histogram.of_values(large)).unexpected is None, "a third is no outlier"
+    assert sample.density_classes(histogram.histogram_from_values(large)).unexpected is None, "a third is no outlier"
 
 
 def test_a_jump_of_writes_reads_like_no_read_ahead():

@@ -86,7 +86,7 @@ def test_the_best_case_is_the_time_that_the_machine_would_take(study):
 
 def test_states_are_told_apart_from_times_alone_where_they_differ(study):
     cells, models = study
-    confusion = path_models.told_apart(cells, models["read"])
+    confusion = path_models.measure_confusion(cells, models["read"])
     assert confusion.shares["uncached"]["uncached"] > 0.9
     assert confusion.shares["cached"]["cached"] > 0.8
     assert all(sum(row.values()) == pytest.approx(1) for row in confusion.shares.values())

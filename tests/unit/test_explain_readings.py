@@ -78,8 +78,8 @@ PASS = Pass("read", SIZE, took_s=0.4, typical_s=700e-6, lost_s=0.02, sequential=
 
 
 def test_a_pass_in_which_each_waits_is_not_read_ahead_nor_written_behind():
-    assert readings.of_all(PASS).mechanism == readings.NO_READ_AHEAD
-    assert readings.of_all(replace(PASS, kind="write")).mechanism == readings.NO_WRITE_BEHIND
+    assert readings.read_pass(PASS).mechanism == readings.NO_READ_AHEAD
+    assert readings.read_pass(replace(PASS, kind="write")).mechanism == readings.NO_WRITE_BEHIND
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,18 @@ def test_a_pass_in_which_each_waits_is_not_read_ahead_nor_written_behind():
     ],
 )
 def test_of_any_other_pass_nothing_is_said(other):
-    assert readings.of_all(replace(PASS, **other)) is None
+    assert readings.read_pass(replace(PASS, **other)) is None
 
 
 def test_a_server_that_itself_took_what_was_lost_is_named():
     slow = replace(
         PASS, kind="write", lost_s=0.2, servers=ServerTimes({"server1": (300, 1e-4), "server2": (200, 1e-3)})
     )
-    found = readings.of_all(slow)
+    found = readings.read_pass(slow)
     assert found.mechanism == readings.SLOW_DISK
     assert_problem(found.words, "slow-disk", server="server2", excess="180 ms", lost="200 ms")
-    assert readings.of_all(replace(slow, lost_s=0.38, asked=True)) is None, "less than half of it"
-    assert readings.of_all(replace(slow, took_s=4.0, asked=True)) is None, "little was lost"
+    assert readings.read_pass(replace(slow, lost_s=0.38, asked=True)) is None, "less than half of it"
+    assert readings.read_pass(replace(slow, took_s=4.0, asked=True)) is None, "little was lost"
 
 
 def test_small_requests_may_pass_a_link_at_once():
@@ -122,20 +122,20 @@ FROM_FILES = replace(PASS, sequential=False, files=SLOW, servers=HOLDERS)
 
 
 def test_files_that_are_slow_as_a_whole_are_those_of_the_server_that_has_as_many():
-    found = readings.of_all(FROM_FILES)
+    found = readings.read_pass(FROM_FILES)
     assert found.mechanism == readings.SLOW_LINK
     assert_problem(found.words, "slow-link", n=4, n_files=20, servers="server1 and server3")
     its = replace(HOLDERS, by_server={"server1": (80, 8e-3), "server2": (220, 1e-4), "server3": (200, 1e-4)})
-    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism == \
+    assert readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism == \
         readings.SLOW_DISK  # fmt: skip
     unclear = replace(its, by_server={**its.by_server, "server1": (80, 4e-3)})
-    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=unclear)).mechanism == \
+    assert readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=unclear)).mechanism == \
         readings.SLOW_SERVER  # fmt: skip
 
 
 @pytest.mark.parametrize("other", [{"lost_s": 0.05}, {"slow_s": 3e-3}, {"share": 0.4}, {"in_a_row_p": 0.001}])
 def test_of_other_files_nothing_is_said(other):
-    assert readings.of_all(replace(FROM_FILES, files=replace(SLOW, **other))) is None
+    assert readings.read_pass(replace(FROM_FILES, files=replace(SLOW, **other))) is None
 
 
 def test_a_class_of_files_is_not_blamed_on_a_server_that_has_others():

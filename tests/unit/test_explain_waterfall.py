@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase
-from iosonde.explain.waterfall import PARTS, of_trial, together, why_not
+from iosonde.explain.waterfall import PARTS, compute_trial_losses, together, why_not
 from iosonde.model.bound.bound import ceiling
 from iosonde.model.bound.system import System
 
@@ -19,12 +19,18 @@ MS = 10**6
 
 def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> StoredPhase:
     """A phase whose ranks ran from … to …, ns."""
-    return StoredPhase({
-        "index": 0, "name": "write_large", "operation": "write_large", "comparable": True, "recorded_all": True,
-        "totals": {"write": {"count": 1, "bytes": n_bytes * len(ranks), "errors": 0}},
-        "ranks": [{"rank": r, "started_ns": a, "ended_ns": b, "bytes": n_bytes} for r, (a, b) in enumerate(ranks)],
-        **changes,
-    })  # fmt: skip
+    return StoredPhase(
+        {
+            "index": 0,
+            "name": "write_large",
+            "operation": "write_large",
+            "comparable": True,
+            "recorded_all": True,
+            "totals": {"write": {"count": 1, "bytes": n_bytes * len(ranks), "errors": 0}},
+            "ranks": [{"rank": r, "started_ns": a, "ended_ns": b, "bytes": n_bytes} for r, (a, b) in enumerate(ranks)],
+            **changes,
+        }
+    )
 
 
 def operations(rows: list[tuple[int, str, int, int]]) -> np.ndarray:
@@ -37,32 +43,48 @@ def operations(rows: list[tuple[int, str, int, int]]) -> np.ndarray:
 
 
 def test_every_loss_is_in_its_own_part():
-    rows = [(0, "open", 0, 1 * MS), (0, "write", 1 * MS, 5 * MS), (0, "fsync", 6 * MS, 2 * MS),
-            (0, "close", 8 * MS, 1 * MS), (1, "write", 10 * MS, 8 * MS)]  # fmt: skip
-    made = of_trial(phase([(0, 9 * MS), (10 * MS, 20 * MS)]), operations(rows), KINDS, 0.002)
+    rows = [
+        (0, "open", 0, 1 * MS),
+        (0, "write", 1 * MS, 5 * MS),
+        (0, "fsync", 6 * MS, 2 * MS),
+        (0, "close", 8 * MS, 1 * MS),
+        (1, "write", 10 * MS, 8 * MS),
+    ]
+    made = compute_trial_losses(phase([(0, 9 * MS), (10 * MS, 20 * MS)]), operations(rows), KINDS, 0.002)
     assert {name: seconds * 1000 for name, seconds in made.parts.items()} == pytest.approx(
-        {"bound": 2, "late_start": 5, "imbalance": 5.5, "slow_operations": 4.5, "tail": 0, "calls": 0.5,
-         "fsync_close": 1.5, "rest": 1})  # fmt: skip
+        {
+            "bound": 2,
+            "late_start": 5,
+            "imbalance": 5.5,
+            "slow_operations": 4.5,
+            "tail": 0,
+            "calls": 0.5,
+            "fsync_close": 1.5,
+            "rest": 1,
+        }
+    )
     assert made.delivered_s == pytest.approx(0.020) and made.work_excess == 0
     assert made.time_excess == pytest.approx(10 / 9.5 - 1)
 
 
 def test_the_tail_is_what_the_slowest_of_a_hundred_took_beyond_the_median():
     rows = [(0, "write", i * MS, MS) for i in range(99)] + [(0, "write", 99 * MS, 51 * MS)]
-    made = of_trial(phase([(0, 150 * MS)]), operations(rows), KINDS, 0.1)
+    made = compute_trial_losses(phase([(0, 150 * MS)]), operations(rows), KINDS, 0.1)
     assert made.parts["tail"] == pytest.approx(0.050) and made.parts["slow_operations"] == pytest.approx(0)
 
 
 def test_overlapping_operations_share_the_time_they_cover():
     rows = [(0, "write", 0, 10 * MS), (0, "write", 0, 10 * MS), (0, "fsync", 5 * MS, 10 * MS)]
-    made = of_trial(phase([(0, 15 * MS)]), operations(rows), KINDS, 0.0)
+    made = compute_trial_losses(phase([(0, 15 * MS)]), operations(rows), KINDS, 0.0)
     assert made.parts["slow_operations"] == pytest.approx(0.010) and made.parts["fsync_close"] == pytest.approx(0.005)
     assert made.parts["rest"] == pytest.approx(0)
 
 
 def test_the_clients_own_work_is_between_operations():
     rows = [(0, "write", 0, 4 * MS), (0, "compute", 4 * MS, 6 * MS)]
-    assert of_trial(phase([(0, 10 * MS)]), operations(rows), KINDS, 0.0).parts["rest"] == pytest.approx(0.006)
+    assert compute_trial_losses(phase([(0, 10 * MS)]), operations(rows), KINDS, 0.0).parts["rest"] == pytest.approx(
+        0.006
+    )
 
 
 WORK = st.tuples(st.integers(0, 10**8), st.integers(0, 10**8), st.sampled_from(KINDS))
@@ -78,7 +100,7 @@ def test_parts_add_up_to_the_time_delivered(ranks, bound_s):
             rows.append((rank, kind, at, duration))
             end, at = max(end, at + duration), at + gap
         spans.append((start, end))
-    made = of_trial(phase(spans), operations(rows), KINDS, bound_s)
+    made = compute_trial_losses(phase(spans), operations(rows), KINDS, bound_s)
     assert sum(made.parts.values()) == pytest.approx(made.delivered_s, rel=1e-9, abs=1e-9)
     assert all(made.parts[name] >= -1e-9 for name in PARTS if name not in ("slow_operations", "bound"))
     several = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
@@ -86,7 +108,7 @@ def test_parts_add_up_to_the_time_delivered(ranks, bound_s):
 
 
 def test_one_trial_has_no_interval_and_no_culprit():
-    made = of_trial(phase([(0, 10 * MS)]), operations([(0, "write", 0, 8 * MS)]), KINDS, 0.001)
+    made = compute_trial_losses(phase([(0, 10 * MS)]), operations([(0, "write", 0, 8 * MS)]), KINDS, 0.001)
     alone = together("write", {}, ceiling(System(network=1e6)), [made], 0.95)
     assert alone.delivered.low is None and alone.largest is None and alone.doubtful == "slow_operations"
     sure = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)

@@ -10,13 +10,13 @@ import pytest
 from iosonde.answers.candidates import Learning
 from iosonde.answers.fit import fit
 from iosonde.answers.validate import validate
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.fit.unseen import unseen_classes
 from iosonde.report import text
 
 OWN = "classes ends=25,75 names=slow,avg,fast depth=3"
-ASKED = Asked(("speed",), ("level", "size"))
+ASKED = ResponseQuery(("speed",), ("level", "size"))
 LEVELS = {"a": 10.0, "b": 50.0, "c": 90.0}
 
 

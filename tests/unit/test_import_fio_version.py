@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 import pytest
 
 from iosonde.answers.parse import parse
-from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.core.message import Message
-from iosonde.importers.fio_version import version_beside
+from iosonde.importers.fio_version import find_sibling_version
 from iosonde.store import Store
 from messages import assert_problem, with_code
 
@@ -87,15 +87,15 @@ def test_two_versions_beside_a_log_say_nothing():
         return heads.get(str(place), "").encode()
 
     others = [PurePath(name) for name in heads]
-    assert version_beside(PurePath("d/x_lat.log"), begin, others) is None
-    assert version_beside(PurePath("d/a_lat.log"), begin, others) == ("3.1", "a.json"), "that of its own job"
-    assert version_beside(PurePath("d/x_lat.log"), begin, others[1:]).major == 2
-    assert version_beside(PurePath("d/e/x_lat.log"), begin, others[1:]).major == 2, "and of the directory above"
+    assert find_sibling_version(PurePath("d/x_lat.log"), begin, others) is None
+    assert find_sibling_version(PurePath("d/a_lat.log"), begin, others) == ("3.1", "a.json"), "that of its own job"
+    assert find_sibling_version(PurePath("d/x_lat.log"), begin, others[1:]).major == 2
+    assert find_sibling_version(PurePath("d/e/x_lat.log"), begin, others[1:]).major == 2, "and of the directory above"
 
 
 def imported(tmp_path: Path, *names: Path) -> list[float]:
     plan = ImportPlan(tmp_path / "store", "e", None, ())
-    with found_files([str(name) for name in names], True, plan.store) as files:
+    with iterate_file_groups([str(name) for name in names], True, plan.store) as files:
         import_all(plan, files)
     rows = Store.open(plan.store).results().to_pylist()
     return sorted(row["value"] for row in rows if row["metric"] == "latency_sample_max")

@@ -18,7 +18,7 @@ from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
-from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.guarded import open_checked
 from iosonde.foreign.waiting import waiting_mount
 from iosonde.store import Store
 from messages import raises
@@ -89,10 +89,10 @@ def test_a_directory_that_may_not_be_read_is_named(tmp_path, monkeypatch):
 def test_a_file_that_shrinks_while_it_is_read_is_said(tmp_path):
     path = tmp_path / "m.txt"
     path.write_bytes(bytes(100))
-    with raises("truncated-file", DataError, read_bytes=40, expected_bytes=100), open_whole(path) as file:
+    with raises("truncated-file", DataError, read_bytes=40, expected_bytes=100), open_checked(path) as file:
         path.write_bytes(bytes(40))
         file.read()
-    with open_whole(path) as file:  # not all of it was wanted
+    with open_checked(path) as file:  # not all of it was wanted
         assert file.read(10)
 
 
@@ -158,7 +158,7 @@ def test_an_error_of_the_mount_is_one_of_the_system(mounted, tmp_path):
 
 def test_a_short_read_is_no_short_file(mounted):
     mounted.set({"on": "getattr", "do": "lie", "shift": {"size": 100}, "path": "*a.txt"})
-    with raises("truncated-file", DataError), open_whole(mounted.path / "in" / "a.txt") as file:
+    with raises("truncated-file", DataError), open_checked(mounted.path / "in" / "a.txt") as file:
         file.read()
 
 

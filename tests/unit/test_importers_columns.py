@@ -166,7 +166,7 @@ def test_a_metric_without_operation_and_a_file_that_is_no_map_are_refused(tmp_pa
      ("MB", "bytes", 1e6), ("%", "", 0.01), ("samples/s", "samples/s", 1.0)],
 )  # fmt: skip
 def test_units_of_people_become_base_units(unit, base, value):
-    assert (unit_of(unit).base, unit_of(unit).of(1)) == (base, value)
+    assert (unit_of(unit).base, unit_of(unit).to_base(1)) == (base, value)
 
 
 def test_a_cut_or_a_hole_changes_no_number_that_is_not_marked():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.core.filesystems import keeps_files_whole, on_own_disk
+from iosonde.core.filesystems import has_unsplit_files, on_own_disk
 from iosonde.lab import tools
 from iosonde.lab.filesystems import ganesha, nfs
 from iosonde.lab.tools import LabError
@@ -115,4 +115,4 @@ def test_a_file_can_be_needed_like_a_command(tmp_path):
 
 
 def test_a_mount_by_our_client_is_one_of_nfs():
-    assert not on_own_disk("fuse.nfs") and keeps_files_whole("fuse.nfs", {})
+    assert not on_own_disk("fuse.nfs") and has_unsplit_files("fuse.nfs", {})

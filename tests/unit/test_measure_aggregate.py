@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iosonde.importers import Parsed, Row, registry
 from iosonde.importers.text import Text
 from iosonde.measure.collect import aggregate
-from iosonde.measure.collect.commands import _tail, results
+from iosonde.measure.collect.commands import _read_tail, results
 from iosonde.measure.collect.rates import PhaseTimes
 from iosonde.measure.spec import ALL, EACH, SINGLE
 
@@ -51,7 +51,7 @@ def test_a_total_does_not_depend_on_the_order_of_the_ranks_and_never_on_one_alon
     assert total == pytest.approx(sum(values) * KIB)
     shuffled = dict(random.sample(sorted(parsed.items()), len(parsed)))
     assert whole(aggregate.totals(shuffled, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"] == total
-    assert not whole(aggregate.totals(parsed, ALL, "", "x", 1.0, whole=False))
+    assert not whole(aggregate.totals(parsed, ALL, "", "x", 1.0, complete=False))
 
 
 def test_times_and_latencies_are_not_summed():
@@ -71,7 +71,7 @@ def test_what_cannot_be_combined_is_the_wholes_of_one_rank_alone():
     assert one == {("read", "bandwidth_sum_of_ranks"): 4.0, ("read", "latency_p99"): 9.0}
     two = whole(aggregate.totals({rank: [Parsed(rows=rows)] for rank in (0, 1)}, ALL, "", "x", None))
     assert two == {("read", "bandwidth_sum_of_ranks"): 8.0}
-    assert not whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None, whole=False))
+    assert not whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None, complete=False))
 
 
 def test_percentiles_of_single_ranks_are_named():
@@ -187,4 +187,4 @@ def test_the_line_that_says_why_a_command_failed_is_quoted(tmp_path, printed, sa
     """`exit code 255: ------` was the reason of an IOR whose file another one had removed."""
     path = tmp_path / "output"
     path.write_text(printed)
-    assert _tail(path) == said
+    assert _read_tail(path) == said

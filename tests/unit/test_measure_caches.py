@@ -55,7 +55,7 @@ def test_only_what_was_seen_is_verified(tmp_path, monkeypatch, refused, kept, st
     monkeypatch.setattr(_native, "page_cache", lambda _: (kept, 8192))
     if refused:
         monkeypatch.setattr(_native, refused, _refuse)
-    monkeypatch.setattr(cache, "kept_elsewhere", lambda _: False)
+    monkeypatch.setattr(cache, "can_cache_elsewhere", lambda _: False)
     found = cache.after_drop(tmp_path, ["f000000"], cache.drop(tmp_path, ["f000000"]))
     assert found == {"state": state, "resident_bytes": kept, "bytes": 8192}
 
@@ -71,7 +71,7 @@ def test_the_page_cache_proves_nothing_of_a_client_that_may_have_its_own(tmp_pat
     (tmp_path / "f000000").write_bytes(b"x")
     monkeypatch.setattr(_native, "page_cache", lambda _: (0, 1))
     there = cache.mount.Mount(str(tmp_path), kind, source, "", "", (0, 40), "/")
-    monkeypatch.setattr(cache.mount, "of_path", lambda _: there)
+    monkeypatch.setattr(cache.mount, "find_mount", lambda _: there)
     assert cache.after_drop(tmp_path, ["f000000"], True)["state"] == state
 
 

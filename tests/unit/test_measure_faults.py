@@ -82,7 +82,7 @@ def test_a_run_keeps_what_was_done_and_can_be_read_again():
     settled = Settled(1, 9.0, 10, 20, 20, 10, 1.5, None, 2.5, 0.01, ("copies differ",))
     answer = LabAnswer((DONE,), settled)
     run = StoredRun(json.loads(json.dumps({"facts": answer.facts})))
-    assert run.faults == (DONE,) and Settled.of_dict(run.facts["settled"]) == settled
+    assert run.faults == (DONE,) and Settled.from_dict(run.facts["settled"]) == settled
     rows = {(row.operation, row.metric): row.value for row in answer.observations(0)}
     assert rows == {(DONE.name, "heal"): pytest.approx(2.0), (DONE.name, "heal_cpu"): 1.5,
                     ("settling", "space_back"): 1.5, ("settling", "cpu"): 2.5}  # fmt: skip

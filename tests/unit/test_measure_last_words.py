@@ -61,7 +61,7 @@ def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path,
     monkeypatch.setattr(program.sys, "argv", ["program", "word"])
     with pytest.raises(TargetError):
         program.main()
-    (left,) = last_words.left(tmp_path)
+    (left,) = last_words.read_errors(tmp_path)
     assert_problem(left, "is-full", word=word)
     assert word in left and heard(capfd).startswith(f"on {HOST}: /t/?\x1b[31m: ")
 
@@ -77,7 +77,7 @@ def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path,
 )
 def test_what_the_system_and_the_engine_said_is_kept_without_pythons_spelling(error, said, tmp_path, capfd):
     left_by(tmp_path / "new", error)
-    assert last_words.left(tmp_path / "new") == [f"{said}."]
+    assert last_words.read_errors(tmp_path / "new") == [f"{said}."]
     assert heard(capfd) == f"on {HOST}: {said}."
 
 
@@ -101,12 +101,12 @@ def test_a_closed_stderr_does_not_cost_the_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(last_words.os, "write", closed)
     left_by(tmp_path, FULL)
-    assert last_words.left(tmp_path) == [f"{FULL.message}. {FULL.hint}"]
+    assert last_words.read_errors(tmp_path) == [f"{FULL.message}. {FULL.hint}"]
 
 
 def test_a_file_that_was_cut_says_so(tmp_path):
     (tmp_path / "error-n1-7.json").write_text('{"message": "it is f')
-    assert_problem(*last_words.left(tmp_path), "unreadable-failure", path=tmp_path.parent)
+    assert_problem(*last_words.read_errors(tmp_path), "unreadable-failure", path=tmp_path.parent)
 
 
 def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_nothing(tmp_path, monkeypatch):
@@ -120,10 +120,10 @@ def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_n
 
     monkeypatch.setattr(last_words.Path, "write_text", full)
     left_by(tmp_path, FULL)
-    assert_problem(*last_words.left(tmp_path), "unreadable-failure", path=tmp_path.parent)
+    assert_problem(*last_words.read_errors(tmp_path), "unreadable-failure", path=tmp_path.parent)
     for path in tmp_path.iterdir():
         path.unlink()
     monkeypatch.setattr(last_words.Path, "write_text", ended)
     with pytest.raises(KeyboardInterrupt):
         left_by(tmp_path, FULL)
-    assert last_words.left(tmp_path) == []
+    assert last_words.read_errors(tmp_path) == []

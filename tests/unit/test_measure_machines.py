@@ -18,7 +18,7 @@ CELL = {"state": "uncached", "direction": "read", "memory": "off0", "place": "se
 
 def classes(machine, **cell):
     [run] = machines.runs(machine, [CELL | cell])
-    told = truth.of_operations(run.raw, run.operations)
+    told = truth.classify_operations(run.raw, run.operations)
     return told, run.operations["duration_ns"].astype(float)
 
 
@@ -52,7 +52,7 @@ def test_a_store_of_many_cells_keeps_the_truth(tmp_path):
     store = Store.create(tmp_path / "store")
     store.append_many(list(machines.runs({"kind": "read-ahead", "window": "1MiB", "outliers": 0.01}, cells)))
     run = store.run(store.run_ids()[4], operations=True)
-    told = truth.of_operations(run.raw, run.operations)
+    told = truth.classify_operations(run.raw, run.operations)
     assert run.complete and pattern_name(run.factors) == "U-off0-rnd R"
     assert told.size == run.operations.size == 1000 and set(told) == {"miss", "cached", "outlier"}
 

@@ -111,7 +111,7 @@ def outputs(*tasks, tool="ior"):
 
 def said(on, command, *tasks, ranks=2):
     item = {"on": on, "command": command, "label": "step-01", "launch": ["/opt/mpiexec", "-n", "2"]}
-    found = one_job.of_outputs(item, {0: outputs(*tasks)}, ranks)
+    found = one_job.count_tasks(item, {0: outputs(*tasks)}, ranks)
     return found, one_job.broken(item, found)
 
 
@@ -134,7 +134,7 @@ def test_what_is_expected_of_other_steps():
     assert said(ALL, "ior -o /x", 1)[0]["expected"] == 2
     assert said(ALL, "ior -o /x/${RANK}", 1)[0] is None
     item = {"on": MPI, "command": "./mine", "label": "x"}
-    assert one_job.of_outputs(item, {0: outputs(1, tool="fio")}, 2) is None
+    assert one_job.count_tasks(item, {0: outputs(1, tool="fio")}, 2) is None
 
 
 def test_several_outputs_of_one_command_are_iterations_of_one_trial():

@@ -13,7 +13,7 @@ from iosonde.core.workload import Device, FileNames, Files, Workload
 from iosonde.engine import _native
 from iosonde.measure.rank import wear_out
 from iosonde.measure.workloads import phases
-from iosonde.measure.workloads.arithmetic import whole_number
+from iosonde.measure.workloads.arithmetic import parse_integer
 from iosonde.measure.workloads.phases import Settings
 from iosonde.measure.workloads.settings import SettingError
 from messages import raises
@@ -169,7 +169,7 @@ def test_what_is_wrong_is_said_where_it_is(changes, path, code):
 
 @pytest.mark.parametrize(("given", "number"), [("3 * 64KiB + 1", 196609), (7, 7), ("8", 8), ("2 * (3 - 1) // 4", 1)])
 def test_numbers_may_be_computed(given, number):
-    assert whole_number(given) == number
+    assert parse_integer(given) == number
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_numbers_may_be_computed(given, number):
 )
 def test_nothing_else_is_evaluated(given):
     with pytest.raises(InputError):
-        whole_number(given)
+        parse_integer(given)
 
 
 class Record:

@@ -55,7 +55,7 @@ def test_a_doubled_dollar_is_the_shells_variable():
 @pytest.mark.parametrize(("wrong", "right"), [("NODNAME", "NODENAME"), ("rank", "RANK"), ("recordsize", "record_size")])
 def test_a_slip_names_the_nearest(wrong, right):
     with raises("unknown-placeholder", InputError, name=wrong, nearest=right, place="step 2") as caught:
-        placeholders.check(f"iozone -f ${{{wrong}}}", placeholders.of_commands(["record_size"]), "step 2")
+        placeholders.check(f"iozone -f ${{{wrong}}}", placeholders.list_command_names(["record_size"]), "step 2")
     assert caught.value.message.endswith(f" ${{{wrong}}}") and f" ${{{right}}}?" in caught.value.hint
 
 

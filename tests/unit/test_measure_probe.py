@@ -244,8 +244,8 @@ def test_servers_are_counted_and_their_file_systems_named():
     def server(*kinds):
         return {"host": "s", "disks": [{"filesystem": kind} for kind in kinds]}
 
-    assert hardware.of_servers({"servers": []}) == {}
-    assert hardware.of_servers({"servers": [server("xfs"), server("xfs", "xfs")]}) == {
+    assert hardware.describe_servers({"servers": []}) == {}
+    assert hardware.describe_servers({"servers": [server("xfs"), server("xfs", "xfs")]}) == {
         "probed_servers": 2, "base_filesystem": "xfs"}  # fmt: skip
-    mixed = hardware.of_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
+    mixed = hardware.describe_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
     assert mixed == {"probed_servers": 3, "base_filesystem": ", ".join(("ext4", "unknown", "xfs"))}

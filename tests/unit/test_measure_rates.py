@@ -23,9 +23,15 @@ def part(rank, spans, size=1000, kind=READ, recorded_all=True):
     rows["rank"], rows["kind"], rows["size"] = rank, kind, size
     rows["start_ns"] = [start for start, _ in spans]
     rows["duration_ns"] = [end - start for start, end in spans]
-    total = {"kind": kind, "count": len(spans), "bytes": size * len(spans), "errors": 0,
-             "first_start_ns": spans[0][0], "last_end_ns": spans[-1][1],
-             "sum_duration_ns": int(rows["duration_ns"].sum())}  # fmt: skip
+    total = {
+        "kind": kind,
+        "count": len(spans),
+        "bytes": size * len(spans),
+        "errors": 0,
+        "first_start_ns": spans[0][0],
+        "last_end_ns": spans[-1][1],
+        "sum_duration_ns": int(rows["duration_ns"].sum()),
+    }
     return RankPhase(rank, 0, spans[0][0], spans[-1][1], "count", recorded_all, [total], [], operations=rows)
 
 
@@ -52,8 +58,8 @@ def test_a_clock_that_drifts_is_followed_over_the_trial():
     places = {"offset_ns": {"0": 0, "1": 1000}, "drift_ns": [0, 2000], "at_ns": [0, 10**9], "error_ns": 0}
     middle = 5 * 10**8
     parts = [part(0, [(middle, middle + 100)]), part(1, [(middle + 2000, middle + 2100)])]
-    assert assemble._offsets(parts, places) == {0: 0, 1: 2000}
-    entry, _ = assemble._timed(0, PLAN, parts, places, 0, KINDS)
+    assert assemble._compute_offsets(parts, places) == {0: 0, 1: 2000}
+    entry, _ = assemble._summarize_phase(0, PLAN, parts, places, 0, KINDS)
     assert entry["start_spread_ns"] == 0
     assert entry["duration_ns"] == 100
 
@@ -72,10 +78,18 @@ def test_the_writers_node_counts_where_it_was_verified_to_be_cold(states, counte
     """Two readers of 1000 bytes in the same 33 ns: together they have twice the rate of each."""
     plan = PhasePlan("read_nto1_large", None, BANDWIDTH, "read", shared=True)
     parts = [part(rank, [(1000, 1033)]) for rank in range(2)]
-    parts = [replace(one, cache={"state": state, "resident_bytes": 0, "bytes": 1000} if state else {})
-             for one, state in zip(parts, states, strict=True)]  # fmt: skip
-    entry, rows = assemble._timed(0, plan, parts, {"nodes": [0, 1], "error_ns": 0, "offset_ns": {"0": 0, "1": 0},
-                                                   "drift_ns": [0, 0], "at_ns": [0, 10**9]}, 0, KINDS)  # fmt: skip
+    parts = [
+        replace(one, cache={"state": state, "resident_bytes": 0, "bytes": 1000} if state else {})
+        for one, state in zip(parts, states, strict=True)
+    ]
+    entry, rows = assemble._summarize_phase(
+        0,
+        plan,
+        parts,
+        {"nodes": [0, 1], "error_ns": 0, "offset_ns": {"0": 0, "1": 0}, "drift_ns": [0, 0], "at_ns": [0, 10**9]},
+        0,
+        KINDS,
+    )
     found = {row.operation: row.value / 1e9 for row in rows if row.metric == "bandwidth_last_done"}
     assert found == pytest.approx(names, rel=0.02) and entry["writer_counted"] is counted
 
@@ -136,8 +150,17 @@ def test_one_rank_has_one_rate(one):
 def test_writes_without_fsync_and_close_have_another_name():
     write, close = KINDS.index("write"), KINDS.index("close")
     one = part(0, [(1000, 1100)], kind=write)
-    one.totals.append({"kind": close, "count": 1, "bytes": 0, "errors": 0, "first_start_ns": 1100,
-                       "last_end_ns": 1400, "sum_duration_ns": 300})  # fmt: skip
+    one.totals.append(
+        {
+            "kind": close,
+            "count": 1,
+            "bytes": 0,
+            "errors": 0,
+            "first_start_ns": 1100,
+            "last_end_ns": 1400,
+            "sum_duration_ns": 300,
+        }
+    )
     one.ended_ns = 1400
     plan = PhasePlan("write_large", None, BANDWIDTH, "write")
     found = rates.observations("write_large", plan, [one], rates.phase_times([one], {}, 0), KINDS, 0)

@@ -40,7 +40,7 @@ def settings(tmp_path: Path, *controls: Control, nodes=1, **values) -> restore.S
 
 def test_what_was_there_before_is_there_after(state, tmp_path):
     said = []
-    with restore.kept(settings(tmp_path, control(state)), said.append) as found:
+    with restore.preserve_levels(settings(tmp_path, control(state)), said.append) as found:
         assert found == {"caching": ["on"]}
         assert json.loads((tmp_path / "found.json").read_text()) == found
         state.write_text("off\n")
@@ -51,7 +51,7 @@ def test_what_was_there_before_is_there_after(state, tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_whatever_ends_the_campaign(state, tmp_path, error):
-    with pytest.raises(error), restore.kept(settings(tmp_path, control(state)), lambda _: None):
+    with pytest.raises(error), restore.preserve_levels(settings(tmp_path, control(state)), lambda _: None):
         state.write_text("off\n")
         raise error
     assert state.read_text() == "on\n"
@@ -60,7 +60,7 @@ def test_whatever_ends_the_campaign(state, tmp_path, error):
 def test_a_campaign_that_was_killed_sets_back_what_it_had_found_once_it_is_resumed(state, tmp_path):
     (tmp_path / "found.json").write_text('{"caching": ["on"]}')
     state.write_text("off\n")  # as the killed one left it
-    with restore.kept(settings(tmp_path, control(state)), lambda _: None) as found:
+    with restore.preserve_levels(settings(tmp_path, control(state)), lambda _: None) as found:
         assert found == {"caching": ["on"]}
     assert state.read_text() == "on\n"
 
@@ -68,7 +68,7 @@ def test_a_campaign_that_was_killed_sets_back_what_it_had_found_once_it_is_resum
 def test_nothing_is_set_where_it_is_as_it_was(state, tmp_path):
     calls = tmp_path / "calls"
     one = control(state, set=f"echo x >> {calls}; echo ${{LEVEL}} > {state}")
-    with restore.kept(settings(tmp_path, one), lambda _: None):
+    with restore.preserve_levels(settings(tmp_path, one), lambda _: None):
         pass
     assert not calls.exists()
 
@@ -76,7 +76,7 @@ def test_nothing_is_set_where_it_is_as_it_was(state, tmp_path):
 def test_a_factor_that_cannot_be_read_before_is_said_and_left(state, tmp_path):
     said = []
     broken = Control("other", "true ${LEVEL}", "echo no such volume; exit 3")
-    with restore.kept(settings(tmp_path, broken, control(state)), said.append) as found:
+    with restore.preserve_levels(settings(tmp_path, broken, control(state)), said.append) as found:
         assert found == {"caching": ["on"]}
         state.write_text("off\n")
     assert state.read_text() == "on\n"
@@ -87,7 +87,7 @@ def test_a_factor_that_cannot_be_read_before_is_said_and_left(state, tmp_path):
 
 def test_a_factor_that_cannot_be_set_back_is_said_with_the_command_to_do_it_by_hand(state, tmp_path):
     said = []
-    with restore.kept(settings(tmp_path, control(state, set=f"true ${{LEVEL}} {state}")), said.append):
+    with restore.preserve_levels(settings(tmp_path, control(state, set=f"true ${{LEVEL}} {state}")), said.append):
         state.write_text("off\n")
     assert_problem(*said, "not-restored", factor="caching", level="on", command=f"true on {state}")
     assert said[0].values["reason"].split()[-1] == "off"
@@ -97,7 +97,7 @@ def test_a_factor_that_cannot_be_set_back_is_said_with_the_command_to_do_it_by_h
 def test_what_is_no_single_level_is_not_set_back(state, tmp_path, printed):
     state.write_text(printed)
     said = []
-    with restore.kept(settings(tmp_path, control(state)), said.append) as found:
+    with restore.preserve_levels(settings(tmp_path, control(state)), said.append) as found:
         assert found == {}
     assert codes(said) == ["not-restorable"]
 
@@ -108,7 +108,7 @@ def test_each_node_is_set_back_to_its_own_level(tmp_path):
     assert LevelsTask.from_word(task.to_word()) == task
     one = Control("f", f"echo ${{LEVEL}} > {tmp_path}/${{NODE_INDEX}}", f"cat {tmp_path}/${{NODE_INDEX}}", EACH)
     (tmp_path / "0").write_text("7\n")
-    with restore.kept(settings(tmp_path, one), lambda _: None) as found:
+    with restore.preserve_levels(settings(tmp_path, one), lambda _: None) as found:
         assert found == {"f": ["7"]}
         (tmp_path / "0").write_text("8\n")
     assert (tmp_path / "0").read_text() == "7\n"

@@ -16,7 +16,7 @@ from messages import raises
 
 def test_the_tree_of_a_seed_never_changes():
     """Results of years are compared: whoever changes the generator gives the benchmarks other names."""
-    known = SourceTree(1, 100).known
+    known = SourceTree(1, 100).facts
     assert known.answer == "df1087d268a548aa"
     assert (known.files, known.directories, known.entries) == (101, 9, 110)
     assert (known.bytes, known.needles, known.first_needles) == (1327978, 229, 20)
@@ -28,14 +28,14 @@ def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(seed, files)
     one = SourceTree(seed, files)
     assert one.contents == SourceTree(seed, files).contents
     assert one.sums != SourceTree(seed + 1, files).sums
-    assert one.known.files == files + 1
+    assert one.facts.files == files + 1
     assert max(map(len, one.contents.values())) < LARGEST_BYTES + 4096
 
 
 def test_what_is_known_is_what_tools_find(tmp_path):
     tree = SourceTree(7, 30)
     tree.write(tmp_path / "x")
-    root, known = tmp_path / "x" / "tree", tree.known
+    root, known = tmp_path / "x" / "tree", tree.facts
     found = [path for path in root.rglob("*") if path.is_file()]
     texts = [path.read_text() for path in found]
     assert len(found) == known.files
@@ -53,7 +53,7 @@ def test_it_compiles_and_prints_what_was_computed_without_a_compiler(tmp_path):
     tree.write(tmp_path / "x")
     subprocess.run(["sh", "build.sh"], cwd=tmp_path / "x" / "tree", check=True, capture_output=True)
     said = subprocess.run([tmp_path / "x" / "tree" / "program"], check=True, capture_output=True, text=True).stdout
-    assert said.strip() == tree.known.answer
+    assert said.strip() == tree.facts.answer
 
 
 def test_sizes_are_spread_as_those_of_real_sources_are():
@@ -93,7 +93,7 @@ class TestCache:
     def test_what_no_look_can_verify_is_taken_on_a_network_mount_alone(self, place, monkeypatch, elsewhere):
         asked = {"state": "cold-requested", "resident_bytes": 0, "bytes": 5000}
         monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: asked)
-        monkeypatch.setattr(tree_program.cache, "kept_elsewhere", lambda _: elsewhere)
+        monkeypatch.setattr(tree_program.cache, "can_cache_elsewhere", lambda _: elsewhere)
         if elsewhere:
             tree_program.set_cache("cold-data", place)
         else:

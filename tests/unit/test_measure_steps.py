@@ -185,7 +185,7 @@ def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
 
 def test_the_source_says_what_measured():
     def source(*steps):
-        return trial._source(trial.Bench("e", steps, None, None, {}, 1, 1.0))
+        return trial._name_source(trial.Bench("e", steps, None, None, {}, 1, 1.0))
 
     assert source(NativeStep("envelope")).split() == ["iosonde", "envelope"]
     assert source(CommandStep("x")).split() == ["iosonde", "commands"]

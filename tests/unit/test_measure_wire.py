@@ -95,18 +95,18 @@ def test_a_little_traffic_of_others_is_deducted():
 def test_of_what_the_first_node_wrote_the_others_count():
     """N-to-1: its own cache may have it, and it is shown apart."""
     of = {0: counted(timed=part(received=0)), 2: counted(timed=part(received=10 * MIB, packets=30))}
-    found = wire.of_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0, 20, away=True)
+    found = wire.describe_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0, 20, away=True)
     assert (found["reads"], found["share_received"]) == ("came", pytest.approx(1.0))
     assert [(one["node"], one["reads"]) for one in found["nodes"]] == [(0, "served-by-cache"), (1, "came")]
     assert found["packets_per_operation"] == 60 / 20
-    both = wire.of_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0)
+    both = wire.describe_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0)
     assert (both["reads"], both["share_received"]) == ("served-by-cache", pytest.approx(0.5))
-    assert wire.of_phase({}, {0: READ}, [0], 1.0) is None
+    assert wire.describe_phase({}, {0: READ}, [0], 1.0) is None
 
 
 def test_rows_are_of_each_part_of_the_whole_and_of_each_node():
     parts = {"preparing": part(received=1), "timed": part(received=2, sent=3), "flush": part(sent=4)}
-    network = wire.of_phase({0: counted(**parts), 1: counted(**parts)}, {}, [0, 1], 1.0, operations=2)
+    network = wire.describe_phase({0: counted(**parts), 1: counted(**parts)}, {}, [0, 1], 1.0, operations=2)
     rows = {(row.metric, row.rank): (row.value, row.unit) for row in wire.rows("w", network, 5)}
     assert {metric for metric, _ in rows} == set(METRICS)
     assert rows["network_sent_flush", None] == (8.0, "bytes")
@@ -192,7 +192,7 @@ def test_a_meter_on_a_server_leaves_which_one_it_is(tmp_path):
     meter.keep(0)
     (found,) = spool.read_wire(tmp_path)[0].values()
     assert found["own_server"] == "n1"
-    whole = wire.of_phase({0: found}, {0: READ}, [0], 1.0)
+    whole = wire.describe_phase({0: found}, {0: READ}, [0], 1.0)
     assert whole["nodes"][0]["own_server"] == "n1" and whole["reads"] == "unknown"
 
 
@@ -269,9 +269,9 @@ def test_a_command_is_judged_only_where_it_works_on_the_target(more, yes):
 def test_a_command_that_read_what_it_had_just_written():
     """IOR on Gluster: 64 MiB written over the link, and read at 3 GiB/s from the page cache."""
     of = {0: counted(timed=part(received=300_000, sent=67 * MIB))}
-    network = wire.of_command(of, Moved(64 * MIB, 64 * MIB), [0], 1)
+    network = wire.describe_command(of, Moved(64 * MIB, 64 * MIB), [0], 1)
     assert (network["reads"], network["writes"]) == ("served-by-cache", "sent")
-    nobody = wire.of_command(of, None, [0], 1)
+    nobody = wire.describe_command(of, None, [0], 1)
     assert (nobody["reads"], nobody["writes"], nobody["share_received"]) == ("", "", None)
 
 

@@ -116,7 +116,7 @@ def test_the_main_effects_of_a_fraction_of_resolution_iii_are_named_with_their_a
     x = np.repeat(x, 3, axis=0)
     design = design_of(data_of(x, generator().normal(size=len(x))))
     assert design.kind == FRACTION
-    found = [[alias.name for alias in one if alias.whole] for one in aliases(design)]
+    found = [[alias.name for alias in one if alias.is_full] for one in aliases(design)]
     assert found == [["f1×f2", "f3×f4"], ["f0×f2"], ["f0×f1"], ["f0×f4"], ["f0×f3"]]
     made = rank(data_of(x, 20.0 * x[:, 2] + generator().normal(size=len(x))), 0.95)
     assert made.order == (("f2",),)
@@ -134,7 +134,7 @@ def test_a_half_fraction_of_five_factors_has_no_alias_among_interactions_of_two(
 def test_a_latin_square_is_partly_aliased_and_a_plackett_burman_design_too():
     square = np.array([(a, b, (a + b) % 4) for a, b in itertools.product(range(4), repeat=2)])
     design = design_of(data_of(square, generator().normal(size=16)))
-    assert design.kind == FRACTION and all(one and one[0].whole for one in aliases(design))
+    assert design.kind == FRACTION and all(one and one[0].is_full for one in aliases(design))
     row = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0]
     burman = np.array([*(np.roll(row, i) for i in range(11)), [0] * 11])[:, :5]
     design = design_of(data_of(burman, generator().normal(size=12)))

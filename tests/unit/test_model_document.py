@@ -36,7 +36,7 @@ def model():
 
 def changed(**keys) -> bytes:
     content = json.loads(document.to_text(model())) | keys
-    content["sha256"] = document._hash({k: v for k, v in content.items() if k != "sha256"})
+    content["sha256"] = document._compute_hash({k: v for k, v in content.items() if k != "sha256"})
     return json.dumps(content).encode()
 
 
@@ -63,7 +63,7 @@ def test_a_person_can_read_it_and_the_calibration_comes_along():
 def test_a_file_without_repeats_is_read():
     content = json.loads(document.to_text(model()))
     del content["repeats"], content["sha256"]
-    content["sha256"] = document._hash(content)
+    content["sha256"] = document._compute_hash(content)
     assert document.from_text(json.dumps(content).encode(), "m.json").repeats == ()
 
 

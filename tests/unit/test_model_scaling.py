@@ -66,7 +66,7 @@ def test_least_squares_agrees_with_scipy(name, terms):
 def test_what_a_profile_holds_is_held(held):
     points = points_of(trials(usl))
     name, value = held
-    parts = rational.fit(points, (0, 1, 2), laws._held(name, 1.0 if name == laws.LAMBDA else None, value))
+    parts = rational.fit(points, (0, 1, 2), laws._build_constraint(name, 1.0 if name == laws.LAMBDA else None, value))
     assert laws.LawFit(laws.BY_NAME["usl"], parts).parameter(name) == pytest.approx(value, rel=1e-5)
 
 
@@ -276,4 +276,4 @@ def test_a_time_is_no_rate_unless_said_so():
     table = Table({"n": Column("n", np.array([1.0, 2.0])), "t (s)": Column("t (s)", np.array([4.0, 2.0]), "t", "s")})
     with raises("not-a-rate"):
         series_of(table, "t", "n", [])
-    assert series_of(table, "t", "n", [], of_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}
+    assert series_of(table, "t", "n", [], is_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}

@@ -58,7 +58,7 @@ def test_two_names_on_one_kernel_are_two_nodes_with_one_clock():
     assert first.clock == second.clock != Host("n1", "boot", "time:2").clock
 
 
-class FakeWorld(mpi._OneRank):
+class FakeWorld(mpi._SingleRank):
     def __init__(self, size: int) -> None:
         self.size = size
 

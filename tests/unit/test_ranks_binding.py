@@ -85,5 +85,5 @@ def test_ranks_of_containers_on_one_machine_share_no_core(monkeypatch, machines,
     found = []
     for rank, mine in enumerate(masks):
         ranks = SimpleNamespace(rank=rank, node=node_of[rank], node_of=node_of)
-        found.append(binding._own(ranks, places, mine))
+        found.append(binding._choose_own(ranks, places, mine))
     assert found == chosen

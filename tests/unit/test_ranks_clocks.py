@@ -68,7 +68,7 @@ def test_one_clock_is_asked_once_however_many_ranks_read_it():
 
 
 def test_one_rank_has_the_clock_it_has():
-    ranks = mpi.Ranks(mpi._OneRank())
+    ranks = mpi.Ranks(mpi._SingleRank())
     found = clocks.estimate(ranks)
     assert (found.offset_ns, found.error_ns, ranks.clock_offset_ns) == ((0,), (0,), 0)
 

@@ -123,7 +123,7 @@ def test_a_gluster_client_tells_its_volume(tmp_path, hosts, groups, shape, kind,
     for path, said in shape.items():
         (active / f"v-{path}").parent.mkdir(exist_ok=True)
         (active / f"v-{path}").write_text(said)
-    made = gluster.of_graph(gluster_graph.read(str(tmp_path)))
+    made = gluster.layout_from_graph(gluster_graph.read(str(tmp_path)))
     assert (made["type"], made["copies"], made["copied_by"]) == (kind, copies, "client")
     assert (made["data_parts"], made["parity_parts"]) == (parts, spare)
     assert made["servers"] == list(dict.fromkeys(hosts.split()))
@@ -134,7 +134,7 @@ def test_bricks_are_in_the_volumes_order_however_many_there_are(graph_of):
     graph = graph_of("v", " ".join(f"n{i}" for i in range(12)), {"replicate": 6}, down=(11,))
     assert [one.host for one in graph.bricks] == [f"n{i}" for i in range(12)]
     assert gluster.troubles(graph) == ["n11 down"]
-    assert [one.name for one in graph.of_type("cluster/replicate")] == [f"v-replicate-{i}" for i in range(6)]
+    assert [one.name for one in graph.select_type("cluster/replicate")] == [f"v-replicate-{i}" for i in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ def test_nothing_of_gluster_is_known_where_nobody_answers(tools, tmp_path):
 def test_meta_is_at_the_root_of_the_volume_where_a_directory_of_it_is_mounted(monkeypatch, tmp_path):
     lines = "47 1 0:63 / /whole rw - fuse.glusterfs s:/v rw\n48 1 0:63 /d /part rw - fuse.glusterfs s:/v rw\n"
     monkeypatch.setattr(reading, "text", lambda path: lines)
-    assert mount.whole(on(Path("/part"), "s:/v", "fuse.glusterfs", "/d")) == "/whole"
-    assert mount.whole(on(Path("/whole"), "s:/v", "fuse.glusterfs")) == "/whole"
-    assert mount.whole(replace(on(Path("/x"), "s:/v", "fuse.glusterfs", "/d"), device=(0, 9))) is None
+    assert mount.find_root_mount(on(Path("/part"), "s:/v", "fuse.glusterfs", "/d")) == "/whole"
+    assert mount.find_root_mount(on(Path("/whole"), "s:/v", "fuse.glusterfs")) == "/whole"
+    assert mount.find_root_mount(replace(on(Path("/x"), "s:/v", "fuse.glusterfs", "/d"), device=(0, 9))) is None
 
 
 PATHINFO = (

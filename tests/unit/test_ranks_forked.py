@@ -62,7 +62,7 @@ def test_it_ends_as_a_process_that_was_started(ranks, tmp_path, word, code):
 
 def test_it_is_our_child_in_a_session_of_its_own_and_of_the_family(ranks, tmp_path):
     child = start(ranks, tmp_path, "sleep")
-    fields = processes._stat(child.pid)
+    fields = processes._read_stat(child.pid)
     assert (int(fields[1]), int(fields[3])) == (os.getpid(), child.pid)
     give_up = time.monotonic() + 60
     while child.pid not in processes.family(TOKEN) and time.monotonic() < give_up:

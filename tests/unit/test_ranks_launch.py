@@ -87,15 +87,15 @@ def test_a_host_file_that_is_absent_or_empty_is_refused(tmp_path):
 
 def test_hosts_are_a_file_or_names_with_commas(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert mpirun.named_hosts("n1,n2:4, n1") == ("n1", "n2")
+    assert mpirun.read_hosts("n1,n2:4, n1") == ("n1", "n2")
     (tmp_path / "a,b").write_text("n7\n")
-    assert mpirun.named_hosts("a,b") == ("n7",)
+    assert mpirun.read_hosts("a,b") == ("n7",)
     with raises("unreadable-file", path="n1") as error:
-        mpirun.named_hosts("n1")
+        mpirun.read_hosts("n1")
     assert "n1,n2" in error.value.hint
     for wrong in ("n1,-oProxyCommand=x", ",", "n1;x,n2"):
         with pytest.raises(InputError):
-            mpirun.named_hosts(wrong)
+            mpirun.read_hosts(wrong)
 
 
 @pytest.mark.parametrize("name", [b"-oProxyCommand=x", b"a,b", b"$(x)", b"\xff", b"n;x"])

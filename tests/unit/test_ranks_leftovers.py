@@ -74,7 +74,7 @@ def test_descriptions_that_nobody_recorded_are_removed_if_young_and_unheld(left)
 def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
     held = (("/dev/shm/mpich_shm_x", 1, 2),)
     ended = watchdog.Outcome(137, 9.0, True, [], "", 9, watchdog.IDLE, left=(7,), held=held)
-    said = trial._why(tmp_path, ended, {})
+    said = trial._explain_failure(tmp_path, ended, {})
     assert "/dev/shm/mpich_shm_x" in said[-1] and len([one for one in said if "/dev/shm" in one]) == 1
 
 
@@ -93,4 +93,4 @@ def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
 def test_memory_without_a_limit_is_not_full(tmp_path, monkeypatch, blocks, free, full):
     """A tmpfs without a limit counts nothing: 0 of 0 blocks are free."""
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, blocks, free, free, 0, 0, 0, 0, 255)))
-    assert bool(leftovers.why_bus_error(tmp_path)) == bool(command._full(tmp_path)) == full
+    assert bool(leftovers.why_bus_error(tmp_path)) == bool(command._explain_full(tmp_path)) == full

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.core.filesystems import keeps_files_whole
+from iosonde.core.filesystems import has_unsplit_files
 from iosonde.ranks.machine import filesystems, mount, reading
 from iosonde.ranks.machine.filesystems import lustre
 
@@ -113,8 +113,8 @@ def test_a_layout_of_components_is_not_taken_for_its_first_one():
              "stripe_offset": -1},
         ],
     }  # fmt: skip
-    assert not keeps_files_whole("lustre", {"striping": found})
-    assert keeps_files_whole("lustre", {"striping": lustre.parse_getstripe(PLAIN)})
+    assert not has_unsplit_files("lustre", {"striping": found})
+    assert has_unsplit_files("lustre", {"striping": lustre.parse_getstripe(PLAIN)})
 
 
 def test_parameters_are_those_of_this_file_system_and_what_differs_is_said():

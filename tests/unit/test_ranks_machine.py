@@ -272,7 +272,7 @@ def test_lustre_is_asked_for_the_quotas_of_user_group_and_project(monkeypatch, t
         asked.append(words[3])
         return f"{words[-1]}  10  0  {20 * len(asked)}  -  1  0  {30 * len(asked)}  -\n"
 
-    on_lustre = mount.Mount(**{**vars(mount.of_path(tmp_path)), "type": "lustre", "mount_point": "/scratch"})
+    on_lustre = mount.Mount(**{**vars(mount.find_mount(tmp_path)), "type": "lustre", "mount_point": "/scratch"})
     monkeypatch.setattr(quota.reading, "tool", lfs)
     monkeypatch.setattr(quota, "project_id", lambda _: 42)
     found = quota.quotas(tmp_path, on_lustre)

@@ -33,7 +33,7 @@ def script(tmp_path):
 
 
 def reserved(text, nodes=3, **more):
-    with reserve.held(text, nodes, **more) as hosts:
+    with reserve.reserve_nodes(text, nodes, **more) as hosts:
         return hosts
 
 
@@ -150,8 +150,8 @@ def test_without_salloc_or_sbatch_there_is_a_sentence(monkeypatch, tmp_path):
     ],
 )  # fmt: skip
 def test_slurms_refusal_in_its_own_words(talk, why):
-    assert_problem(slurm._refused(5, talk), "allocation-refused", nodes=5, reason=why)
-    assert slurm._refused(5, talk).message.endswith(why)
+    assert_problem(slurm._build_refusal(5, talk), "allocation-refused", nodes=5, reason=why)
+    assert slurm._build_refusal(5, talk).message.endswith(why)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_an_allocation_is_in_the_environment_as_long_as_it_is_held(a_salloc, tmp
         f'echo "$@" >{tmp_path}/asked; echo "salloc: Granted job allocation 7" >&2; shift 5\n'
         f'SLURM_JOB_ID=7 SLURM_JOB_NODELIST="n[1-2]" OTHER=x "$@"; echo released >>{tmp_path}/asked'
     )
-    with reserve.held("salloc --partition=long --time=5", 2) as hosts:
+    with reserve.reserve_nodes("salloc --partition=long --time=5", 2) as hosts:
         assert hosts == ()
         assert os.environ["SLURM_JOB_NODELIST"] == "n[1-2]"
         assert "OTHER" not in os.environ
@@ -203,7 +203,7 @@ def test_an_allocation_that_is_too_small_or_senseless_is_refused_and_given_back(
     ],
 )
 def test_the_answer_of_a_roll_call_is_found_among_other_talk(stdout, answer):
-    assert rollcall._answer(stdout) == answer
+    assert rollcall._parse_answer(stdout) == answer
 
 
 def test_two_addresses_of_one_host_are_refused():

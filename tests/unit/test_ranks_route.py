@@ -168,7 +168,7 @@ def test_links_and_routes_as_the_kernel_says_them(monkeypatch):
     for kind, bodies in answers.items():
         whole = b"".join(message(16, body) for body in bodies) + message(3, number(0))
         assert [body for answered, body in netlink.messages(whole) if answered == 16] == bodies, kind
-    monkeypatch.setattr(netlink, "_ask", lambda kind, *_, **__: answers[kind])
+    monkeypatch.setattr(netlink, "_query_kernel", lambda kind, *_, **__: answers[kind])
     assert netlink.links() == {6: Interface(6, "eth0.7", 1, "vlan", 2), 9: Interface(9, "eth9", 1, "veth", None)}
     assert netlink.routed() == {2, 3, 4}
     assert netlink.way_to("10.0.0.1") == Way(2)

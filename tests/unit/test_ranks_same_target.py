@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from iosonde.ranks import mpi, same_target
-from iosonde.ranks.same_target import Seen
+from iosonde.ranks.same_target import TargetView
 from messages import assert_problem, codes
 
-GLUSTER = Seen(True, "fuse.glusterfs", "n1:/rep2")
+GLUSTER = TargetView(True, "fuse.glusterfs", "n1:/rep2")
 ROOT = Path("/mnt/t/iosonde-1/trial-0000")
 
 
 @pytest.mark.parametrize(
     ("view", "mount", "other_mount"),
     [
-        (Seen(False, "tmpfs", "tmpfs"), "tmpfs", "fuse.glusterfs"),
-        (Seen(False, "fuse.glusterfs", "n9:/old"), "fuse.glusterfs of n9:/old", "fuse.glusterfs of n1:/rep2"),
-        (Seen(False, "fuse.glusterfs", "n1:/rep2"), "fuse.glusterfs of n1:/rep2", "fuse.glusterfs of n1:/rep2"),
+        (TargetView(False, "tmpfs", "tmpfs"), "tmpfs", "fuse.glusterfs"),
+        (TargetView(False, "fuse.glusterfs", "n9:/old"), "fuse.glusterfs of n9:/old", "fuse.glusterfs of n1:/rep2"),
+        (TargetView(False, "fuse.glusterfs", "n1:/rep2"), "fuse.glusterfs of n1:/rep2", "fuse.glusterfs of n1:/rep2"),
     ],
 )
 def test_what_lies_there_instead(view, mount, other_mount):
@@ -32,11 +32,14 @@ def test_what_lies_there_instead(view, mount, other_mount):
 
 def test_another_type_on_a_node_that_sees_the_directory_is_right():
     """The server itself sees its disk, its clients an NFS mount."""
-    assert same_target.sentences({"n1": Seen(True, "xfs", "/dev/sda"), "n2": Seen(True, "nfs4", "n1:/")}, ROOT) == []
+    assert (
+        same_target.sentences({"n1": TargetView(True, "xfs", "/dev/sda"), "n2": TargetView(True, "nfs4", "n1:/")}, ROOT)
+        == []
+    )
 
 
 def test_nobody_sees_it():
-    (said,) = same_target.sentences({"n1": Seen(False, "xfs", "/dev/sda")}, ROOT)
+    (said,) = same_target.sentences({"n1": TargetView(False, "xfs", "/dev/sda")}, ROOT)
     assert_problem(said, "target-missing", host="n1", path=ROOT)
 
 
@@ -56,20 +59,20 @@ HERE, T = ("host3", "host4", "host5"), Path("/mnt/t")
 @pytest.mark.parametrize(
     ("view", "code", "values"),
     [
-        (Seen(True, "tmpfs", "tmpfs"), "target-differs", {"mount": "tmpfs", "other_mount": "fuse.glusterfs"}),
-        (Seen(True, "ext4", "/dev/vda1"), "target-differs", {"mount": "ext4", "other_mount": "fuse.glusterfs"}),
+        (TargetView(True, "tmpfs", "tmpfs"), "target-differs", {"mount": "tmpfs", "other_mount": "fuse.glusterfs"}),
+        (TargetView(True, "ext4", "/dev/vda1"), "target-differs", {"mount": "ext4", "other_mount": "fuse.glusterfs"}),
         (
-            Seen(True, "fuse.glusterfs", "n1:/old"),
+            TargetView(True, "fuse.glusterfs", "n1:/old"),
             "target-differs",
             {"mount": "fuse.glusterfs of n1:/old", "other_mount": "fuse.glusterfs of n1:/rep2"},
         ),
         (
-            Seen(False, "fuse.glusterfs", "n1:/rep2", "not connected"),
+            TargetView(False, "fuse.glusterfs", "n1:/rep2", "not connected"),
             "target-unavailable",
             {"type": "fuse.glusterfs", "source": "n1:/rep2", "reason": "not connected"},
         ),
-        (Seen(True, "fuse.glusterfs", "n2:rep2"), "", {}),  # another server of the same volume
-        (Seen(True, "xfs", "/dev/sda", serves=True), "", {}),
+        (TargetView(True, "fuse.glusterfs", "n2:rep2"), "", {}),  # another server of the same volume
+        (TargetView(True, "xfs", "/dev/sda", serves=True), "", {}),
     ],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -85,7 +88,7 @@ def test_before_anything_is_written_the_odd_node_is_named_wherever_it_is(view, c
 
 
 def test_a_node_without_the_directory_says_what_is_there():
-    absent = Seen(False, "ext4", "/dev/vda1")
+    absent = TargetView(False, "ext4", "/dev/vda1")
     (said,) = same_target.others(HERE, [GLUSTER, absent, GLUSTER], T)
     mounts = {"mount": "ext4", "other_mount": "fuse.glusterfs"}
     assert_problem(said, "target-missing", host="host4", path="/mnt/t", other_host="host3", **mounts)
@@ -94,7 +97,7 @@ def test_a_node_without_the_directory_says_what_is_there():
 
 def test_local_disks_of_the_same_name_are_left_to_the_trial():
     """A shared disk, or name spaces of one machine: a trial sees whether its directory is there."""
-    assert same_target.others(HERE, [Seen(True, "xfs", f"/dev/sd{at}") for at in "aab"], T) == []
+    assert same_target.others(HERE, [TargetView(True, "xfs", f"/dev/sd{at}") for at in "aab"], T) == []
 
 
 def test_a_server_is_known_by_its_addresses():

@@ -328,7 +328,7 @@ def test_when_the_watchdog_is_killed_its_command_dies(tmp_path):
 
 def test_a_rank_in_a_session_of_its_own_notices_that_its_watchdog_is_gone(tmp_path):
     watched = subprocess.Popen(["sleep", "60"])
-    identity = ":".join((*processes._here(), str(watched.pid), processes.start_time(watched.pid) or ""))
+    identity = ":".join((*processes._read_namespace(), str(watched.pid), processes.start_time(watched.pid) or ""))
     rank = (
         f"import time; from pathlib import Path; from iosonde.ranks.heartbeat import Heartbeat\n"
         f"with Heartbeat(Path({str(tmp_path)!r}), 0, interval_s=0.02): time.sleep(60)\n"

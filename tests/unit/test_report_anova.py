@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.report.text.anova import _shown
+from iosonde.report.text.anova import _format_estimates
 
 MIB = 2.0**20
 WHY = "one trial"
@@ -20,4 +20,4 @@ WHY = "one trial"
     ],
 )
 def test_a_value_and_its_interval_have_one_unit(numbers, unit, said):
-    assert _shown(numbers, unit, 3, [WHY]) == said
+    assert _format_estimates(numbers, unit, 3, [WHY]) == said

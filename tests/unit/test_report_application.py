@@ -10,7 +10,7 @@ from iosonde.answers.bound.application import PredictedTimes
 from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.answers.summary import summary
 from iosonde.core.types import Estimate
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.bound.application import PredictedTime
 from iosonde.report.page.questions import question_sentences, question_text
@@ -53,7 +53,7 @@ def test_a_question_says_which_factors_it_could_not_be_about():
 
 def test_a_summary_with_columns_is_a_table_of_them(tmp_path):
     sample_store.main(str(tmp_path / "results"))
-    answer = summary(open_data(str(tmp_path / "results")), Asked(), ("fs", "nodes"))
+    answer = summary(open_data(str(tmp_path / "results")), ResponseQuery(), ("fs", "nodes"))
     one = AnsweredQuestion("?", "summary", "iosonde summary results", answer, columns="nodes")
     (title,) = (line for line in question_text(one) if "kop/s" in line)
     assert title.split()[-2:] == ["by", "nodes"]

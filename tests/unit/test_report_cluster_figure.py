@@ -18,7 +18,7 @@ from iosonde.explain.upgrade import Cluster, Quantity
 from iosonde.explain.upgrade_today import today
 from iosonde.model.bound.bound import TERMS
 from iosonde.report import cluster_plot
-from iosonde.report.figures.cluster import ClusterDrawing, amount, cluster_figure, shown
+from iosonde.report.figures.cluster import ClusterDrawing, amount, cluster_figure, number_drawn
 from iosonde.report.figures.vocabulary import VERMILION
 from messages import codes, raises
 from page_sample import HOSTILE
@@ -82,7 +82,7 @@ def test_every_term_of_the_bound_is_shown_once_with_its_rate():
 
 
 def test_many_nodes_are_the_first_dots_and_the_last():
-    assert shown(4) == (1, 2, 3, 4) and shown(5) == (1, None, 5) and shown(1) == (1,)
+    assert number_drawn(4) == (1, 2, 3, 4) and number_drawn(5) == (1, None, 5) and number_drawn(1) == (1,)
     said = texts(cluster(**ALL))
     assert {"1000 clients", "client 1", "client 1000", "2 servers", "server 2", "25 disks", "13", "12"} <= set(said)
     assert "client 2" not in said and "⋮" in said

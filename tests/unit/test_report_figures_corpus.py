@@ -2,14 +2,14 @@
 
 import corpus_sample as sample
 from iosonde.answers.corpus import HowCorpus, corpus
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.figures.corpus import figure
 
 
 def test_each_run_is_drawn_once_and_yours_is_marked(tmp_path):
     source = open_data(sample.write(tmp_path / "s", sample.corpus()))
-    made = corpus(source, Asked(), HowCorpus(mine="submission=s05-0"))
+    made = corpus(source, ResponseQuery(), HowCorpus(mine="submission=s05-0"))
     bandwidth, rate = figure(made).spec["concat"]
     assert [panel["title"]["text"][0].split()[0] for panel in (bandwidth, rate)] == ["Bandwidth", "Rate"]
     runs = bandwidth["layer"][0]["data"]["values"]
@@ -21,5 +21,5 @@ def test_each_run_is_drawn_once_and_yours_is_marked(tmp_path):
 
 
 def test_one_submission_is_drawn_without_an_interval(tmp_path):
-    made = corpus(open_data(sample.write(tmp_path / "s", sample.corpus(1, 1))), Asked())
+    made = corpus(open_data(sample.write(tmp_path / "s", sample.corpus(1, 1))), ResponseQuery())
     assert b"<svg" in figure(made).image("svg")

@@ -19,7 +19,7 @@ def made(monkeypatch, tmp_path):
     """How often it was made; its text is short here."""
     count = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(page_library, "_made", lambda: count.append(1) or "draw();")
+    monkeypatch.setattr(page_library, "_build_script", lambda: count.append(1) or "draw();")
     return count
 
 
@@ -75,7 +75,7 @@ def test_a_relative_cache_directory_is_no_cache_directory(made, monkeypatch, tmp
 
 @pytest.mark.slow
 def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tmp_path):
-    text = page_library._made()
+    text = page_library._build_script()
     assert "</script" not in text and "<!--" not in text and "vegaEmbed" in text
     assert "https://" not in text and "http://" not in text.replace("http://www.w3.org/", "")
 

@@ -6,7 +6,7 @@ from iosonde.answers.compare.answer import Sides, compare
 from iosonde.answers.page.content.question import AnsweredQuestion
 from iosonde.answers.summary import summary
 from iosonde.core.questions import COMPARE, SUMMARY
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.page.html import html_of
 from page_sample import sample_page
@@ -25,12 +25,12 @@ def section(*asked):
 
 
 def test_a_long_answer_stands_behind_what_it_says(tmp_path):
-    answer = compare(table(tmp_path, 70), Asked(("y",)), Sides((), "side", ("op",)))
+    answer = compare(table(tmp_path, 70), ResponseQuery(("y",)), Sides((), "side", ("op",)))
     html = section(AnsweredQuestion("Which?", COMPARE, "iosonde compare", answer))
     assert html.index(" 70 ") < html.index("<details") < html.index("<summary>") < html.index("<pre")
 
 
 def test_a_short_answer_is_open_and_a_summary_says_its_sentence_first(tmp_path):
-    answer = summary(table(tmp_path, 2), Asked(("y",)), ("op", "side"))
+    answer = summary(table(tmp_path, 2), ResponseQuery(("y",)), ("op", "side"))
     html = section(AnsweredQuestion("How much?", SUMMARY, "iosonde summary", answer))
     assert "<summary>" not in html and html.index("y: best ") < html.index("<pre")

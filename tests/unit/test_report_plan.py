@@ -9,7 +9,7 @@ import pytest
 from iosonde.core.types import Factor
 from iosonde.core.workload import MixPart, Step
 from iosonde.measure.spec import CommandStep, Spec
-from iosonde.report.text.plan import _command, _does, _faults
+from iosonde.report.text.plan import _describe_step, _format_command, _format_faults
 
 KIB, MIB = 1024, 1024**2
 
@@ -29,24 +29,24 @@ KIB, MIB = 1024, 1024**2
     ],
 )  # fmt: skip
 def test_a_plan_says_operations(step, said):
-    assert _does(step) == said
+    assert _describe_step(step) == said
 
 
 def test_a_command_of_several_lines_stands_below_its_name_as_it_was_written():
     loop = "for n in 1 2; do\n  cat $n\ndone\n"
-    assert list(_command("   3  ", CommandStep(loop, name="read"))) == [
+    assert list(_format_command("   3  ", CommandStep(loop, name="read"))) == [
         "   3  read",
         "        for n in 1 2; do",
         "          cat $n",
         "        done",
     ]
-    assert list(_command("   3  ", CommandStep("\nls\n"))) == ["   3", "", "        ls"]
-    assert list(_command("   3  set-up: ", CommandStep("sync"))) == ["   3  set-up: sync"]
+    assert list(_format_command("   3  ", CommandStep("\nls\n"))) == ["   3", "", "        ls"]
+    assert list(_format_command("   3  set-up: ", CommandStep("sync"))) == ["   3  set-up: sync"]
 
 
 def test_a_fault_that_is_a_factor_is_said_by_its_levels():
     fault = {"fault": "${fault}", "on": "server2", "at": "2s", "for": "500ms", "during": "write"}
-    said = _faults(Spec({}, (), (Factor("fault", "", ("none", "stop")),), faults=(fault,)))
+    said = _format_faults(Spec({}, (), (Factor("fault", "", ("none", "stop")),), faults=(fault,)))
     words = re.findall(r"[\w|]+", " ".join(said))
     assert [word for word in words if word in (*fault.values(), "none|stop")] == [
         "none|stop", "server2", "2s", "write", "500ms",

@@ -6,7 +6,7 @@ import declared_sample
 import pytest
 
 from iosonde.answers.compare.answer import Comparisons, Sides, compare
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.report.figures.ratios import ratios_figure
 
@@ -17,7 +17,7 @@ pytest.importorskip("iosonde.engine._native")
 def made(tmp_path_factory):
     path = tmp_path_factory.mktemp("ratios") / "s"
     declared_sample.store(path)
-    return compare(open_data(path, (), "old"), Asked(("write",)), Sides(group="fs"))
+    return compare(open_data(path, (), "old"), ResponseQuery(("write",)), Sides(group="fs"))
 
 
 def rows_of(figure, mark):

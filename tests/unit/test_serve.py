@@ -23,7 +23,7 @@ from iosonde.serve.pages.shown import notices
 from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
 from iosonde.store.index import Index
-from iosonde.store.lock import holder, only_one
+from iosonde.store.lock import holder, lock_experiment
 from messages import assert_problem, codes, raises
 
 PORT, TOKEN = 8642, "a-token-that-nobody-guesses"
@@ -148,7 +148,7 @@ def test_the_page_of_a_run_has_its_own_policy(shelf):
 def test_what_is_measured_now(shelf, folder):
     assert "2 of 3" in (said := text(shelf, "/live")) and "process" not in said
     other = folder / "<b>other"
-    with only_one(other, "odd"):
+    with lock_experiment(other, "odd"):
         assert "process" in (said := text(shelf, "/live")) and "odd-1" in said and "2 of 3 trials" in said
         assert holder(other, "odd") is not None
     assert holder(other, "odd") is None and "process" not in text(shelf, "/live")

@@ -8,10 +8,10 @@ import math
 import pytest
 
 from iosonde.answers.watch import Watching, watch
-from iosonde.core.level_text import level_shown, setting_text
+from iosonde.core.level_text import format_level, setting_text
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.words import level_text
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper
@@ -77,11 +77,11 @@ def test_the_history_names_a_missing_level(shelf):
 
 
 def test_watch_is_json_without_nan(store):
-    content = watch(open_data(str(store.path)), Asked(), Watching()).content()
+    content = watch(open_data(str(store.path)), ResponseQuery(), Watching()).content()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
 
 
 def test_a_missing_number_is_a_missing_level():
-    assert level_shown(NAN, "bytes") == level_shown(NAN) == level_shown(None, "bytes") == "(missing)"
+    assert format_level(NAN, "bytes") == format_level(NAN) == format_level(None, "bytes") == "(missing)"
     assert setting_text({"t": NAN, "n": 2}, {"t": "bytes"}) == "t=(missing), n=2"
     assert level_text(NAN) == "nan" and level_text(math.inf) == "inf"

@@ -207,7 +207,7 @@ def test_sentences_can_be_quoted():
 def test_the_words_follow_the_metric(metric, up, down):
     few, many = group("a", [10.0, 10.1, 9.9]), group("b", [20.0, 20.1, 19.9])
     made, back = compare.compare(few, many, 0.95, 0.02), compare.compare(many, few, 0.95, 0.02)
-    assert (Wording(metric).said(made), Wording(metric).said(back)) == (up, down)
+    assert (Wording(metric).describe_verdict(made), Wording(metric).describe_verdict(back)) == (up, down)
     assert f"b is {up} than a (the base)" in sentence(made, Wording(metric))
 
 

@@ -26,7 +26,7 @@ def two_hills(n: int, share: float, seed: int = 0) -> np.ndarray:
 
 def test_the_estimate_is_the_sum_of_kernels():
     values = two_hills(300, 0.3)
-    made = histogram.of_values(values).padded(1.0)
+    made = histogram.histogram_from_values(values).padded(1.0)
     curve = kernel.densities(made.counts, [0.07])[0]
     at = np.log(made.value(np.arange(curve.size) + 0.5))
     direct = np.zeros(curve.size)
@@ -67,13 +67,15 @@ def isj_written_out(values: np.ndarray, cells: int = 1024) -> float:
 def test_improved_sheather_jones_is_that_of_sums_written_out():
     for seed in range(3):
         values = two_hills(2000, 0.4, seed)
-        assert kernel.rule(histogram.of_values(values), kernel.ISJ) == pytest.approx(isj_written_out(values), rel=0.05)
+        assert kernel.rule(histogram.histogram_from_values(values), kernel.ISJ) == pytest.approx(
+            isj_written_out(values), rel=0.05
+        )
 
 
 def test_of_one_normal_the_rules_agree_and_of_two_apart_isj_is_narrower():
-    one = histogram.of_values(np.exp(np.random.default_rng(2).standard_normal(5000)))
+    one = histogram.histogram_from_values(np.exp(np.random.default_rng(2).standard_normal(5000)))
     assert kernel.rule(one, "isj") == pytest.approx(kernel.rule(one, "silverman"), rel=0.35)
-    two = histogram.of_values(two_hills(5000, 0.5))
+    two = histogram.histogram_from_values(two_hills(5000, 0.5))
     assert kernel.rule(two, "isj") < 0.3 * kernel.rule(two, "scott")
     with raises("unknown-option-value", bandwidth="wide"):
         kernel.rule(two, "wide")
@@ -81,7 +83,10 @@ def test_of_one_normal_the_rules_agree_and_of_two_apart_isj_is_narrower():
 
 def test_histograms_of_parts_are_that_of_all():
     values = two_hills(4000, 0.1)
-    whole, parts = histogram.of_values(values), [histogram.of_values(one) for one in np.array_split(values, 5)]
+    whole, parts = (
+        histogram.histogram_from_values(values),
+        [histogram.histogram_from_values(one) for one in np.array_split(values, 5)],
+    )
     together = histogram.merged(parts)
     assert (together.first, together.counts.tolist()) == (whole.first, whole.counts.tolist())
     assert whole.quantile(0.5) == pytest.approx(np.median(values), rel=0.01)
@@ -90,7 +95,7 @@ def test_histograms_of_parts_are_that_of_all():
 
 
 def test_the_slowest_hundredth_of_few_values_is_a_part_of_the_largest():
-    made = histogram.of_values(np.array([1.0] * 9 + [11.0]))
+    made = histogram.histogram_from_values(np.array([1.0] * 9 + [11.0]))
     assert made.slowest(0.01) == pytest.approx(0.1 * 11 / 20, rel=0.01)
 
 
@@ -104,12 +109,12 @@ def test_one_hill_is_one_whatever_its_form(n):
             0.5 + rng.exponential(1, n),
             1 + rng.pareto(2, n),
         ):
-            assert len(hills(histogram.of_values(1e5 * values)).tops) == 1
+            assert len(hills(histogram.histogram_from_values(1e5 * values)).tops) == 1
 
 
 def test_a_small_hill_is_seen_and_its_valley_lies_between():
     values = two_hills(10_000, 0.005)
-    found = hills(histogram.of_values(values))
+    found = hills(histogram.histogram_from_values(values))
     assert found.tops == pytest.approx([2e4, 3e5], rel=0.1) and found.stability > 0.5
     assert 4e4 < found.valleys[0] < 1.5e5
 
@@ -118,34 +123,42 @@ def test_ticks_of_a_clock_are_no_hills():
     rng = np.random.default_rng(1)
     coarse = np.round(rng.lognormal(0, 0.1, 20_000) * 200 / 41.67) * 41.67
     assert histogram.tick(coarse) == pytest.approx(41.67)
-    assert len(hills(histogram.of_values(coarse)).tops) == 1
-    assert len(hills(histogram.of_values((rng.lognormal(0, 0.1, 20_000) * 1000).astype(np.uint64))).tops) == 1
+    assert len(hills(histogram.histogram_from_values(coarse)).tops) == 1
+    assert (
+        len(hills(histogram.histogram_from_values((rng.lognormal(0, 0.1, 20_000) * 1000).astype(np.uint64))).tops) == 1
+    )
 
 
 def test_what_is_below_the_clock_is_counted():
-    made = histogram.of_values(np.array([0] * 500 + [40] * 400 + [80] * 100 + [120] * 20, np.uint64))
+    made = histogram.histogram_from_values(np.array([0] * 500 + [40] * 400 + [80] * 100 + [120] * 20, np.uint64))
     assert made.n == 1020
-    assert histogram.of_values(np.zeros(9)) is None and histogram.of_values(np.array([])) is None
+    assert (
+        histogram.histogram_from_values(np.zeros(9)) is None and histogram.histogram_from_values(np.array([])) is None
+    )
 
 
 def test_silverman_rejects_one_hill_where_there_are_two_and_seldom_where_not():
-    assert silverman(histogram.of_values(two_hills(400, 0.4))).p < 0.01
+    assert silverman(histogram.histogram_from_values(two_hills(400, 0.4))).p < 0.01
     rng = np.random.default_rng(7)
-    tests = [silverman(histogram.of_values(1e4 * np.exp(0.3 * rng.standard_normal(300)))).p for _ in range(40)]
+    tests = [
+        silverman(histogram.histogram_from_values(1e4 * np.exp(0.3 * rng.standard_normal(300)))).p for _ in range(40)
+    ]
     assert sum(one < 0.05 for one in tests) <= 6
-    assert silverman(histogram.of_values(two_hills(20, 0.4))) is None
+    assert silverman(histogram.histogram_from_values(two_hills(20, 0.4))) is None
 
 
 def test_the_mixture_is_that_of_a_library():
     values = two_hills(3000, 0.3)
-    made = normals(histogram.of_values(values), 0.05)
+    made = normals(histogram.histogram_from_values(values), 0.05)
     peer = GaussianMixture(2, random_state=0).fit(np.log(values)[:, None])
     order = np.argsort(peer.means_[:, 0])
     assert made.hills == len(made.weights) == 2
     assert np.log(made.medians) == pytest.approx(peer.means_[order, 0], abs=0.01)
     assert made.weights == pytest.approx(peer.weights_[order], abs=0.01)
     assert made.sds == pytest.approx(np.sqrt(peer.covariances_[order, 0, 0]), rel=0.05)
-    assert normals(histogram.of_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills == 1
+    assert (
+        normals(histogram.histogram_from_values(np.exp(np.random.default_rng(1).standard_normal(2000))), 0.1).hills == 1
+    )
 
 
 def three_hills(seed: int) -> np.ndarray:
@@ -156,7 +169,7 @@ def three_hills(seed: int) -> np.ndarray:
 
 def test_the_classes_of_the_talks_simulation():
     file = needed("golden/fixtures/kde_1000.csv", "fixtures/kde_1000.csv")
-    found = hills(histogram.of_values(np.loadtxt(file, skiprows=1)))
+    found = hills(histogram.histogram_from_values(np.loadtxt(file, skiprows=1)))
     assert found.tops == pytest.approx([19.602563, 69.627062, 160.984546], abs=3)
     assert found.valleys == pytest.approx([43.938806, 124.673326], abs=15)
     counts = np.bincount(np.searchsorted(found.valleys, np.loadtxt(file, skiprows=1)))

@@ -106,6 +106,6 @@ def test_what_only_b_tells_is_walked_from_bs_side():
 
 def test_what_a_text_does_not_tell_is_named_and_never_counted_as_a_part():
     a = printed(Clock(frozenset(), LAST_DONE), 100.0, unknown=frozenset({"fsync"}), settings={"threads": 2})
-    found = split(a, recorded(Clock(frozenset({"fsync"}), LAST_DONE)), wanted=("threads", "client cache"))
+    found = split(a, recorded(Clock(frozenset({"fsync"}), LAST_DONE)), required=("threads", "client cache"))
     assert all("fsync" not in part.names for part in found.parts) and "fsync" not in found.left
     assert found.unsaid == {"a": ("fsync", "client cache"), "b": ("threads", "client cache")}

@@ -153,7 +153,7 @@ def test_diagnostics_agree_with_statsmodels():
     x = sm.add_constant(np.column_stack([table.numbers("a"), table.numbers("b")]))
     other = sm.OLS(table.numbers("y"), x).fit()
     influence = OLSInfluence(other)
-    cook, studentized = assumptions._influence(made.fit)
+    cook, studentized = assumptions._compute_influence(made.fit)
     assert cook == pytest.approx(influence.cooks_distance[0])
     assert studentized == pytest.approx(influence.resid_studentized_external)
     assert made.assumptions.breusch_pagan_p == pytest.approx(het_breuschpagan(other.resid, x)[1])

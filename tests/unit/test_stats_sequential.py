@@ -40,7 +40,7 @@ def test_one_look_is_students_t(level):
 def test_two_looks_are_the_integral_over_both():
     """The second implementation: u after 6 pairs by its t distribution, then that of the seventh pair."""
     at = 1.3
-    first, second = (sequential._boundary(n, at) for n in (6, 7))
+    first, second = (sequential._compute_boundary(n, at) for n in (6, 7))
 
     def stays(u: float) -> float:
         """P(|u·cos φ + sin φ| <= second), the seventh pair being √Σx² × t(6) ÷ √6."""

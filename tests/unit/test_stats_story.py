@@ -349,5 +349,5 @@ def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_
     for _ in range(400):
         noise = [TrialCell({**one.by, "u": one.by["t"]}, one.metric, one.unit, rng.normal(size=4), f"op{k}")
                  for k in range(3) for one in cells(rng)]  # fmt: skip
-        alarms += any(one.is_told for one in told(noise))
+        alarms += any(one.is_significant for one in told(noise))
     assert alarms <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)

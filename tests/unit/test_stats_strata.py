@@ -183,7 +183,7 @@ def test_unequal_bring_ups_agree_with_the_mixed_model_of_statsmodels():
     frame = unbalanced()
     other = mixedlm("y ~ C(a) + C(b)", frame, groups=frame["bring_up"]).fit(reml=True)
     x = matrix(frame, "a", "b")
-    units = strata.of_units([frame["bring_up"].to_numpy()])
+    units = strata.nest_units([frame["bring_up"].to_numpy()])
     model = strata.strata(frame["y"].to_numpy(), x, units, 0.95).model
     assert model.theta == pytest.approx([other.cov_re.iloc[0, 0], other.scale], rel=1e-3)
     for place, name in enumerate(other.fe_params.index):
@@ -196,7 +196,7 @@ def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
     """The same formulas on whole n × n matrices, with a numerical slope: Giesbrecht & Burns, Biometrics 41, 1985."""
     frame = unbalanced(5)
     y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
-    model = strata.strata(y, x, strata.of_units([frame["bring_up"].to_numpy()]), 0.95).model
+    model = strata.strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95).model
     z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
     parts = [z @ z.T, np.eye(len(y))]
 
@@ -219,7 +219,7 @@ def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
 def test_a_test_after_others_is_that_of_the_generalised_least_squares():
     frame = unbalanced(7)
     y, x = frame["y"].to_numpy(), matrix(frame, "a", "b")
-    made = strata.strata(y, x, strata.of_units([frame["bring_up"].to_numpy()]), 0.95)
+    made = strata.strata(y, x, strata.nest_units([frame["bring_up"].to_numpy()]), 0.95)
     z = pd.get_dummies(frame["bring_up"]).to_numpy(float)
     root = np.linalg.inv(np.linalg.cholesky(made.model.theta[0] * z @ z.T + made.model.theta[1] * np.eye(len(y))))
 
@@ -256,7 +256,7 @@ def alarms(simulations: int, unequal: bool, seed: int) -> tuple[float, float]:
         unit = np.repeat(np.arange(10), sizes)
         a, ones = (unit % 2).astype(float)[:, None], np.ones((unit.size, 1))
         y = rng.normal(size=10)[unit] + rng.normal(size=unit.size)
-        made = strata.strata(y, np.column_stack([ones, a]), strata.of_units([unit]), 0.95)
+        made = strata.strata(y, np.column_stack([ones, a]), strata.nest_units([unit]), 0.95)
         naive = ttest_ind(y[unit % 2 == 0], y[unit % 2 == 1]).pvalue
         found += [made.test(ones, a, 0).p < 0.05, naive < 0.05]
     return tuple(found / simulations)
@@ -275,15 +275,15 @@ def test_the_interval_of_what_differs_between_bring_ups_holds_it():
     for _ in range(300):
         unit = np.repeat(np.arange(8), 4)
         y = 2 * rng.normal(size=8)[unit] + rng.normal(size=32)
-        made = strata.strata(y, np.ones((32, 1)), strata.of_units([unit]), 0.95)
+        made = strata.strata(y, np.ones((32, 1)), strata.nest_units([unit]), 0.95)
         held += made.strata[0].component.low <= 4 <= made.strata[0].component.high
     assert held / 300 > 0.95 - 2.6 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_degrees_of_freedom_are_joined_as_fai_and_cornelius_do():
-    assert mixed._joined([8.0, 8.0]) == 8.0
-    assert mixed._joined([4.0, 8.0]) == pytest.approx(2 * (2 + 8 / 6) / (2 + 8 / 6 - 2))
-    assert mixed._joined([1.5, 30.0]) == 1.5
+    assert mixed._join_df([8.0, 8.0]) == 8.0
+    assert mixed._join_df([4.0, 8.0]) == pytest.approx(2 * (2 + 8 / 6) / (2 + 8 / 6 - 2))
+    assert mixed._join_df([1.5, 30.0]) == 1.5
 
 
 @pytest.mark.parametrize(("noise", "digits"), [(1e-3, 1e-3), (1e-9, 0.05), (1e-12, 0.05)])
@@ -339,7 +339,7 @@ def test_the_error_between_bring_ups_that_are_all_alike_is_none():
     """A difference of two sums of squares is as large as their rounding."""
     y = np.array([824.0, 1647.0, 824.0, 1647.0, 842.0, 1666.0, 842.0, 1666.0])
     x = np.column_stack([np.ones(8), [0, 0, 0, 0, 1, 1, 1, 1], [0, 1] * 4])
-    made = strata.strata(y, x, strata.of_units([np.repeat(np.arange(4), 2)]), 0.95)
+    made = strata.strata(y, x, strata.nest_units([np.repeat(np.arange(4), 2)]), 0.95)
     assert made.strata[0].error.ss == 0 and made.within.error.ss == pytest.approx(0.5)
 
 
@@ -349,6 +349,6 @@ def test_bring_ups_of_many_trials_that_are_all_but_alike_are_a_start(rows):
     unit, rng = np.repeat(np.arange(5), rows), np.random.default_rng(3)
     y = 1e9 * rng.normal(size=5)[unit] + 1e-3 * rng.normal(size=unit.size)
     x = np.column_stack([np.ones(unit.size), np.arange(unit.size) % 2])
-    made = strata.strata(y, x, strata.of_units([unit]), 0.95)
+    made = strata.strata(y, x, strata.nest_units([unit]), 0.95)
     found = made.value(x, np.array([1.0, 0.0]))
     assert found.df == pytest.approx(4, rel=1e-3) and np.isfinite(found.error)

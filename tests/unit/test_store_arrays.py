@@ -70,8 +70,8 @@ def test_numbers_come_back_with_their_gaps_from_any_piece():
     ],
 )
 def test_values_of_a_kind_are_as_arrow_makes_them(kind, values):
-    assert arrays.of(kind, values).equals(pa.array(values, kind))
-    arrays.of(kind, values).validate(full=True)
+    assert arrays.build_array(kind, values).equals(pa.array(values, kind))
+    arrays.build_array(kind, values).validate(full=True)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_values_of_a_kind_are_as_arrow_makes_them(kind, values):
 )  # fmt: skip
 def test_a_value_of_another_kind_is_refused(kind, values):
     with pytest.raises((pa.ArrowException, TypeError, OverflowError)):
-        arrays.of(kind, values)
+        arrays.build_array(kind, values)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64, np.uint64, np.float64])

@@ -69,7 +69,7 @@ def test_a_store_that_did_not_change_is_not_listed(store, index, monkeypatch):
     for name in ("runs", "experiments", "notes"):
         os.utime(store.path / name, (1, 1))
     index.refresh(store)
-    monkeypatch.setattr("iosonde.store.index._directories", None)
+    monkeypatch.setattr("iosonde.store.index._list_directories", None)
     assert index.refresh(store) == Refreshed()
 
 
@@ -188,7 +188,7 @@ def test_an_index_of_another_version_is_made_anew(store, tmp_path):
 def test_nothing_is_written_into_the_store(store, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     before = sorted(store.path.rglob("*"))
-    kept = Index.kept()
+    kept = Index.open_cached()
     kept.refresh(store)
     assert sorted(store.path.rglob("*")) == before and kept.path.parent == tmp_path / "cache" / "iosonde"
     assert kept.path.stat().st_mode & 0o077 == 0
@@ -199,7 +199,7 @@ def test_without_a_place_it_is_for_this_process_alone(store, tmp_path, monkeypat
     shared.mkdir(parents=True)
     shared.chmod(0o777)  # where others could write, nothing is believed
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    index = Index.kept()
+    index = Index.open_cached()
     assert index.path is None and index.refresh(store).added == 6 and list(shared.iterdir()) == []
 
 

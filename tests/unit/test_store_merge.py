@@ -37,14 +37,14 @@ def test_runs_experiments_and_notes_are_joined(tmp_path: Path) -> None:
     assert (done.runs, done.runs_there, done.experiments, done.problems) == (3, 0, 2, [])
     assert target.run_ids() == ["four", "one", "three", "two"]
     assert [item.id for item in target.experiments()] == ["e-1", "e-2"]
-    assert target.notes.of("two")["tags"] == ["baseline"]
-    assert target.notes.of("two")["notes"][0]["text"] == "the switch was new"
+    assert target.notes.read_notes("two")["tags"] == ["baseline"]
+    assert target.notes.read_notes("two")["notes"][0]["text"] == "the switch was new"
     assert target.problems() == []
     assert tree(target.path / "runs" / "two") == tree(a.path / "runs" / "two")
     assert tree(a.path) == before
     again = merge(target, [a, b])
     assert (again.runs, again.runs_there, again.experiments) == (0, 3, 0)
-    assert len(target.notes.of("two")["notes"]) == 1
+    assert len(target.notes.read_notes("two")["notes"]) == 1
 
 
 def test_the_same_run_stored_twice_is_the_same(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_the_copy_is_a_store_with_the_same_numbers(copied: tuple[Store, Store]) 
     assert run.factors["fs"] == "nfs"
     assert run.missing[0].startswith("rank 3 on host-")
     assert run.experiment == copy.experiments()[0].id
-    assert len(copy.notes.of(redacted)["notes"]) == 1
+    assert len(copy.notes.read_notes(redacted)["notes"]) == 1
 
 
 def test_one_name_gets_one_pseudonym_everywhere(copied: tuple[Store, Store]) -> None:

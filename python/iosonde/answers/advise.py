@@ -13,9 +13,9 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import matching_rows
 from iosonde.core.words import counted, percent, ratio
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.in_use import in_use
-from iosonde.data.responses import Response, one_of_each, one_response
+from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.explain.advise import Advice, Wish
@@ -27,9 +27,9 @@ from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
 from .advise_verdict import advised_verdict, claim_of
-from .answer import Answer, of_each
+from .answer import Answer, join_sentences
 from .besides import Besides, varying
-from .caveats import caveats, of_ratios, of_single_trials
+from .caveats import caveats, warn_logarithms, warn_single_trials
 from .learned import set_factors
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
@@ -159,7 +159,7 @@ class AdvisedEach(Answer):
     @property
     def sentence(self) -> str:
         """What is advised on each."""
-        return of_each([(item.advice.instances.response, item.sentence) for item in self.items])
+        return join_sentences([(item.advice.instances.response, item.sentence) for item in self.items])
 
     @property
     def advice(self) -> Advice:
@@ -179,7 +179,11 @@ class AdvisedEach(Answer):
 
 
 def advise(
-    source: Source, asked: Asked, how: Advising, workload: Mapping[str, str] | None = None, new: Source | None = None
+    source: Source,
+    query: ResponseQuery,
+    how: Advising,
+    workload: Mapping[str, str] | None = None,
+    new: Source | None = None,
 ) -> Advised | AdvisedEach:
     """Advice from the trials of DATA, of a store on every operation that is asked for; for one ``workload``, or held
     against ``new`` trials. Raises InputError, DataError."""
@@ -189,14 +193,14 @@ def advise(
             "{spell.for} asks for one workload, {spell.against} compares all",
             "give one of the two",
         )
-    if source.store is None and not asked.response:
+    if source.store is None and not query.response:
         raise InputError(
             "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
         )
     answers, failures = list[Advised](), list[DataError]()
-    for response in one_of_each(source, replace(asked, on=(*how.choose, *(how.given or ())))):
+    for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.given or ())))):
         try:
-            answers.append(_advise_on_response(source, response, asked, how, workload, new))
+            answers.append(_advise_on_response(source, response, query, how, workload, new))
         except DataError as error:
             failures.append(error)
     if not answers:
@@ -211,7 +215,7 @@ def advise(
 def _advise_on_response(
     source: Source,
     response: Response,
-    query: Asked,
+    query: ResponseQuery,
     how: Advising,
     workload: Mapping[str, str] | None,
     new: Source | None,
@@ -228,12 +232,16 @@ def _advise_on_response(
     fixed = [response.rows.column(name).name for name in factors]
     more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
     advice = advice_of(response, replace(how, current=current), query.level)
-    warnings = (*(text for text in (workload_note, setting_note) if text), *more.named("given"), *advice.warnings)
+    warnings = (
+        *(text for text in (workload_note, setting_note) if text),
+        *more.varying_warnings("given"),
+        *advice.warnings,
+    )
     advice = replace(advice, warnings=warnings)
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:
         return Advised(advice, case, besides=more)
-    again = one_response(new, replace(response_query, on=(*how.choose, *factors)))
+    again = choose_response(new, replace(response_query, on=(*how.choose, *factors)))
     return Advised(advice, case, against(advice, again.rows), more)
 
 
@@ -246,17 +254,17 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     advice = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
-    notes = (*caveats(response), *of_single_trials(response, how.choose), *of_ratios(response))
+    notes = (*caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
     return replace(advice, warnings=(*notes, *advice.warnings))
 
 
 def _infer_workload(
-    source: Source, query: Asked, response: Response, chosen: Sequence[str]
+    source: Source, query: ResponseQuery, response: Response, chosen: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
     """What describes a workload where nobody says it, and of a table a line that says so: the other factors of a store
     that were set; the columns of a table that look set, as long as each setting was tried at what they tell apart."""
     if source.store is not None:
-        others = set_factors(one_response(source, replace(query, on=())).with_scattered())
+        others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []
     for name in varying_besides(source, response, chosen):
@@ -268,13 +276,13 @@ def _infer_workload(
     return tuple(factors), Message("assumed-workload", template, columns=", ".join(factors))
 
 
-def _complete_share(response: Response, chosen: Sequence[str], given: Sequence[str]) -> float:
+def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
     """The share of the rows that belong to workloads which were measured with every setting."""
     settings = response.rows.groups(chosen)
     number = np.empty(len(response.rows), dtype=np.intp)
     for at, (_, rows) in enumerate(settings):
         number[rows] = at
-    sizes = [rows.size for _, rows in response.rows.groups(given) if np.unique(number[rows]).size == len(settings)]
+    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(number[rows]).size == len(settings)]
     return sum(sizes) / len(response.rows)
 
 
@@ -290,7 +298,7 @@ def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dic
             factor=chosen[0],
         )
     numeric = {feature.name for feature in features if feature.numeric}
-    case = {name: _number(value) if name in numeric else value for name, value in given.items()}
+    case = {name: _parse_number(value) if name in numeric else value for name, value in given.items()}
     beyond = outside(features, encode(features, case))
     if beyond:
         raise InputError(
@@ -311,7 +319,7 @@ def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dic
     return case
 
 
-def _number(text: str) -> float | str:
+def _parse_number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:

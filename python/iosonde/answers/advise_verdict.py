@@ -7,21 +7,21 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice
 
 
-def advised_verdict(made: Advice) -> Verdict:
+def advised_verdict(advice: Advice) -> Verdict:
     """DIFFERENT where something is advised; NOT_TESTED where nothing is left to measure a gain on."""
-    state = VerdictState.INCONCLUSIVE if made.kind == NOTHING else VerdictState.DIFFERENT
-    state = VerdictState.NOT_TESTED if made.gain is None else state
-    instances = made.instances
-    return Verdict("best", instances.response, instances.choose, state, None, claim_of(made), _select_gain(made))
+    state = VerdictState.INCONCLUSIVE if advice.kind == NOTHING else VerdictState.DIFFERENT
+    state = VerdictState.NOT_TESTED if advice.gain is None else state
+    instances = advice.instances
+    return Verdict("best", instances.response, instances.choose, state, None, claim_of(advice), _select_gain(advice))
 
 
-def claim_of(made: Advice) -> str:
+def claim_of(advice: Advice) -> str:
     """The setting that is advised for everything, or the rules; empty where nothing is."""
-    if made.kind == NOTHING:
+    if advice.kind == NOTHING:
         return ""
-    if made.kind == RULES:
-        return "; ".join(f"{rule.when}: {rule.then}" for rule in made.rules)
-    return made.instances.shown(made.best_default)
+    if advice.kind == RULES:
+        return "; ".join(f"{rule.when}: {rule.then}" for rule in advice.rules)
+    return advice.instances.format_setting(advice.best_default)
 
 
 def _select_gain(advice: Advice) -> Estimate | None:

@@ -18,7 +18,7 @@ from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
@@ -87,9 +87,9 @@ class PairVerdicts(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row for each number and cell."""
-        return [self._record(item) for item in self.items]
+        return [self._build_record(item) for item in self.items]
 
-    def _record(self, pair_verdict: PairVerdict) -> dict[str, Any]:
+    def _build_record(self, pair_verdict: PairVerdict) -> dict[str, Any]:
         row = {
             "operation": pair_verdict.name[0],
             "metric": pair_verdict.name[1],
@@ -120,10 +120,14 @@ def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Exp
 
 
 def against(
-    source: Source, asked: Asked, found: Sequence[Experiment], levels: Sequence[str] = (), gate: Gate | None = None
+    source: Source,
+    query: ResponseQuery,
+    experiments: Sequence[Experiment],
+    levels: Sequence[str] = (),
+    gate: Gate | None = None,
 ) -> PairVerdicts:
     """What the newest of these experiments says, and the gate of its numbers. Raises InputError, DataError."""
-    experiment = found[-1]
+    experiment = experiments[-1]
     rule = pair_rule(experiment)
     assert rule is not None
     if levels and set(levels) != {rule.a, rule.b}:
@@ -136,15 +140,15 @@ def against(
         )
     sealed = gate is None
     gate = gate or gate_of(rule.fail_if, False)
-    runs = list(_runs(source, experiment, rule)) if len(source.table) else []
-    chosen = _names(source, asked, experiment)
+    runs = list(_collect_runs(source, experiment, rule)) if len(source.table) else []
+    chosen = _list_names(source, query, experiment)
     pair_verdicts = verdicts(runs, rule, chosen) if runs else []
-    warnings = tuple(_list_warnings(source, asked, found, rule))
+    warnings = tuple(_list_warnings(source, query, experiments, rule))
     commands = tuple(_list_commands(experiment, rule))
     if not pair_verdicts:
         judged = gate.inconclusive("the pairs") if gate else None
         return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), judged)
-    selected = [pair_verdict for pair_verdict in pair_verdicts if _is_selected(pair_verdict, asked.response)]
+    selected = [pair_verdict for pair_verdict in pair_verdicts if _is_selected(pair_verdict, query.response)]
     if not selected:
         names = ", ".join(
             dict.fromkeys(f"{pair_verdict.name[0]} {pair_verdict.name[1]}" for pair_verdict in pair_verdicts)
@@ -154,20 +158,20 @@ def against(
             "{name} has no response '{response}'",
             "there are: {names}",
             name=source.name,
-            response=asked.response[0],
+            response=query.response[0],
             names=names,
         )
     judged = None
     if gate is not None:
-        gated = narrowed(rule, selected, chosen, asked)
+        gated = narrowed(rule, selected, chosen, query)
         usual = [
-            *_names(source, replace(asked, metric=()), experiment),
+            *_list_names(source, replace(query, metric=()), experiment),
             *(pair_verdict.name for pair_verdict in pair_verdicts),
         ]
         rest = [name for name in dict.fromkeys(usual) if name not in {pair_verdict.name for pair_verdict in gated}]
         judged = gate_pairs(gate, gated, rule, sealed, rest)
     warnings += tuple(
-        untold_limit(pair_verdict) for pair_verdict in selected if pair_verdict.primary and not pair_verdict.told
+        untold_limit(pair_verdict) for pair_verdict in selected if pair_verdict.primary and not pair_verdict.is_decided
     )
     return PairVerdicts(tuple(selected), rule, experiment.id, commands, warnings, judged=judged)
 
@@ -185,11 +189,11 @@ def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, st
     return [(side, command) for side, command in side_commands if runs.count(command) == 1]
 
 
-def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
+def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
     """The complete runs."""
     cells = others(rule, experiment.factors)
     rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
-    table = source.whole
+    table = source.run_rows
     columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
     for run, operation, metric, unit, value, inside in zip(*columns, strict=True):
         row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
@@ -215,9 +219,9 @@ def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
     )
 
 
-def _names(source: Source, asked: Asked, experiment: Experiment) -> list[Name]:
+def _list_names(source: Source, query: ResponseQuery, experiment: Experiment) -> list[Name]:
     """What a summary of the clock shows."""
-    rows = source.trials(asked.choice).rows
+    rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
     names = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
@@ -229,12 +233,14 @@ def _is_selected(pair_verdict: PairVerdict, response: Sequence[str]) -> bool:
     return not response or bool({operation, metric, f"{operation} {metric}"} & set(response))
 
 
-def _list_warnings(source: Source, query: Asked, experiments: Sequence[Experiment], rule: PairRule) -> Iterator[str]:
+def _list_warnings(
+    source: Source, query: ResponseQuery, experiments: Sequence[Experiment], rule: PairRule
+) -> Iterator[str]:
     experiment = experiments[-1]
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
         yield Message("broken-seal", "{reason}: the interval promises nothing", reason=why)
-    yield from source.beside({run.id for run in source.runs if run.experiment == experiment.id})
+    yield from source.describe_concurrency({run.id for run in source.runs if run.experiment == experiment.id})
     if query.level != rule.level:
         yield Message(
             "sealed-level", "the level is the sealed one, {level_percent:g} %", level_percent=100 * rule.level

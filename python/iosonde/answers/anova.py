@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.multiple import holm
@@ -50,34 +50,42 @@ class AnalysisOfVariance(Answer):
     def sentence(self) -> str:
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
-        taken = self.besides.taken(self._effects) - set(twins)
+        taken = self.besides.taken(self._term_effects) - set(twins)
         return f"{sentence(self.anova, self.beside, taken, twins)} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Of the effect of each term."""
-        return tuple(self.besides.judge(effect) for effect in self._effects)
+        return tuple(self.besides.judge(effect) for effect in self._term_effects)
 
     @property
-    def _effects(self) -> tuple[Verdict, ...]:
+    def _term_effects(self) -> tuple[Verdict, ...]:
         """The same before what varies besides is looked at."""
         adjusted = corrected(self.anova, self.beside)
         family = len(self.beside) + sum(p is not None for p in adjusted.values())
         return tuple(
-            Verdict("effect", self.anova.response, (term.name,), _state(adjusted[term.name], self.anova.level),
-                    estimate=term.explained, p=adjusted[term.name], family=family,
-                    doubts=() if term.p is not None or term.df_error else ("bring-ups",))
-            for term in self.anova.sources if term.name in adjusted
-        )  # fmt: skip
+            Verdict(
+                "effect",
+                self.anova.response,
+                (term.name,),
+                _classify_effect(adjusted[term.name], self.anova.level),
+                estimate=term.explained,
+                p=adjusted[term.name],
+                family=family,
+                doubts=() if term.p is not None or term.df_error else ("bring-ups",),
+            )
+            for term in self.anova.sources
+            if term.name in adjusted
+        )
 
 
-def corrected(made: Anova, beside: Sequence[float] = ()) -> dict[str, float | None]:
-    """Term → its p, corrected over all terms that are asked about and those ``beside`` (Holm)."""
-    terms = [term for term in made.sources if not term.block]
-    return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *beside]), strict=False)}
+def corrected(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
+    """Term → its p, corrected over all terms that are asked about and those ``other_p_values`` (Holm)."""
+    terms = [term for term in table.sources if not term.block]
+    return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
 
 
-def _state(adjusted: float | None, level: float) -> VerdictState:
+def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
     if adjusted is None:
         return VerdictState.NOT_TESTED
     return VerdictState.DIFFERENT if adjusted < 1 - level else VerdictState.INCONCLUSIVE
@@ -96,15 +104,15 @@ class SumsOfSquares:
     weighted: bool = False
 
 
-def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
+def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
     """The variation of one response of DATA by the terms ``asked.on``; of a store by default by its factors. Raises
     InputError, DataError."""
     how = how or SumsOfSquares()
-    response, terms = explained(source, asked, [*([how.block] if how.block else []), *how.bring_ups])
-    if how.block and not asked.on:
+    response, terms = explained(source, query, [*([how.block] if how.block else []), *how.bring_ups])
+    if how.block and not query.on:
         terms = [name for name in terms if name != response.rows.column(how.block).name]
     _refuse_factors(how, response.rows, terms)
-    rows = strata.named(response.rows, how.bring_ups)
+    rows = strata.rename_bring_ups(response.rows, how.bring_ups)
     if how.weighted and not how.block:
         raise InputError(
             "missing-option",
@@ -112,18 +120,18 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
             "name it with {spell.block}, as {spell.block:campaign}",
         )
     block = Block(how.block, how.weighted) if how.block else None
-    table = allocated(rows, response.title, terms, asked.level, block=block, kind=how.kind, contrasts=how.contrasts)
+    table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = columns_of(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
-    other_p_values = p_values_beside(source, asked, response, factors) if plain else ()
-    more = _collect_besides(source, response, terms, how, asked) if asked.on else Besides()
+    other_p_values = p_values_beside(source, query, response, factors) if plain else ()
+    more = _collect_besides(source, response, terms, how, query) if query.on else Besides()
     warnings = (*caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
 
 def _collect_besides(
-    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: Asked
-) -> Besides:  # fmt: skip
+    source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: ResponseQuery
+) -> Besides:
     """What varies and is neither in a term nor a block nor numbers bring-ups."""
     rows = response.rows
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
@@ -144,33 +152,38 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
 
 
 def sentence(
-    made: Anova, beside: Sequence[float] = (), taken: Collection[str] = (), names: Mapping[str, str] | None = None
-) -> str:  # fmt: skip
-    """Which terms explain the variation, by p values that are corrected over these and those ``beside``. Of terms that
-    are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is called."""
-    sources, adjusted = [source for source in made.sources if not source.block], corrected(made, beside)
-    significant = sorted((s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - made.level),
-                  key=lambda s: -s.share)  # fmt: skip
+    table: Anova,
+    other_p_values: Sequence[float] = (),
+    taken: Collection[str] = (),
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """Which terms explain the variation, by p values that are corrected over these and those ``other_p_values``. Of
+    terms that are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is
+    called."""
+    sources, adjusted = [source for source in table.sources if not source.block], corrected(table, other_p_values)
+    significant = sorted(
+        (s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - table.level), key=lambda s: -s.share
+    )
     lost = [s.name for s in sources if s.p is None and not s.df_error]
     significant, all_significant = [s for s in significant if s.name not in taken], significant
-    near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - made.level]
-    tests = len(beside) + sum(p is not None for p in adjusted.values())
+    near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - table.level]
+    tests = len(other_p_values) + sum(p is not None for p in adjusted.values())
     more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
     if near:
         more = f" Not significant after Holm's correction over {tests} tests: {listed(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
         shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
-        return f"The variation of {made.response} belongs to {shares}: nothing is left over to hold that against."
+        return f"The variation of {table.response} belongs to {shares}: nothing is left over to hold that against."
     if exact:
         more = f" Nothing is left over to hold {listed([s.name for s in exact])} against.{more}"
     if not all_significant:
         other = "other " if lost or exact else ""
-        return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
+        return f"No {other}effect on {table.response} can be told from chance at level {table.level:g}.{more}"
     effects = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in significant)
-    rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
-    if made.strata and (between := sum(stratum.error.ss for stratum in made.strata[:-1])):
-        rest = f"{100 * between / made.ss_total:.0f} % is the error between bring-ups, {rest}"
+    rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
+    if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
+        rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     if not significant:
-        return f"Of the variation of {made.response} {rest}.{more}"
-    return f"The variation of {made.response} belongs to {effects}; {rest}.{more}"
+        return f"Of the variation of {table.response} {rest}.{more}"
+    return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"

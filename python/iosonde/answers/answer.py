@@ -46,7 +46,7 @@ def level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, 
     return {f"{name} (factor)" if name in row else name: level for name, level in levels.items()}
 
 
-def of_each(sentences: Sequence[tuple[str, str]]) -> str:
+def join_sentences(sentences: Sequence[tuple[str, str]]) -> str:
     """One sentence as it is; of several each with what it is about: (what, sentence)."""
     return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {sentence}" for what, sentence in sentences)
 

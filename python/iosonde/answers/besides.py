@@ -49,9 +49,9 @@ class Besides:
     @property
     def warnings(self) -> list[str]:
         """One line that names them; empty where nothing varies besides."""
-        return self.named("on")
+        return self.varying_warnings("on")
 
-    def named(self, option: str) -> list[str]:
+    def varying_warnings(self, option: str) -> list[str]:
         """The same; ``option`` would hold them."""
         if not self.names:
             return []
@@ -64,7 +64,7 @@ class Besides:
     def sentence(self) -> str:
         """The effects that are others when the columns are held; empty where none is."""
         sentences = [f"{confounded(column, twin)}." for twin, column in self.twins]
-        sentences += [text for term in self.terms if (text := self._said(term))]
+        sentences += [text for term in self.terms if (text := self._describe_term(term))]
         sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
         sentences += [f"{self.missing}."] if self.missing else []
         return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
@@ -78,12 +78,15 @@ class Besides:
         subject = set(verdict.subject if names is None else names)
         terms = [term for term in self.terms if subject & {term.name, *term.columns}]
         drifts = [drift for column, drift in self.drifts if _is_of(subject, column)]
-        more = (*([VARIES_BESIDES] if self.names else []), *(IN_TURN if drifts else ()),
-                *(["missing-values"] if self.missing else []))  # fmt: skip
+        more = (
+            *([VARIES_BESIDES] if self.names else []),
+            *(IN_TURN if drifts else ()),
+            *(["missing-values"] if self.missing else []),
+        )
         doubts = tuple(dict.fromkeys((*verdict.doubts, *more)))
         if self._is_twin(subject) or any(term.aliased for term in terms):
             return replace(verdict, state=VerdictState.NOT_SEPARABLE, doubts=(*doubts, GOES_TOGETHER))
-        if any(self._changes(term) for term in terms) or any(drift.explains_effect for drift in drifts):
+        if any(self._is_changed(term) for term in terms) or any(drift.explains_effect for drift in drifts):
             return replace(verdict, state=VerdictState.INCONCLUSIVE, direction=None, doubts=doubts)
         return replace(verdict, doubts=doubts)
 
@@ -100,7 +103,7 @@ class Besides:
         """Whether one of these is a column, or a level of one, that another one always changes with."""
         return any(_is_of(subject, column) for _, column in self.twins)
 
-    def _changes(self, term: HeldTerm) -> bool:
+    def _is_changed(self, term: HeldTerm) -> bool:
         """Whether the effect is another one with the columns held, and not only less sure: significant in one of the
         two models alone, it differs from the plain one or holds 0 with at most half of that left; or it turns."""
         plain_significant, adjusted_significant = self._is_significant(term.p), self._is_significant(term.p_held)
@@ -111,14 +114,14 @@ class Besides:
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
 
-    def _said(self, term: HeldTerm) -> str:
+    def _describe_term(self, term: HeldTerm) -> str:
         columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
             return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):
             adjusted_significant = self._is_significant(term.p_held)
             return f"With {columns} held the effect of {term.name} is significant." if adjusted_significant else ""
-        if not self._changes(term):
+        if not self._is_changed(term):
             return ""
         outcome = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
         return f"{term.name}: inconclusive: with {columns} held its effect {outcome}."
@@ -131,7 +134,7 @@ def _is_of(subject: Collection[str], column: str) -> bool:
 
 def besides(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
-) -> Besides:  # fmt: skip
+) -> Besides:
     """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
     besides = besides_rows(response.rows, response.title, terms, names, level, model)
     return with_response(besides, response, columns_of(terms, response.rows))
@@ -139,7 +142,7 @@ def besides(
 
 def besides_rows(
     rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
-) -> Besides:  # fmt: skip
+) -> Besides:
     """The same of the rows of a table, whose response is the column ``title``."""
     besides = _build_besides(rows, names, columns_of(terms, rows), level)
     if not besides.names:
@@ -151,15 +154,19 @@ def besides_rows(
     return replace(besides, terms=hold(fitted, rows, besides.names))
 
 
-def varying(response: Response, names: Sequence[str], asked: Sequence[str], level: float) -> Besides:
-    """The columns ``names`` beside the columns ``asked``, without those that follow from these, and not held."""
-    return with_response(_build_besides(response.rows, names, asked, level), response, asked)
+def varying(response: Response, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
+    """The columns ``names`` beside the columns ``columns``, without those that follow from these, and not held."""
+    return with_response(_build_besides(response.rows, names, columns, level), response, columns)
 
 
-def with_response(made: Besides, response: Response, asked: Sequence[str]) -> Besides:
-    """The same with what the rows of a response say against claims about the columns ``asked``."""
-    return replace(made, are_parts=response.are_parts, drifts=tuple(_detect_drifts(response, asked, made.level)),
-                   missing=uneven_missing(response.rows, response.values, asked))  # fmt: skip
+def with_response(besides: Besides, response: Response, columns: Sequence[str]) -> Besides:
+    """The same with what the rows of a response say against claims about the columns ``columns``."""
+    return replace(
+        besides,
+        are_parts=response.are_parts,
+        drifts=tuple(_detect_drifts(response, columns, besides.level)),
+        missing=uneven_missing(response.rows, response.values, columns),
+    )
 
 
 def _build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
@@ -194,7 +201,7 @@ def _are_twins(rows: Table, a: str, b: str) -> bool:
 
 def besides_factors(
     source: Source, response: Response, factors: Sequence[str], level: float, also: Sequence[str] = ()
-) -> Besides:  # fmt: skip
+) -> Besides:
     """What varies besides ``factors`` that are taken by their levels, and besides the columns named ``also``."""
     terms = by_levels(response.rows, factors)
     return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)

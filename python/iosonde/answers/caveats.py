@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
-from iosonde.data.factors import told_apart
+from iosonde.data.factors import is_separable
 from iosonde.data.responses import Response, assumed_factors
 from iosonde.stats.checks import s311_shared_bring_ups as s311
 
@@ -37,9 +37,9 @@ def confounded(name: str, twin: str) -> Message:
     return Message("confounded", template, factor=name, twin=twin)
 
 
-def of_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
+def warn_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
     """Where an analysis of these factors takes trials of one bring-up for repetitions: S311."""
-    bring_ups = s311.held_in(response.rows, names)
+    bring_ups = s311.find_shared_factors(response.rows, names)
     if bring_ups is None:
         return []
     finding = s311.finding(bring_ups, where)
@@ -53,7 +53,7 @@ def of_single_trials(response: Response, names: Sequence[str], where: str = "her
     return [Message("shared-bring-ups", template, **values)]
 
 
-def of_cells(response: Response) -> list[str]:
+def warn_confounded_cells(response: Response) -> list[str]:
     """What the cells do not show: factors that change with one of those that make them. Ranks grow with nodes."""
     messages: list[str] = []
     for name, twin in response.confounded:
@@ -61,7 +61,7 @@ def of_cells(response: Response) -> list[str]:
             continue
         end = (
             "rank and regress tell them apart"
-            if told_apart(response.rows, name, twin)
+            if is_separable(response.rows, name, twin)
             else "nothing here tells them apart"
         )
         template = "{factor} changes with {twin} from cell to cell: " + end
@@ -75,7 +75,7 @@ def some(texts: Sequence[str], most: int = 4) -> str:
     return ", ".join(texts[:most]) + more
 
 
-def of_ratios(response: Response) -> list[str]:
+def warn_logarithms(response: Response) -> list[str]:
     """Where values are compared by their ratio: that of two logarithms is another one in another unit."""
     if response.transform not in LOGARITHMS:
         return []

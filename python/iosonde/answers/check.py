@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.roles import Roles
 from iosonde.data.source import Source
@@ -85,7 +85,7 @@ def carried(text: str) -> Carried:
     return Carried(float(match[1]) * min(readings)) if readings else Carried(limit=float(match[1]))
 
 
-def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
+def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
     """What is suspicious in DATA. Raises InputError, DataError."""
     bound = carried or Carried()
     if source.store is not None:
@@ -93,18 +93,18 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
             raise InputError(
                 "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
             )
-        observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
-        trials = measured(source, replace(asked, on=tuple(by)))
+        observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
+        trials = measured(source, replace(query, on=tuple(by)))
         problems = source.store.problems()
         probes = hardware.stored(source.probes)
-        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.whole)
-        examination = examine.of_store(trials, asked.level, content, bound.bytes_per_s)
+        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.run_rows)
+        examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
         return Check(examination, trials.warnings)
-    table, column_roles = _prepare_table(source, asked, by)
+    table, column_roles = _prepare_table(source, query, by)
     return Check(
-        examine.of_table(
+        examine.examine_table(
             table,
-            asked.level,
+            query.level,
             column_roles.responses,
             column_roles.settings,
             column_roles.ignored,
@@ -114,7 +114,7 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
     )
 
 
-def _prepare_table(source: Source, query: Asked, by: Sequence[str]) -> tuple[Table, Roles]:
+def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
     """The rows with what is computed of them, and the roles of the columns: what a response is computed from is no
     setting."""
     if not query.response:
@@ -125,10 +125,10 @@ def _prepare_table(source: Source, query: Asked, by: Sequence[str]) -> tuple[Tab
     return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
 
 
-def noise(source: Source, asked: Asked, by: Sequence[str] = ()) -> Noise:
+def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:
     """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
     if source.store is not None:
-        trials = measured(source, replace(asked, on=tuple(by)))
-        return Noise(passports.of_store(trials, source.table, asked.level))
-    table, column_roles = _prepare_table(source, asked, by)
-    return Noise(passports.of_table(table, asked.level, column_roles.responses, column_roles.settings))
+        trials = measured(source, replace(query, on=tuple(by)))
+        return Noise(passports.passport_from_store(trials, source.table, query.level))
+    table, column_roles = _prepare_table(source, query, by)
+    return Noise(passports.passport_from_table(table, query.level, column_roles.responses, column_roles.settings))

@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.file_sections import Sections, number
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
-from iosonde.core.system_words import READS, whole
+from iosonde.core.system_words import READS, parse_integer
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
@@ -30,7 +30,7 @@ from . import cluster_tables
 SECTIONS = ("name", "nodes", "today", "limits", "candidates", "cpus", "measured", "systems", "weights", "criteria")
 _CONTENT = ("nodes", "today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
 _CHUNKS = ("data_chunks", "parity_chunks")
-_COUNTS = (*(name for name, reader in READS.items() if reader is whole), *_CHUNKS)
+_COUNTS = (*(name for name, reader in READS.items() if reader is parse_integer), *_CHUNKS)
 _WORDS = ("operation", "redundancy", "placement")
 _SYSTEM = (*READS, *_CHUNKS, *_WORDS)
 # Numbers of a cluster, of which a change may replace the first two.
@@ -81,16 +81,16 @@ class ClusterFile:
         return values
 
 
-def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
+def read_cluster(source: str | Mapping[str, Any]) -> ClusterFile:
     """What a file holds, or a mapping with its keys. Raises InputError for what is no such file, SpecError with all its
     mistakes."""
     first = "describe today and candidates: iosonde upgrade -h"
-    if not isinstance(given, Mapping):
-        check_reachable(Path(given))
+    if not isinstance(source, Mapping):
+        check_reachable(Path(source))
     document = (
-        yaml_text.Document(dict(given), "the cluster")
-        if isinstance(given, Mapping)
-        else yaml_text.load(Path(given), "cluster file", first)
+        yaml_text.Document(dict(source), "the cluster")
+        if isinstance(source, Mapping)
+        else yaml_text.load(Path(source), "cluster file", first)
     )
     reader = _Reader(document)
     cluster_file = reader.build()
@@ -99,15 +99,15 @@ def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
     return cluster_file
 
 
-def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
+def described(source: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
     """(field of a System → value, worst, best; its fields that are words; its nodes) of the
     cluster of today. A mapping may be ``today`` itself. Raises InputError, SpecError."""
-    if isinstance(given, Mapping) and not {*SECTIONS} & {*given}:
-        given = {"today": given}
-    cluster_file = read_cluster(given)
+    if isinstance(source, Mapping) and not {*SECTIONS} & {*source}:
+        source = {"today": source}
+    cluster_file = read_cluster(source)
     cluster = cluster_file.cluster
     if cluster is None:
-        name = "the cluster" if isinstance(given, Mapping) else given
+        name = "the cluster" if isinstance(source, Mapping) else source
         raise InputError(
             "no-cluster",
             "{name} describes no cluster",
@@ -128,7 +128,7 @@ class _Reader(Sections):
 
     def build(self) -> ClusterFile:
         data = self.document.data
-        self.known(data, (), SECTIONS)
+        self.check_names(data, (), SECTIONS)
         limits = self.numbers(("limits",), (*_LIMITS, *_CPU_LIMITS))
         today = self.mapping(("today",))
         nodes = ClusterNodes(cluster_nodes.read(self))
@@ -168,7 +168,7 @@ class _Reader(Sections):
         return {**today, **counts}
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
-        self.known(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_TOTALS, "model", "measured"))
+        self.check_names(today, ("today",), (*_SYSTEM, *_OF_CLUSTER, *_TOTALS, "model", "measured"))
         numbers = {name: self.scalar(("today", name), number) for name in _OF_CLUSTER if name in today}
         model = self.levels(("today", "model"))
         cluster = Cluster(
@@ -193,7 +193,7 @@ class _Reader(Sections):
     def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
         at: Key = ("candidates", name)
         section = self.mapping(at)
-        self.known(section, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
+        self.check_names(section, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model", "measured"))
         keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in section]
         read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
         numbers = {key: value for key, value in read.items() if value is not None}
@@ -225,11 +225,11 @@ class _Reader(Sections):
             what = Message("unused-key", "{unused} says nothing without {required}", unused=lost[0], required=lost[1])
             self.wrong((*at, lost[0]), what, f"give {lost[1]} too")
 
-    def quantities(self, at: Key, given: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
+    def quantities(self, at: Key, section: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         quantities = {}
-        for name, value in given.items():
+        for name, value in section.items():
             if name in READS or name in _CHUNKS:
-                quantity = self.quantity((*at, name), value, READS.get(name, whole))
+                quantity = self.quantity((*at, name), value, READS.get(name, parse_integer))
                 if quantity and quantity.times and (cluster is None or name not in cluster.system):
                     what = Message("missing-base", "{factor} of what? today does not say", factor=value)
                     self.wrong((*at, name), what, f"give {name} under today")
@@ -237,18 +237,18 @@ class _Reader(Sections):
                     quantities[name] = quantity
         return quantities
 
-    def countable(self, path: Key, name: str, made: Quantity, cluster: Cluster | None) -> bool:
+    def countable(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
         """Whether a quantity that counts things is one whole number."""
         if name not in _COUNTS:
             return True
-        if made.low != made.high:
+        if quantity.low != quantity.high:
             what = Message("range-of-count", "{quantity} is a count and has no range", quantity=name)
             self.wrong(path, what, "write one number")
             return False
-        today = cluster.system[name].value if made.times and cluster else 1.0
-        if today * made.value != int(today * made.value):
+        today = cluster.system[name].value if quantity.times and cluster else 1.0
+        if today * quantity.value != int(today * quantity.value):
             template = "{factor:g} times {today:g} is not a whole number"
-            what = Message("not-an-integer", template, factor=made.value, today=today)
+            what = Message("not-an-integer", template, factor=quantity.value, today=today)
             self.wrong(path, what, "write how many there will be")
             return False
         return True
@@ -270,8 +270,8 @@ class _Reader(Sections):
         middle = ends[1] if len(ends) == 3 else math.sqrt(ends[0] * ends[-1]) if len(ends) == 2 else ends[0]
         return Quantity(middle, ends[0], ends[-1])
 
-    def words(self, at: Key, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: str(given[name]) for name in _WORDS if name in given}
+    def words(self, at: Key, section: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: str(section[name]) for name in _WORDS if name in section}
 
     def possible(self, path: Key, build: Callable[[], Any]) -> None:
         try:

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iosonde.core.table import Table
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
 
 
-def with_computed(source: Source, table: Table, asked: Asked, by: Sequence[str]) -> tuple[Table, list[str]]:
+def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, list[str]]:
     """The rows with a column for each of ``asked.response``, and the names: a column as it is, a computed one under its
     own name. Raises InputError, DataError."""
     names = []
-    for text in asked.response:
+    for text in query.response:
         if any(text in (column.name, column.label) for column in table.columns.values()):
             names.append(text)
             continue
-        (response,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
+        (response,) = responses(replace(source, table=table), replace(query, response=(text,), on=tuple(by)))
         table = replace(table, columns={**table.columns, response.title: response.rows.columns[response.title]})
         names.append(response.title)
     return table, names

@@ -32,14 +32,14 @@ class KeptConstraints:
         """(the check of settings, why a stored constraint is not kept). Raises InputError where one that was asked for
         says nothing of these factors, or is broken by what was measured."""
         typed(self.asked, examples)
-        designed, dropped = of_experiments(self.source, examples) if self.source is not None else ([], [])
+        designed, dropped = collect_designed(self.source, examples) if self.source is not None else ([], [])
         return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), dropped
 
 
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
     """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
     ``where``: who says them, by default the option. Raises InputError for an expression that says nothing."""
-    words = _words(features)
+    words = _strip_units(features)
     expressions = [read(text, list(words.values()), where or f"{spell.constraint}") for text in texts]
 
     def find_broken(setting: Mapping[str, Any]) -> str | None:
@@ -54,7 +54,7 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
     broken = check_of(texts, examples.features)
     if not texts:
         return broken
-    if wrong := _measured(broken, examples):
+    if wrong := _find_violation(broken, examples):
         text, at = wrong
         setting_text = ", ".join(f"{name}={value}" for name, value in at.items())
         raise InputError(
@@ -67,7 +67,7 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
     return broken
 
 
-def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[str]]:
+def collect_designed(source: Source, examples: Examples) -> tuple[list[str], list[str]]:
     """(constraints of the stored experiments whose runs are learned from, over factors of the model; why others are
     not taken over). A factor that the model has not stands as its value, where all runs have the same."""
     if source.store is None:
@@ -93,13 +93,13 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
 
 def _substitute_factors(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
     """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
-    model_names = set(_words(examples.features).values())
+    model_names = set(_strip_units(examples.features).values())
     expression = read(text, list(names), "the experiment")
     if not expression.names & model_names:
         return ""
     values = {name: _only_value(source, name) for name in sorted(expression.names - model_names)}
     written = _with_values(expression, values)
-    if _measured(check_of([written], examples.features, "the experiment"), examples):
+    if _find_violation(check_of([written], examples.features, "the experiment"), examples):
         raise InputError("constraint-violated", "trials that were measured break it")
     return written
 
@@ -123,7 +123,7 @@ def _with_values(expression: Expression, values: Mapping[str, Any]) -> str:
     return ast.unparse(_Values().visit(ast.parse(expression.text, mode="eval")))
 
 
-def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:
+def _find_violation(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:
     """(constraint, setting) of the first setting that was measured and breaks one."""
     _, first = np.unique(examples.cells, return_index=True)
     for row in examples.x[first]:
@@ -133,5 +133,5 @@ def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] 
     return None
 
 
-def _words(features: Sequence[Feature]) -> dict[str, str]:
+def _strip_units(features: Sequence[Feature]) -> dict[str, str]:
     return {feature.name: split_unit(feature.name)[0] for feature in features}

@@ -21,7 +21,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import counted
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import no_trial
 from iosonde.data.source import Source
 from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
@@ -29,7 +29,7 @@ from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
 from .answer import Answer
-from .corpus_verdicts import corpus_verdicts, is_seen
+from .corpus_verdicts import corpus_verdicts, is_explanatory
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
 
@@ -103,7 +103,7 @@ class Corpus(Answer):
         ]
 
     @property
-    def decided_by_one(self) -> list[tuple[CorpusPhase, str, Explained]]:
+    def single_system_effects(self) -> list[tuple[CorpusPhase, str, Explained]]:
         """(number, covariate, what it explains) where one system alone decides the line, the farthest of each covariate
         and the number where it is farthest."""
         farthest: dict[str, tuple[CorpusPhase, str, Explained]] = {}
@@ -123,15 +123,17 @@ class Corpus(Answer):
     @property
     def sentence(self) -> str:
         """How far systems differ, what explains it, and where one's own result lies."""
-        sentences = _places(self)
+        sentences = _describe_places(self)
         wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not sentences:
-            most = max(wide, key=lambda phase: _reach(phase))
-            times = significant(_reach(most))
+            most = max(wide, key=lambda phase: _compute_spread(phase))
+            times = significant(_compute_spread(most))
             sentences.append(
                 f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
             )
-        effects = [(phase, name, e) for phase in self.phases for name, e in phase.explained.items() if is_seen(e)]
+        effects = [
+            (phase, name, e) for phase in self.phases for name, e in phase.explained.items() if is_explanatory(e)
+        ]
         if effects:
             strongest, name, e = max(effects, key=lambda effect: effect[2].share.low or 0.0)
             sentences.append(
@@ -143,7 +145,7 @@ class Corpus(Answer):
         return " ".join(sentences)
 
 
-def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus:
+def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -> Corpus:
     """The corpus in a store or a table of results. Raises InputError, DataError."""
     how = how or HowCorpus()
     if source.store is None:
@@ -153,22 +155,22 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
             "iosonde import -r DIR --store STORE --factors-from PATTERN makes one",
         )
     rest, mine = apart_from(source, how.mine)
-    trials = rest.trials(asked.choice)
+    trials = rest.trials(query.choice)
     rows = trials.rows
     if not len(rows):
         raise no_trial(rest)
     rows = with_year(rows, rest)
     clusters = clusters_of(rows, how.clusters)
-    on = tuple(rows.column(name).name for name in asked.on) or covariates(rest, rows, clusters)
-    work = Systems(rows, clusters, on, per_of(rows, how.per), asked.level)
-    own = None if mine is None else mine.trials(asked.choice).rows
-    kinds = _list_kinds(rows, asked.response)
-    selected = _shown(kinds, [work.systems(at) for _, at in kinds], how.every or bool(asked.response))
+    on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)
+    work = Systems(rows, clusters, on, per_of(rows, how.per), query.level)
+    own = None if mine is None else mine.trials(query.choice).rows
+    kinds = _list_kinds(rows, query.response)
+    selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
     phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
     everyone = np.arange(len(rows))
     return Corpus(
         source.name,
-        asked.level,
+        query.level,
         clusters,
         on,
         len(set(rows.columns["run"].values)),
@@ -177,17 +179,17 @@ def corpus(source: Source, asked: Asked, how: HowCorpus | None = None) -> Corpus
         tuple(phases),
         len(kinds) - len(selected),
         *work.linked(),
-        (*trials.warnings, *_said(rest, rows, work)),
+        (*trials.warnings, *_list_warnings(rest, rows, work)),
         rest.units(),
     )
 
 
-def _shown(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
+def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
     """Those of many systems, and what a tool's list has of them."""
     if every:
         return list(kinds)
     least = min(max(LEAST, _COMMON * max(systems)), max(systems))
-    return _first([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
+    return _drop_parts([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
 
 
 def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
@@ -208,7 +210,7 @@ def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     return sorted(kinds, key=lambda entry: int(entry[1][0]))
 
 
-def _first(kinds: Sequence[_Kind]) -> list[_Kind]:
+def _drop_parts(kinds: Sequence[_Kind]) -> list[_Kind]:
     """Without the rate of what has a bandwidth, and without the parts of a phase (``mdtest_easy_write_tree_creation``):
     what a tool's list has."""
     operations = {kind[0] for kind, _ in kinds}
@@ -221,7 +223,7 @@ def _first(kinds: Sequence[_Kind]) -> list[_Kind]:
     ]
 
 
-def _said(source: Source, rows: Table, work: Systems) -> list[str]:
+def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
     warnings = []
     run_ids = {str(run) for run in rows.columns["run"].values}
     if text := incomplete_among([run for run in source.runs if run.id in run_ids]):
@@ -236,7 +238,7 @@ def _said(source: Source, rows: Table, work: Systems) -> list[str]:
     return warnings
 
 
-def _reach(phase: CorpusPhase) -> float:
+def _compute_spread(phase: CorpusPhase) -> float:
     low, high = phase.quantiles[0.1].value, phase.quantiles[0.9].value
     return high / low if low and high else 0.0
 
@@ -249,10 +251,10 @@ def _format_percent(share: Estimate) -> str:
     return f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"
 
 
-def _places(made: Corpus) -> list[str]:
+def _describe_places(answer: Corpus) -> list[str]:
     """Where one's own result is lowest, and where highest."""
-    placed = sorted((phase for phase in made.phases if phase.placed), key=_place)
-    when = f" of {made.years[0]}–{made.years[1]}" if made.years else ""
+    placed = sorted((phase for phase in answer.phases if phase.placed), key=_get_place_share)
+    when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
     return [
         f"Your {phase.title} is above {_format_percent(phase.placed.share)} of "
@@ -262,5 +264,5 @@ def _places(made: Corpus) -> list[str]:
     ]
 
 
-def _place(phase: CorpusPhase) -> float:
+def _get_place_share(phase: CorpusPhase) -> float:
     return (phase.placed.share.value or 0.0) if phase.placed else 0.0

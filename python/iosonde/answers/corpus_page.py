@@ -44,25 +44,30 @@ class CorpusPage:
         return self.corpus.to_dict()
 
 
-def corpus_page(made: Corpus) -> CorpusPage:
+def corpus_page(corpus: Corpus) -> CorpusPage:
     """The page of a corpus."""
-    tables = (_numbers(made), _explained(made), _standing_out(made))
-    return CorpusPage(made, tuple(_by(made)), tuple(table for table in tables if table.rows), _tabulate_runs(made))
+    tables = (_tabulate_numbers(corpus), _tabulate_explained(corpus), _standing_out(corpus))
+    return CorpusPage(
+        corpus,
+        tuple(_select_covariates(corpus)),
+        tuple(table for table in tables if table.rows),
+        _tabulate_runs(corpus),
+    )
 
 
-def _by(made: Corpus) -> Iterator[ByCovariate]:
+def _select_covariates(corpus: Corpus) -> Iterator[ByCovariate]:
     """Each covariate with the number that it explains most of; those that explain most first."""
     best = []
-    for name in made.on:
-        shares = [(candidate.explained[name].share.low or 0.0, candidate) for candidate in made.phases]
+    for name in corpus.on:
+        shares = [(candidate.explained[name].share.low or 0.0, candidate) for candidate in corpus.phases]
         low, phase = max(shares, key=lambda entry: entry[0], default=(0.0, None))
         if phase is not None and low > 0:
             best.append((low, ByCovariate(phase, name)))
     yield from (covariate for _, covariate in sorted(best, key=lambda entry: -entry[0])[:_MOST])
 
 
-def _numbers(made: Corpus) -> DataTable:
-    shares = tuple(made.phases[0].quantiles) if made.phases else ()
+def _tabulate_numbers(corpus: Corpus) -> DataTable:
+    shares = tuple(corpus.phases[0].quantiles) if corpus.phases else ()
     names = [f"p{100 * p:g}{end}" for p in shares for end in ("", " low", " high")]
     rows = [
         (
@@ -75,7 +80,7 @@ def _numbers(made: Corpus) -> DataTable:
             None if phase.placed is None else phase.placed.value,
             *ends(None if phase.placed is None else phase.placed.share),
         )
-        for phase in made.phases
+        for phase in corpus.phases
     ]
     columns = (
         "number",
@@ -94,10 +99,10 @@ def _numbers(made: Corpus) -> DataTable:
     return DataTable("Every number over systems", columns, tuple(rows))
 
 
-def _explained(made: Corpus) -> DataTable:
+def _tabulate_explained(corpus: Corpus) -> DataTable:
     rows: list[tuple[Value, ...]] = [
         (phase.title, name, explained.levels, *ends(explained.share), *ends(explained.slope))
-        for phase in made.phases
+        for phase in corpus.phases
         for name, explained in phase.explained.items()
     ]
     columns = (

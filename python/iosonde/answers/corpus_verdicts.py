@@ -14,23 +14,25 @@ _MIDDLE = 0.5  # of the corpus
 def corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
     """One for each number and covariate, and one for each number in which one's own result is placed."""
     family = sum(len(phase.explained) for phase in phases)
-    effects = [_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]
+    effects = [_judge_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]
     return (*effects, *(verdict for phase in phases for verdict in _judge_difference(phase)))
 
 
-def is_seen(explained: Explained) -> bool:
+def is_explanatory(explained: Explained) -> bool:
     """Whether a covariate explains anything, and not by one system alone."""
     return (explained.share.low or 0) > 0 and explained.without is None
 
 
-def _effect(phase: CorpusPhase, name: str, explained: Explained, family: int) -> Verdict:
-    state = VerdictState.DIFFERENT if is_seen(explained) else VerdictState.INCONCLUSIVE
+def _judge_effect(phase: CorpusPhase, name: str, explained: Explained, family: int) -> Verdict:
+    state = VerdictState.DIFFERENT if is_explanatory(explained) else VerdictState.INCONCLUSIVE
     state = VerdictState.NOT_TESTED if explained.share.low is None else state
     direction = None
     if state is VerdictState.DIFFERENT and explained.slope is not None and explained.slope.value is not None:
         direction = Direction.UP if explained.slope.value > 1 else Direction.DOWN
     doubts = [*(["not-corrected"] if family > 1 else []), *(["leverage"] if explained.without is not None else [])]
-    return Verdict("effect", _name(phase), (name,), state, direction, "", explained.share, None, 1, tuple(doubts))
+    return Verdict(
+        "effect", _format_name(phase), (name,), state, direction, "", explained.share, None, 1, tuple(doubts)
+    )
 
 
 def _judge_difference(phase: CorpusPhase) -> list[Verdict]:
@@ -39,12 +41,12 @@ def _judge_difference(phase: CorpusPhase) -> list[Verdict]:
         return []
     share = phase.placed.share
     if share.low is None or share.high is None:
-        return [Verdict("difference", _name(phase), ("corpus", "mine"), VerdictState.NOT_TESTED, estimate=share)]
+        return [Verdict("difference", _format_name(phase), ("corpus", "mine"), VerdictState.NOT_TESTED, estimate=share)]
     up, down = share.low > _MIDDLE, share.high < _MIDDLE
     state = VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE
     direction = Direction.UP if up else Direction.DOWN if down else None
-    return [Verdict("difference", _name(phase), ("corpus", "mine"), state, direction, estimate=share)]
+    return [Verdict("difference", _format_name(phase), ("corpus", "mine"), state, direction, estimate=share)]
 
 
-def _name(phase: CorpusPhase) -> str:
+def _format_name(phase: CorpusPhase) -> str:
     return f"{phase.operation} {phase.metric}"

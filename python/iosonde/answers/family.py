@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import IosondeError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.story import effects_of_cells
@@ -20,7 +20,7 @@ Prepared = tuple[Response, list[str], list[str]]
 
 
 def tested_effects(
-    source: Source, asked: Asked, shown: Sequence[Response], prepare: Callable[[Response], Prepared]
+    source: Source, asked: ResponseQuery, shown: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
     """Title of each response that is ``shown`` → the effects of its factors, corrected over these and the headlines.
     ``prepare`` gives (the response, its factors, …)."""
@@ -37,7 +37,7 @@ def tested_effects(
     return dict(zip(effects, correct(list(effects.values())), strict=True))
 
 
-def p_values_beside(source: Source, asked: Asked, shown: Response, factors: Sequence[str]) -> tuple[float, ...]:
+def p_values_beside(source: Source, asked: ResponseQuery, shown: Response, factors: Sequence[str]) -> tuple[float, ...]:
     """Of the effects of these factors on all headline responses but the one that is ``shown``."""
     others = [
         headline
@@ -57,13 +57,13 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
     return effects_of_cells(cells_of(chosen), level, chosen.together)
 
 
-def headline_responses(source: Source, asked: Asked, factors: Sequence[str]) -> list[Response]:
+def headline_responses(source: Source, asked: ResponseQuery, factors: Sequence[str]) -> list[Response]:
     """What an analysis takes where no response is named, by these ``factors``; none where ``asked`` names none either,
     so that they are shown anyway, or where DATA has none."""
     if not (asked.response or asked.metric) or not factors:
         return []
     try:
-        candidates = responses(source, Asked(clock=asked.clock, level=asked.level))
+        candidates = responses(source, ResponseQuery(clock=asked.clock, level=asked.level))
         return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
     except IosondeError:
         return []

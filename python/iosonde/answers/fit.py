@@ -10,7 +10,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import human_scale
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.model.families import checked
@@ -28,7 +28,7 @@ from iosonde.stats.regression.regress import Regression, regress
 from .answer import Answer
 from .besides import Besides, varying
 from .candidates import Learning
-from .constraints import Broken, check_of, of_experiments, typed
+from .constraints import Broken, check_of, collect_designed, typed
 from .learned import learned
 from .unseen_rows import UnseenRows
 from .verdict import model_verdict, verdict
@@ -99,7 +99,7 @@ class Fitted(Answer):
 
 def fit(
     source: Source,
-    asked: Asked,
+    asked: ResponseQuery,
     how: Learning | None = None,
     constraints: tuple[str, ...] = (),
     progress: Callable[[str, float], None] | None = None,
@@ -118,7 +118,7 @@ def fit(
     examples = training.judged_by(together)
     candidates = how.candidates(examples)
     typed(constraints, examples)
-    designed, notes = of_experiments(source, examples)
+    designed, notes = collect_designed(source, examples)
     active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
     choice = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
     choice = replace(

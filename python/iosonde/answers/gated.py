@@ -10,7 +10,7 @@ from iosonde.core.gate import Gate, GateItem, GateVerdict
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.stats.estimate.pair_words import gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
@@ -26,14 +26,22 @@ def gate_pairs(
     """The gate of pairs. What decides has its own error, as it ends the measuring; the rest share one more. ``others``:
     numbers that both sides have, and that are not asked for."""
     items = [
-        GateItem(gate_name(pair.name, pair.cell), pair, metric_of(*pair.name[1:]), rule.level, (rule.a, rule.b),
-                 "decides" if pair.primary else "others")
+        GateItem(
+            gate_name(pair.name, pair.cell),
+            pair,
+            metric_of(*pair.name[1:]),
+            rule.level,
+            (rule.a, rule.b),
+            "decides" if pair.primary else "others",
+        )
         for pair in pairs
-    ]  # fmt: skip
+    ]
     return gate.judge(items, sealed, [(gate_name(name), _NOT_REQUESTED) for name in others])
 
 
-def narrowed(rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], asked: Asked) -> list[PairVerdict]:
+def narrowed(
+    rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], asked: ResponseQuery
+) -> list[PairVerdict]:
     """The pairs that are gated: those of ``--metric``, else of the metrics that were sealed, else all."""
     if asked.metric:
         return [pair for pair in pairs if pair.name in chosen] or list(pairs)
@@ -44,8 +52,15 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
     """The gate of comparisons, which share one error. One that is inconclusive as an assumption fails tells nothing."""
     several = len({cell.sides for cell in cells}) > 1
     items = [
-        GateItem(cell.title(several), cell.comparison, cell.metric, level, cell.sides, "",
-                 cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE)
+        GateItem(
+            cell.title(several),
+            cell.comparison,
+            cell.metric,
+            level,
+            cell.sides,
+            "",
+            cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+        )
         for cell in cells
-    ]  # fmt: skip
+    ]
     return gate.judge(items)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.cluster_nodes import ROLES
 
-from .bound.lab_truth import told
+from .bound.lab_truth import read_lab_fields
 from .cluster_file import read_cluster
 from .upgrade import Upgrade, upgrade
 
@@ -21,7 +21,7 @@ _FOLLOW = ("servers", "disks")  # from the hosts
 
 def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
     """The lab as the cluster of today, with nothing to buy. Raises InputError."""
-    truth = told(lab.description, lab.emulated, lab.layout)
+    truth = read_lab_fields(lab.description, lab.emulated, lab.layout)
     today = {name: f"{value}B/s" if name in _RATES else str(value)
              for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip
     both = [host.name for host in lab.hosts if host.role == "server"][: lab.description.clients_on_servers]

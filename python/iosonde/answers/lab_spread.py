@@ -10,7 +10,7 @@ from iosonde import lab as labs
 from iosonde.core.errors import InputError
 from iosonde.core.filesystems import placement_of_files
 from iosonde.core.message import Message
-from iosonde.core.words import counted, shown
+from iosonde.core.words import counted, format_number
 from iosonde.stats.overview.evenness import Evenness, evenness, places_of
 
 from .answer import Answer
@@ -65,14 +65,15 @@ class LabSpread(Answer):
         level = f"{100 * self.spread[0].level:g} %"
         if uneven:
             each = " and ".join(
-                f"{shown(entry.index)} times the mean of {entry.what} (chance: up to {shown(entry.chance_high)})"
+                f"{format_number(entry.index)} times the mean of {entry.what} (chance: up to "
+                f"{format_number(entry.chance_high)})"
                 for entry in uneven
             )
             return f"uneven at {level}: the busiest has {each}"
         files = self.spread[0]
         return (
             f"as chance would have it: of {counted(self.n_files, 'file')} thrown blindly the busiest of "
-            f"{files.n_places} places has up to {shown(files.chance_high)} times the mean in {level}"
+            f"{files.n_places} places has up to {format_number(files.chance_high)} times the mean in {level}"
         )
 
 

@@ -27,12 +27,16 @@ class Percentiles:
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from their histograms."""
         exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
-        trial_percentiles = percentiles.of_trial(operations, exact, _native.KINDS, self._level) if exact else []
+        trial_percentiles = (
+            percentiles.percentiles_from_trial(operations, exact, _native.KINDS, self._level) if exact else []
+        )
         for phase in run.phases:
             if phase.index not in exact:
                 for kind, pairs in phase.histograms.items():
                     edges = _native.bucket_edges_ns()
-                    trial_percentiles.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, self._level))
+                    trial_percentiles.append(
+                        percentiles.percentiles_from_buckets(phase.operation, kind, edges, pairs, self._level)
+                    )
         self.found[run.id] = trial_percentiles
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import spell
 from iosonde.core.types import Role
-from iosonde.data.asked import Asked
-from iosonde.data.responses import Response, one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, examples
 from iosonde.model.fit.folds import Groups
 
-from .caveats import caveats, of_single_trials
+from .caveats import caveats, warn_single_trials
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Learned:
         """The examples, with a warning where trials of one bring-up are taken for themselves in their folds."""
         if groups.n_bring_ups:
             return self.examples
-        notes = of_single_trials(self.response, [feature.name for feature in self.examples.features])
+        notes = warn_single_trials(self.response, [feature.name for feature in self.examples.features])
         return replace(self.examples, warnings=(*self.examples.warnings, *notes))
 
 
-def learned(source: Source, asked: Asked) -> Learned:
+def learned(source: Source, asked: ResponseQuery) -> Learned:
     """The rows to learn from. Raises InputError where a table's response or factors are not named, DataError."""
     if source.store is None:
         refuse_unnamed(source, asked)
-    response = one_response(source, asked).with_scattered()
+    response = choose_response(source, asked).with_scattered()
     names = list(source.apart(asked.on)) or [
         name for name in set_factors(response) if _has_several_levels(response, name)
     ]
@@ -55,7 +55,7 @@ def learned(source: Source, asked: Asked) -> Learned:
     return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
 
 
-def refuse_unnamed(source: Source, asked: Asked) -> None:
+def refuse_unnamed(source: Source, asked: ResponseQuery) -> None:
     """Raises InputError where a table's response or factors are not named: they are not guessed."""
     for option, names in (("response", asked.response), ("on", asked.on)):
         if not names:

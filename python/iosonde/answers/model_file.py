@@ -10,8 +10,8 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, is_number, tidy
 from iosonde.core.units import parse_rate, parse_seconds, parse_size
-from iosonde.data.asked import Asked
-from iosonde.data.responses import one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import choose_response
 from iosonde.data.source import Source
 from iosonde.foreign.reach import check_reachable
 from iosonde.model.fit.document import MOST_BYTES, from_text
@@ -70,7 +70,7 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
     table = source.table
     names = [f.name if f.name in table.names else split_unit(f.name)[0] for f in model.features]
     if measured or source.store is not None:
-        table = one_response(source, Asked((model.response,), tuple(names))).rows
+        table = choose_response(source, ResponseQuery((model.response,), tuple(names))).rows
     columns = [table.column(name) for name in names]
     for column in columns:
         if column.missing.any():

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.foreign.guarded import begin_of, open_whole
+from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.waiting import waiting_mount
 from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, read, understand
 from iosonde.importers.columns import understand_columns
@@ -137,10 +137,10 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
             "iosonde import -r {name} --store DIR reads all in it",
             name=name,
         )
-    with open_whole(Path(name)) as file:
+    with open_checked(Path(name)) as file:
         text = read(file, name)
     if fio_version.is_latency_log(Path(name)):
-        text.version_beside = fio_version.version_beside(Path(name), _begin)
+        text.version_beside = fio_version.find_sibling_version(Path(name), _begin)
     return text
 
 

@@ -157,7 +157,7 @@ def _build_tables(study: Study, level: float) -> StudyTables:
     return StudyTables(
         study,
         tuple(path_models.rows(study.cells, study.models, level)),
-        tuple(path_models.told_apart(study.cells, models) for models in study.models.values()),
+        tuple(path_models.measure_confusion(study.cells, models) for models in study.models.values()),
         tuple(path_models.parts(reads, level)) if reads else (),
         tuple(drawn_paths(study.name, study.cells, models) for models in study.models.values()),
     )
@@ -175,7 +175,7 @@ def studies(source: Source) -> list[Study]:
 
 def _setting(source: Source, run: StoredRun) -> str:
     """All that varies besides what the study varies itself."""
-    others = [name for name in source.known.names if name not in (*FACTORS, *_LIMITS)]
+    others = [name for name in source.varying_factors.names if name not in (*FACTORS, *_LIMITS)]
     return ", ".join(f"{name}={level}" for name in others if (level := run.level(name)) is not None)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.sensitivity.published import rank_line
 
@@ -22,7 +22,7 @@ _METRIC = ("metric", "response")
 _INTERCEPT = ("intercept", "(intercept)", "const", "constant")
 
 
-def rank_published(source: Source, asked: Asked, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
+def rank_published(source: Source, asked: ResponseQuery, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
     """One ranking for each value of the column ``metric``, or of those that are asked for. Raises InputError,
     DataError."""
     table = source.table

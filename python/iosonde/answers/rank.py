@@ -12,7 +12,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
@@ -22,9 +22,9 @@ from iosonde.model.sensitivity.warnings import sentence
 from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.effect_verdicts import effect_verdicts
 
-from .answer import Answer, of_each
+from .answer import Answer, join_sentences
 from .besides import Besides, besides_factors, with_response
-from .caveats import caveats, of_single_trials
+from .caveats import caveats, warn_single_trials
 from .family import tested_effects
 
 _UNSAID = 0.5  # of the trials
@@ -54,7 +54,7 @@ class Rankings(Answer):
     @property
     def sentence(self) -> str:
         """Which factors matter, of each response."""
-        return of_each([(ranking.response, ranking.sentence) for ranking in self.rankings])
+        return join_sentences([(ranking.response, ranking.sentence) for ranking in self.rankings])
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -90,7 +90,7 @@ class Ranked:
     progress: Callable[[str], None] = lambda what: None
 
 
-def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
+def rank(source: Source, asked: ResponseQuery, how: Ranked | None = None) -> Rankings:
     """One ranking for each response of DATA. Raises InputError, DataError."""
     how = how or Ranked()
     if how.blocks and how.fixed:
@@ -111,7 +111,7 @@ def _each(
     found: Sequence[Response],
     effects: Mapping[str, ResponseEffects],
     named: bool,
-    asked: Asked,
+    asked: ResponseQuery,
     how: Ranked,
 ) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
     """The ranking of each response, with what varies besides. Of several that nobody named those without one are left
@@ -179,7 +179,7 @@ def _rank_response(
         ranking,
         unit=response.measured_unit if response.transform else response.unit,
         transform=response.transform,
-        warnings=(*_said(response), *unsaid, *of_single_trials(response, names, _SHARES), *ranking.warnings),
+        warnings=(*_said(response), *unsaid, *warn_single_trials(response, names, _SHARES), *ranking.warnings),
     )
 
 

@@ -17,8 +17,8 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import Asked
-from iosonde.data.responses import VALUE, Response, one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.stats.regression.formula import columns_of
@@ -105,7 +105,7 @@ class AtPoints:
 
 
 def regress(
-    source: Source, asked: Asked, predicted: AtPoints | None = None, without: Sequence[str] = ()
+    source: Source, asked: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
 ) -> LeastSquares:
     """One response of DATA on the terms ``asked.on``; of a store by default on its factors. ``without``: rows that are
     left out of a second fit, see :func:`rows_named`. Raises InputError, DataError."""
@@ -173,7 +173,7 @@ def read_sums(path: str) -> dict[str, Any]:
 
 
 def explained(
-    source: Source, asked: Asked, beside: Sequence[str] = (), lines: bool = False
+    source: Source, asked: ResponseQuery, beside: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
     """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
     also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
@@ -189,7 +189,7 @@ def explained(
             )
     table = source.table
     columns = [*columns_of(asked.on, table), *(table.column(name).name for name in beside)] if asked.on else []
-    response = one_response(source, replace(asked, on=tuple(columns)))
+    response = choose_response(source, replace(asked, on=tuple(columns)))
     own = {response.measured or response.title, response.title}
     own |= {VALUE} if response.operation else set()
     if own & set(columns):

@@ -12,8 +12,8 @@ from iosonde.core.message import spell
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.responses import one_response
+from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 from iosonde.data.systems import holds_many_systems
@@ -110,7 +110,7 @@ def _build_corpus_page(options: Wanted, store: Store, opened: Opener) -> CorpusP
     source = opened(store, options.where, options.experiment)
     if not holds_many_systems(source.runs):
         return None
-    return corpus_page(corpus(source, Asked((), options.on, options.clock, options.level, options.metric)))
+    return corpus_page(corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric)))
 
 
 def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
@@ -125,7 +125,7 @@ def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | S
                 option=str(getattr(spell, words[0])),
             )
         return page_of_surveys(source.runs, options.data)
-    cells = Asked((), options.by or (), options.clock, options.level, options.metric)
+    cells = ResponseQuery((), options.by or (), options.clock, options.level, options.metric)
     page = page_of_store(source, chosen, cells, options.again, options.on, options.bound, options.constraints)
     from .page import questions
 
@@ -153,10 +153,12 @@ def _build_table_page(options: Wanted, opened: Opener) -> Page:
 
         page = replace(page, advice=advice_of_table(table, responses, by, options.choosing, options.level))
     bounding = start(
-        source, options.bound, Asked(options.response, options.by or (), options.clock, options.level, options.metric)
+        source,
+        options.bound,
+        ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric),
     )
     visit(source, [bounding.losses])
-    settings = settings_of(source, Asked(options.response, (), options.clock, options.level))
+    settings = settings_of(source, ResponseQuery(options.response, (), options.clock, options.level))
     return replace(page, bound=bounding.section(), settings=settings)
 
 
@@ -166,12 +168,12 @@ def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence
     rows = source.trials().rows
     asked = asked if asked.by is None else replace(asked, by=source.apart(asked.by))
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
-    query = Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
+    query = ResponseQuery(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
     if not columns.issuperset(asked.response):
         if source.store is None:
             table, names = with_computed(source, rows, query, asked.by or ())
             return table, names, asked.by
-        response = one_response(source, query)
+        response = choose_response(source, query)
         by = asked.by if asked.by is not None or asked.on else response.names
         return response.rows, (response.title,), by
     if source.store is not None and asked.response[:1] == ("value",) and len(rows):

@@ -17,7 +17,7 @@ from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data import roles
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import Scaling, analyse
@@ -29,7 +29,7 @@ from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
 from .answer import Answer, level_columns
-from .caveats import caveats, of_ratios, of_single_trials
+from .caveats import caveats, warn_logarithms, warn_single_trials
 from .stations import work
 
 _CURVE_POINTS = 120
@@ -165,7 +165,7 @@ class Growth:
     as_stations: str | None = None
 
 
-def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaws:
+def scale(source: Source, asked: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
     """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
     how = how or Growth()
     candidates = _collect_series(source, asked, how)
@@ -200,7 +200,7 @@ class _Found:
         self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
 
 
-def _collect_series(source: Source, query: Asked, how: Growth) -> _Found:
+def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Found:
     """A series for each response and setting beside ``on``."""
     if source.store is None and not query.response:
         raise InputError(
@@ -217,7 +217,7 @@ def _collect_series(source: Source, query: Asked, how: Growth) -> _Found:
         raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
-        settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
+        settings = tuple(name for name in source.varying_factors.names if name not in (how.on, "ranks"))
     apart, why = set[str](), tuple[str, ...]()
     if how.on in ("nodes", "ranks"):
         apart, why = without_efficiency(source.runs, source.experiments)
@@ -231,7 +231,7 @@ def _collect_series(source: Source, query: Asked, how: Growth) -> _Found:
         )
     collection = _Found(warnings=(*why,) if len(comparable) < len(chosen) else ())
     for response in comparable:
-        if of_ratios(response):
+        if warn_logarithms(response):
             raise InputError(
                 "not-a-rate",
                 "'{title}' is a logarithm, and no rate",
@@ -241,7 +241,7 @@ def _collect_series(source: Source, query: Asked, how: Growth) -> _Found:
             )
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
         collection.series += part
-        twins, strata = _list_caveats(response, how.on), of_single_trials(response, [how.on])
+        twins, strata = _list_caveats(response, how.on), warn_single_trials(response, [how.on])
         pooled = _find_pooled_settings(source, response, (how.on, *settings))
         collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
         doubt_flags = {
@@ -260,7 +260,7 @@ def _find_pooled_settings(source: Source, response: Response, factors: Sequence[
     """The settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
-        settings = source.known.names if source.store else roles.guess(rows, [response.title]).settings
+        settings = source.varying_factors.names if source.store else roles.guess(rows, [response.title]).settings
     except DataError:  # of a column that nobody asked about
         return []
     cells = [cell for _, cell in rows.groups(factors)]

@@ -52,7 +52,7 @@ class ChosenRuns:
 def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
     """The store opened. Raises InputError, DataError."""
     opened = Store.open(store)
-    return ChosenRuns(opened, run, experiments.of_word(opened, experiment), tuple(where))
+    return ChosenRuns(opened, run, experiments.resolve_experiment(opened, experiment), tuple(where))
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def detail(chosen: ChosenRuns) -> Detail:
     store, run = chosen.store, chosen.run
     document = store.document(run)
     units = stored.units_of_factors(store.experiments(), [StoredRun(document)])
-    return Detail(store.run(run), document, store.notes.of(run), units)
+    return Detail(store.run(run), document, store.notes.read_notes(run), units)
 
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:

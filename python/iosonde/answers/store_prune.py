@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store, prune
 
@@ -120,7 +120,7 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
 
 def _one(store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: frozenset[str]) -> PrunedExperiment:
     ids = tuple(run.id for run in runs)
-    marked = any(any(store.notes.of(run).values()) for run in ids)
+    marked = any(any(store.notes.read_notes(run).values()) for run in ids)
     why = MARKED if marked else CHANGE if key in needed else "" if last else UNDATED
     return PrunedExperiment(key, ids, last, sum(prune.size_of(store, run) for run in ids), why)
 
@@ -129,7 +129,7 @@ def _find_change_neighbours(name: str) -> frozenset[str]:
     """The experiments of the points next to a change, as many on either side as a change has at the least."""
     settings = Watching()
     try:
-        watch_answer = watch(open_data(name), Asked(), settings)
+        watch_answer = watch(open_data(name), ResponseQuery(), settings)
     except DataError:  # nothing was measured that could change
         return frozenset()
     neighbours = set[str]()

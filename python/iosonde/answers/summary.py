@@ -10,11 +10,11 @@ from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import listed
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import assumed_factors, responses
 from iosonde.data.source import Source
 from iosonde.data.stored import refuse_many_kinds
-from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -84,13 +84,13 @@ def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) ->
     return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
-def _calls(source: Source, asked: Asked, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
+def _calls(source: Source, asked: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
     """Those of the operations that are summarised, where some were asked for."""
     phase_calls = calls(source.runs, asked.level)
     return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
 
 
-def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
+def summary(source: Source, asked: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
     ``by``: the columns that make the cells; by default the factors that are known of a store, or the columns of a table
@@ -126,7 +126,7 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     return _add_pooled_factors(source, table, replace(asked, response=titles))
 
 
-def _add_pooled_factors(source: Source, cell_overview: Overview, query: Asked) -> Summary:
+def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
     """With a word on what the cells of a table pool, where they are compared."""
     measured = columns_in(source.table, query.response)
     names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
@@ -151,7 +151,7 @@ def with_pooled(made: Overview, names: Sequence[str]) -> Overview:
     return replace(made, sentence=f"{made.sentence} {text}")
 
 
-def settings_of(source: Source, asked: Asked) -> tuple[str, ...]:
+def settings_of(source: Source, asked: ResponseQuery) -> tuple[str, ...]:
     """The columns of a table that make cells where nobody says which."""
     return settings_besides(source.table, columns_in(source.table, asked.response))
 
@@ -162,11 +162,11 @@ def with_spread(made: Summary) -> Summary:
 
 
 def _flatten_spread(spread: Spread) -> dict[str, float | None]:
-    flat = (estimate.flat(name.replace(" ", "_")) for name, estimate in spread.named.items())
+    flat = (estimate.flat(name.replace(" ", "_")) for name, estimate in spread.by_label.items())
     return {key: value for numbers in flat for key, value in numbers.items()}
 
 
-def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:
+def store_overview(source: Source, asked: ResponseQuery, percentiles: Latencies) -> Overview:
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, asked)
@@ -178,7 +178,7 @@ def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Over
     background = overview.StoreBackground(
         source.trial_runs, source.experiments, probes, percentiles, pilot_of(source), source.units(), extra_cells
     )
-    return overview.of_store(trials, asked.level, background)
+    return overview.overview_from_store(trials, asked.level, background)
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -194,17 +194,17 @@ def pilot_of(source: Source) -> int | None:
     return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None
 
 
-def _summarise_columns(source: Source, query: Asked, by: Sequence[str]) -> Overview:
+def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
     """Columns as they are; computed ones under their own name. Rows of single ranks only where they are asked for."""
     by = source.apart(by)
     by_rank = source.store is not None and ("rank" in by or any(condition[0] == "rank" for condition in source.where))
     if by_rank:
-        return overview.of_table(source.table, query.response, by, query.level)
-    rows = source.trials().rows if source.store is None else source.whole
+        return overview.overview_from_table(source.table, query.response, by, query.level)
+    rows = source.trials().rows if source.store is None else source.run_rows
     table, names = with_computed(source, rows, query, by)
     family = headline_responses(source, query, by) if source.store is None else []
     if source.store is None:
-        trials = one_row_a_trial(table, names, [table.column(name).name for name in by])
+        trials = average_trials(table, names, [table.column(name).name for name in by])
         messages = (*table.warnings, *([trials.said] if trials.said else []))
         table = replace(trials.rows, warnings=messages)
-    return overview.of_table(table, names, by, query.level, [response.title for response in family])
+    return overview.overview_from_table(table, names, by, query.level, [response.title for response in family])

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
 from iosonde.core.words import counted
-from iosonde.data.asked import Asked
-from iosonde.data.responses import Response, one_response
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
@@ -129,7 +129,9 @@ class OneOperation:
     observed_s: Sequence[float] = ()
 
 
-def time_model(source: Source | None, asked: Asked, operation: OneOperation, by: Sequence[str] = ()) -> TimeModel:
+def time_model(
+    source: Source | None, asked: ResponseQuery, operation: OneOperation, by: Sequence[str] = ()
+) -> TimeModel:
     """The parts of the time, fitted to DATA where they are not given. ``asked.on`` is the column of sizes; ``by`` tells
     the groups of DATA apart. Raises InputError, DataError."""
     parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
@@ -179,7 +181,7 @@ def _classify_store(
     The unit is the trial: shares are means over trials. Raises DataError where nothing was recorded.
     """
     assert source.store is not None
-    names = [source.table.column(name).name for name in by] or source.known.names
+    names = [source.table.column(name).name for name in by] or source.varying_factors.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
     chosen = _operations_chosen(source)
     trials: dict[str, list[Classified]] = {}
@@ -228,7 +230,7 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
         raise error.prefixed(name) from error
 
 
-def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+def _groups(source: Source, asked: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
     """(name, sizes in bytes, times in s) of every group."""
     for option, names in (("response", asked.response), ("on", asked.on)):
         if len(names) != 1:
@@ -240,7 +242,7 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
                 names=", ".join(source.table.names),
             )
     by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
-    response = one_response(source, replace(asked, on=(*asked.on, *by)))
+    response = choose_response(source, replace(asked, on=(*asked.on, *by)))
     table, on = response.rows, response.rows.column(asked.on[0])
     seconds = response.values * _lookup_time_unit(response)
     sizes = table.numbers(on.name) * _bytes(on.unit)
@@ -259,7 +261,7 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
         finite = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
         groups.append(
             (
-                ", ".join(levels_shown(by, dict(zip(by, key, strict=True)), units)) or "all rows",
+                ", ".join(format_levels(by, dict(zip(by, key, strict=True)), units)) or "all rows",
                 sizes[finite],
                 seconds[finite],
             )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.choice import texts
 from iosonde.data.source import Source
 
 
-def told_by(source: Source, asked: Asked) -> tuple[tuple[str, str], ...]:
+def told_by(source: Source, asked: ResponseQuery) -> tuple[tuple[str, str], ...]:
     """(tool, what its clock includes besides the operation) of the rows that are asked for; '' where a tool does not
     say, or has several. Nothing for what our engine measured."""
     if source.store is None:
@@ -25,7 +25,7 @@ def told_by(source: Source, asked: Asked) -> tuple[tuple[str, str], ...]:
     return tuple((tool, next(iter(clocks)) if len(clocks) == 1 else "") for tool, clocks in inside.items())
 
 
-def own_clock(source: Source, asked: Asked) -> str:
+def own_clock(source: Source, asked: ResponseQuery) -> str:
     """The clock of the rates that our engine measured; '' where none is shown, or metrics are named."""
     if source.store is None or asked.response or asked.metric:
         return ""

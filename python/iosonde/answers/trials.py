@@ -9,27 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.table import Table
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.choice import texts
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
 
-from .caveats import of_cells
+from .caveats import warn_confounded_cells
 
 
-def measured(source: Source, asked: Asked) -> MeasuredCells:
+def measured(source: Source, asked: ResponseQuery) -> MeasuredCells:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
     trials = source.trials(asked.choice)
     if not len(trials.rows) and not asked.response:
-        return MeasuredCells((), trials.rows, tuple(source.known.names), trials.warnings)
+        return MeasuredCells((), trials.rows, tuple(source.varying_factors.names), trials.warnings)
     candidates = responses(source, asked)
-    by = tuple(candidates[0].names) if candidates else tuple(source.known.names)
+    by = tuple(candidates[0].names) if candidates else tuple(source.varying_factors.names)
     rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, candidates)
-    places = np.full(len(source.whole), -1, dtype=np.intp)
+    places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    messages = [text for response in candidates for text in (*response.warnings, *of_cells(response))]
+    messages = [text for response in candidates for text in (*response.warnings, *warn_confounded_cells(response))]
     cells = tuple(cell for response in candidates for cell in cells_of(response, places))
     warnings = tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
@@ -39,8 +39,8 @@ def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt
     """The results that these responses were made of, by time, and where they stand in ``Source.whole``."""
     positions = [response.at for response in candidates if response.at is not None]
     at = np.unique(np.concatenate(positions)) if positions else np.empty(0, dtype=np.intp)
-    at = at[np.argsort(texts(source.whole, "started_at")[at], kind="stable")]
-    return source.whole.take(at), at
+    at = at[np.argsort(texts(source.run_rows, "started_at")[at], kind="stable")]
+    return source.run_rows.take(at), at
 
 
 def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:

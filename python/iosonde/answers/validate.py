@@ -9,8 +9,8 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.units import human_scale
-from iosonde.core.words import shown
-from iosonde.data.asked import Asked
+from iosonde.core.words import format_number
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
 from iosonde.model.fit import validate as validation
@@ -111,11 +111,15 @@ class Validation(Answer):
 
 
 def _in_unit(model: Judged, divisor: float, unit: str) -> str:
-    return f"{shown((model.mae.value or 0.0) / divisor)} {unit}".rstrip()
+    return f"{format_number((model.mae.value or 0.0) / divisor)} {unit}".rstrip()
 
 
 def validate(
-    source: Source, asked: Asked, how: Learning | None = None, folding: Folding | None = None, curve: bool = False
+    source: Source,
+    asked: ResponseQuery,
+    how: Learning | None = None,
+    folding: Folding | None = None,
+    curve: bool = False,
 ) -> Validation:
     """Every model on the same folds, with a learning ``curve`` where that is wished. Raises InputError, DataError."""
     how, folding = how or Learning(), folding or Folding()

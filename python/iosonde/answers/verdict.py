@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import shown
+from iosonde.core.words import format_number
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.validate import Judged
 
@@ -94,4 +94,4 @@ def _find_best(choice: Choice) -> Judged:
 
 
 def _in_unit(value: float | None, scale: tuple[float, str]) -> str:
-    return shown(value) if value is None else f"{shown(value / scale[0])} {scale[1]}".rstrip()
+    return format_number(value) if value is None else f"{format_number(value / scale[0])} {scale[1]}".rstrip()

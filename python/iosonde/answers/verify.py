@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Finding
-from iosonde.data.asked import ALL, Asked
+from iosonde.data.asked import ALL, ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.overview import verify as numbers
 from iosonde.stats.overview.verify import Verified
@@ -60,9 +60,14 @@ def verify(source: Source, level: float = 0.95) -> Verification:
         )
     runs = ((run, store.operations(run.id)) for run in source.runs)
     experiments = [experiment for experiment in store.experiments() if source.experiment in (None, experiment.id)]
-    result = numbers.of_store(
-        source.table, measured(source, Asked(clock=ALL, level=level)), runs, list(_native.KINDS), experiments, level,
+    result = numbers.verify_store(
+        source.table,
+        measured(source, ResponseQuery(clock=ALL, level=level)),
+        runs,
+        list(_native.KINDS),
+        experiments,
+        level,
         pilot_of(source),
-    )  # fmt: skip
+    )
     damaged = tuple(problem for problem in store.problems() if problem.severity != "info")
     return Verification(result, damaged, sum(not run.has_experiment_digest for run in source.runs))

@@ -13,7 +13,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import counted, decimals
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.changes.find import Break, Search, find, needed
 from iosonde.stats.changes.levels import BeforeAfter, levels
@@ -301,7 +301,7 @@ def watching(
     return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
 
 
-def watch(source: Source, asked: Asked, watching: Watching) -> Watch:
+def watch(source: Source, asked: ResponseQuery, watching: Watching) -> Watch:
     """The changes of every series of a store. Raises InputError for a table, which has no runs in the order of time,
     and for a ``since`` that is not in the store; DataError where nothing was measured."""
     if source.store is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.table import Table, column_of
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 
 from .compare.answer import compare
@@ -23,6 +23,8 @@ def compare_sides(change: SeriesChange) -> Comparisons:
         name: column_of(name, series.values[begin:end].tolist(), name, series.metric.unit),
         _SIDE: column_of(_SIDE, [_BEFORE] * (at - begin) + [_AFTER] * (end - at)),
     }
-    comparisons = compare(open_data(Table(columns, series.title)), Asked((name,)), Sides((_BEFORE, _AFTER), _SIDE))
+    comparisons = compare(
+        open_data(Table(columns, series.title)), ResponseQuery((name,)), Sides((_BEFORE, _AFTER), _SIDE)
+    )
     assert isinstance(comparisons, Comparisons)
     return comparisons

@@ -15,7 +15,7 @@ from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import is_missing, tidy
 from iosonde.core.types import Experiment, Metric
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
@@ -55,7 +55,7 @@ class WatchedSeries:
         return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
 
 
-def series_of(source: Source, asked: Asked) -> tuple[WatchedSeries, ...]:
+def series_of(source: Source, asked: ResponseQuery) -> tuple[WatchedSeries, ...]:
     """Every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
     kinds = _number_kinds(source.experiments)

@@ -223,11 +223,11 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
     """
     from iosonde.answers.held_out import held_out as answer
     from iosonde.answers.model_file import example
-    from iosonde.report.text.validate import held_out_lines
+    from iosonde.report.text.validate import format_unseen_error
 
     fitted = _load_model(model)
     source, query = one_experiment(data, None, None, options, list(example(fitted)))
-    return Result(answer(fitted, source, query.level), held_out_lines)
+    return Result(answer(fitted, source, query.level), format_unseen_error)
 
 
 class AdviseOptions(DataOptions, total=False):

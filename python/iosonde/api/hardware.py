@@ -128,7 +128,7 @@ def bound(
     """
     from iosonde.answers.bound.answer import How
     from iosonde.answers.bound.answer import bound as answer
-    from iosonde.answers.bound.inputs import Said, words_of
+    from iosonde.answers.bound.inputs import SystemDescription, words_of
     from iosonde.answers.bound.own_probe import read_with_own_probe
     from iosonde.report.figures.bound import figure
     from iosonde.report.text.bound import lines
@@ -143,7 +143,9 @@ def bound(
         None if arguments[name] is None else float(parse_size(level_text(arguments[name])))
         for name in ("amount", "client_memory", "server_memory")
     ]
-    system = Said(_fields(arguments), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2])
+    system = SystemDescription(
+        _fields(arguments), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2]
+    )
     inputs = read_with_own_probe(system, source, query.level)
     if options["application"]:
         from iosonde.answers.bound.application import predicted_times

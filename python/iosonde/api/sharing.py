@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore
-from iosonde.core.whole_file import whole_file
+from iosonde.core.whole_file import write_atomically
 
 from .result import Result
 from .words import Names, names, one_of, takes, warn
@@ -138,7 +138,7 @@ def import_files(
         Nothing was imported.
     """
     from iosonde.answers.parse import map_of
-    from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+    from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
     from iosonde.report.text.import_ import lines
 
     place = Path(store)
@@ -149,7 +149,7 @@ def import_files(
         place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
     )
     todo.prepare()
-    with found_files(paths, recursive, place) as candidates:
+    with iterate_file_groups(paths, recursive, place) as candidates:
         imported = import_all(todo, candidates, jobs)
     imported.check()
     if imported.failed and not recursive:
@@ -346,7 +346,7 @@ def export(
             last_format=FORMS[-1],
         )
     chosen = _choose_runs(store, run, experiment, where)
-    with whole_file(path) as file:
+    with write_atomically(path) as file:
         answer(chosen, form, file, operations, incomplete)
     return path
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from iosonde.core.errors import InputError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 
 from . import words
 from .result import Result
@@ -144,7 +144,7 @@ def rank_published(
     from iosonde.report.text.rank import lines
 
     tried = [f"{name}={','.join(levels_of(several, 'levels'))}" for name, several in levels.items()]
-    query = Asked(names(response, "response"), level=checked(level))
+    query = ResponseQuery(names(response, "response"), level=checked(level))
     return Result(answer(open(coefficients), query, tried, names(fixed, "fixed")), lines, figure)
 
 

@@ -15,7 +15,7 @@ from iosonde.core import levels
 from iosonde.core.errors import InputError, IosondeWarning
 from iosonde.core.table import tidy
 from iosonde.core.where import ALSO_INCOMPLETE
-from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.asked import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself, narrowed, open_data
 
 Names = str | Sequence[str] | None
@@ -114,17 +114,17 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
     return source
 
 
-def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, Asked]:
+def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, ResponseQuery]:
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
     source = open(data, conditions(options), options["experiment"])
     metric = names(options["metric"], "metric")
-    return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
+    return source, ResponseQuery(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
 
 def one_experiment(
     data: Any, response: Names, on: Names, options: DataOptions, cells: Names = None, alike: bool = True
-) -> tuple[Source, Asked]:
+) -> tuple[Source, ResponseQuery]:
     """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
     and ``cells``; as ``by_itself``."""
     opened, query = asked(data, response, on, options)
@@ -139,9 +139,9 @@ def conditions(options: Mapping[str, Any]) -> tuple[str, ...]:
     return (*names(options["where"], "where"), *([ALSO_INCOMPLETE] if options["incomplete"] else []))
 
 
-def nothing(options: DataOptions) -> tuple[None, Asked]:
+def nothing(options: DataOptions) -> tuple[None, ResponseQuery]:
     """In the place of DATA where none is needed."""
-    return None, Asked(clock=options["clock"], level=checked(options["level"]))
+    return None, ResponseQuery(clock=options["clock"], level=checked(options["level"]))
 
 
 def names(given: Names, word: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class Pairs:
         self._others = others(rule, experiment.factors)
         self._runs: list[PairedRun] = []
         if store:
-            self._read(store, experiment)
+            self._read_runs(store, experiment)
 
     def add(self, run: Run) -> None:
         """A run that was kept; one that is incomplete never counts."""
@@ -45,7 +45,7 @@ class Pairs:
     def finished(self) -> bool:
         """Whether every cell has its verdict, or never will."""
         verdicts = self.verdicts()
-        all_conclusive = len(verdicts) == self._rule.cells and all(verdict.told for verdict in verdicts)
+        all_conclusive = len(verdicts) == self._rule.cells and all(verdict.is_decided for verdict in verdicts)
         return all_conclusive or bool(self.hopeless())
 
     def hopeless(self) -> str:
@@ -60,7 +60,7 @@ class Pairs:
             "",
         )
 
-    def _read(self, store: Store, experiment: Experiment) -> None:
+    def _read_runs(self, store: Store, experiment: Experiment) -> None:
         rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
         for row in store.results(experiment=experiment.id).to_pylist():
             if row["rank"] is None:

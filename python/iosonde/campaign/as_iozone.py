@@ -10,7 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure import placeholders, workloads
 from iosonde.measure.spec import NativeStep
-from iosonde.measure.workloads.foreign.as_iozone import AsIozone, as_iozone, of_settings
+from iosonde.measure.workloads.foreign.as_iozone import AsIozone, as_iozone, translate_settings
 
 from .plan import CampaignPlan
 from .spec.check import names_in, settings_at
@@ -51,7 +51,7 @@ class IozonePlan:
 
 def iozone_plan(plan: CampaignPlan) -> IozonePlan:
     """The native steps of a plan as IOzone's commands. Raises InputError where there is none."""
-    cells = tuple(_cells(plan))
+    cells = tuple(_iterate_cells(plan))
     if not cells:
         raise InputError(
             "option-not-applicable",
@@ -61,7 +61,7 @@ def iozone_plan(plan: CampaignPlan) -> IozonePlan:
     return IozonePlan(cells, {factor.name: factor.unit for factor in plan.campaign.spec.factors if factor.unit})
 
 
-def _cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
+def _iterate_cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
     spec = plan.campaign.spec
     for step in spec.native:
         used = [factor.name for factor in spec.factors if factor.name in {*_NODES, *names_in(step.settings)}]
@@ -69,27 +69,27 @@ def _cells(plan: CampaignPlan) -> Iterator[IozoneCell]:
         cells = {tuple(trial.factors[name] for name in used): trial for trial in plan.experiment.trials}
         order = sorted(cells, key=lambda cell: [levels[name].index(at) for name, at in zip(used, cell, strict=True)])
         for cell in order:
-            yield _cell(step, cells[cell], dict(zip(used, cell, strict=True)))
+            yield _build_cell(step, cells[cell], dict(zip(used, cell, strict=True)))
 
 
-def _cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> IozoneCell:
+def _build_cell(step: NativeStep, trial: Trial, setting: dict[str, FactorValue]) -> IozoneCell:
     nodes, per_node = (count_of(trial.factors[name]) for name in _NODES)
     ranks = nodes * per_node
-    settings = settings_at(step, {**placeholders.of_trial(trial, None), "RANKS": ranks})
-    translation = _asked(step, settings, ranks)
-    words = ("iozone", *_where(nodes, ranks), *translation.words) if translation.words else ()
+    settings = settings_at(step, {**placeholders.build_trial_values(trial, None), "RANKS": ranks})
+    translation = _translate_step(step, settings, ranks)
+    words = ("iozone", *_build_location(nodes, ranks), *translation.words) if translation.words else ()
     return IozoneCell(setting, words, translation.why, translation.differs)
 
 
-def _asked(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
+def _translate_step(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
     if step.workload == "iozone":
-        return of_settings(settings)
+        return translate_settings(settings)
     producer = workloads.find(step.workload)
     first = producer.plan(settings, 0, ranks, 0)
     return as_iozone(first, producer.plan(settings, 1, ranks, 0) if ranks > 1 else first)
 
 
-def _where(nodes: int, ranks: int) -> tuple[str, ...]:
+def _build_location(nodes: int, ranks: int) -> tuple[str, ...]:
     """Where it runs: on several nodes by a file of clients, with a line for each rank."""
     if nodes > 1:
         return ("-+m", "${IOZONE_CLIENTS}", "-t", str(ranks))

@@ -65,19 +65,23 @@ def bench(begun: BegunCampaign) -> Bench:
     )
 
 
-def of_targets(bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace]) -> dict[str, Bench]:
+def build_target_benches(
+    bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace]
+) -> dict[str, Bench]:
     """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
     how it is before the campaign is not asked again."""
     campaign, hands = begun.wanted, begun.hands
     facts, counts = begun.ready.facts, bool(campaign.spec.lab.get(lab.PROFILE))
     return {
-        name: replace(bench, workspace=workspace, facts=bench.facts
-                      | {"machine": facts[name], "target": str(campaign.spec.targets[name])},
-                      look=partial(hands.keeper.condition, campaign.spec.targets[name]) if facts[name]["condition"]
-                      else None,
-                      servers_seen=hands.caller.servers(campaign.spec.targets[name], counts))
+        name: replace(
+            bench,
+            workspace=workspace,
+            facts=bench.facts | {"machine": facts[name], "target": str(campaign.spec.targets[name])},
+            look=partial(hands.keeper.condition, campaign.spec.targets[name]) if facts[name]["condition"] else None,
+            servers_seen=hands.caller.servers(campaign.spec.targets[name], counts),
+        )
         for name, workspace in workspaces.items()
-    } or {"": bench}  # fmt: skip
+    } or {"": bench}
 
 
 def _parse_output(importer: str, name: str, content: bytes) -> list[Any]:
@@ -92,6 +96,6 @@ def _find_envelope(campaign: Campaign) -> dict[str, Any]:
     return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
 
 
-def budget(asked: int) -> int:
+def budget(requested: int) -> int:
     """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
-    return max(1, min(asked, int(0.05 * machine.memory_bytes() / 32)))
+    return max(1, min(requested, int(0.05 * machine.memory_bytes() / 32)))

@@ -26,7 +26,7 @@ KEY = "benchmark"  # of an experiment file
 ALL = "all"  # one after another on the same tree, which the last one removes
 
 
-def is_one(name: str) -> bool:
+def is_benchmark(name: str) -> bool:
     """Whether a word names a benchmark, right or wrong, and not a command or a file."""
     return name.startswith((f"{USER}:", f"{INTERFERENCE}:"))
 
@@ -75,10 +75,14 @@ def _build_user(which: str) -> Document:
     away, home = _build_remote_steps(which)
     return {
         "name": f"{USER}:{which}",
-        "factors": _factors(which),
-        "set_up": [_all("tree", _make()), *away, _all("cache", _build_cache_command())],
-        "steps": [_all(*step) for step in steps],
-        "tear_down": [*(_all("check", check) for check in checks), *home],
+        "factors": _build_factors(which),
+        "set_up": [
+            _build_step_on_all("tree", _build_make_command()),
+            *away,
+            _build_step_on_all("cache", _build_cache_command()),
+        ],
+        "steps": [_build_step_on_all(*step) for step in steps],
+        "tear_down": [*(_build_step_on_all("check", check) for check in checks), *home],
     }
 
 
@@ -90,27 +94,27 @@ def _build_interference(which: str) -> Document:
     where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [ON_TARGET]}
     return {
         "name": f"{INTERFERENCE}:{which}",
-        "factors": _factors(which) | where,
+        "factors": _build_factors(which) | where,
         "set_up": [
             _build_victim_step("victim", _build_victim_command("make")),
-            *_place_steps([_all("tree", _make()), *away]),
-            _all("load", _build_load_command("start", which)),
+            *_place_steps([_build_step_on_all("tree", _build_make_command()), *away]),
+            _build_step_on_all("load", _build_load_command("start", which)),
             *_place_steps([_build_victim_step("cache", _build_cache_command())]),
         ],
         "steps": _place_steps([_build_victim_step(*step) for step in steps]),
         "tear_down": [
-            _all("load_end", _build_load_command("stop", which)),
+            _build_step_on_all("load_end", _build_load_command("stop", which)),
             *_place_steps([*(_build_victim_step("check", check) for check in checks), *home]),
             _build_victim_step("victim_end", _build_victim_command("remove")),
         ],
     }
 
 
-def _factors(which: str) -> dict[str, Any]:
+def _build_factors(which: str) -> dict[str, Any]:
     return {"files": [_FILES], "cache": ["warm"]} | ({"remote": ["localhost"]} if which in _FETCHING else {})
 
 
-def _all(name: str, command: str) -> Document:
+def _build_step_on_all(name: str, command: str) -> Document:
     return {"name": name, "command": command, "on": "all"}
 
 
@@ -131,7 +135,7 @@ def _build_program_command(module: str, words: str) -> str:
     return f'"${PYTHON_VARIABLE}" -m iosonde.measure.{module} {words}'
 
 
-def _make() -> str:
+def _build_make_command() -> str:
     return _build_program_command("tree_program", f'make {PLACE} --files "${{files}}"')
 
 
@@ -155,4 +159,4 @@ def _build_remote_steps(which: str, who: str = "") -> tuple[list[Document], list
     there = f'{who}{GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'
     # What is removed is what mktemp named, and nothing else.
     gone = f'{who}{GO}case "$(cat away)" in /tmp/iosonde-rcp-????????) {ssh} rm -r "$(cat away)";; *) exit 1;; esac'
-    return [_all("take_away", there)], [_all("remove_there", gone)]
+    return [_build_step_on_all("take_away", there)], [_build_step_on_all("remove_there", gone)]

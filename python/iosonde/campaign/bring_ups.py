@@ -31,7 +31,7 @@ class HeldTogether:
     each: bool = False
 
 
-def held_together(spec: Spec) -> list[HeldTogether]:
+def list_strata(spec: Spec) -> list[HeldTogether]:
     """The strata of a campaign, the outermost first: a lab with all its factors, then each factor that is hard to
     change; those beyond the last column of BRING_UPS count as one."""
     hard: Sequence[str] = spec.design.get("hard_to_change") or ()
@@ -50,7 +50,7 @@ def held_together(spec: Spec) -> list[HeldTogether]:
             HeldTogether(
                 names,
                 bool(setting),
-                any(restore.of_trial(control.set, fixed_names) for control in setting),
+                any(restore.list_trial_names(control.set, fixed_names) for control in setting),
                 any(control.on == EACH for control in setting),
             )
         )
@@ -59,7 +59,7 @@ def held_together(spec: Spec) -> list[HeldTogether]:
 
 def set_once(spec: Spec) -> frozenset[str]:
     """The factors whose command is run once for all trials of a whole plot."""
-    fixed_factors = {name for stratum in held_together(spec) if not stratum.every_trial for name in stratum.names}
+    fixed_factors = {name for stratum in list_strata(spec) if not stratum.every_trial for name in stratum.names}
     return frozenset(control.factor for control in spec.controls if control.set and control.factor in fixed_factors)
 
 
@@ -67,7 +67,7 @@ class BringUps:
     """The bring-ups of one process, numbered on from those of ``earlier`` runs (their factors)."""
 
     def __init__(self, spec: Spec, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
-        self._strata = held_together(spec)
+        self._strata = list_strata(spec)
         self._controls = spec.controls
         rows = list(earlier)
         self._numbers = [
@@ -89,9 +89,9 @@ class BringUps:
                 self._nodes[place] = trial.nodes
         self._last, self._failed = trial, False
 
-    def ended(self, whole: bool) -> None:
+    def ended(self, complete: bool) -> None:
         """It was measured; one that is not whole may have left anything behind."""
-        self._failed = not whole
+        self._failed = not complete
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -106,11 +106,13 @@ class BringUps:
         """Column → the number of the bring-up that this trial is in."""
         return dict(zip(BRING_UPS, self._numbers, strict=False))
 
-    def _is_new(self, place: int, held: HeldTogether, trial: Trial) -> bool:
+    def _is_new(self, place: int, stratum: HeldTogether, trial: Trial) -> bool:
         last = self._last
         if last is None or last.block != trial.block:
             return True
-        if any(last.factors[name] != trial.factors[name] for name in held.names):
+        if any(last.factors[name] != trial.factors[name] for name in stratum.names):
             return True
         # Nodes that were not there when it was set have another level.
-        return held.sets and (self._failed or held.every_trial or (held.each and trial.nodes > self._nodes[place]))
+        return stratum.sets and (
+            self._failed or stratum.every_trial or (stratum.each and trial.nodes > self._nodes[place])
+        )

@@ -57,7 +57,7 @@ class Silent:
         """Go on."""
 
 
-def _silent(*_: Any) -> None:
+def _say_nothing(*_: Any) -> None:
     return None
 
 
@@ -84,8 +84,8 @@ class Caller:
 
     command: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
-    say: Callable[[str], None] = _silent
-    waiting: Callable[[str, float], None] = _silent
+    say: Callable[[str], None] = _say_nothing
+    waiting: Callable[[str, float], None] = _say_nothing
     progress: Callable[[float], Progress] = _create_silent_progress
     stopping: Callable[[], AbstractContextManager[Stop]] = _create_silent_stop
     servers: Callable[[Path, bool], ServerHands | None] = _out_of_reach

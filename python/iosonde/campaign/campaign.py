@@ -115,8 +115,9 @@ class Campaign:
             return None
         a, b = (level_text(side) for side in spec.levels(against.factor))
         cells = math.prod(len(factor.levels) for factor in spec.factors) // 2
-        return PairRule(against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells,
-                        against.fail_if)  # fmt: skip
+        return PairRule(
+            against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells, against.fail_if
+        )
 
     @property
     def margin(self) -> float:
@@ -146,7 +147,7 @@ class Campaign:
         job = facts["scheduler"]
         return (job and job["node_list"]) or this_host().name
 
-    def _beside(self) -> dict[str, Any]:
+    def _build_annotations(self) -> dict[str, Any]:
         """What is kept with the experiment and is no part of what makes it this one."""
         annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
         return {key: value for key, value in annotations.items() if value}
@@ -160,7 +161,7 @@ class Campaign:
             id=new_id(),
             name=self._name(),
             factors=factors,
-            settings=self.identity() | self._beside(),
+            settings=self.identity() | self._build_annotations(),
             trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
             seed=seed,
             created_at=now(),
@@ -194,16 +195,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def campaign(asked: Request, caller: Caller | None = None, resolve: Callable[[Path], Path] = Path.resolve) -> Campaign:
+def campaign(
+    request: Request, caller: Caller | None = None, resolve: Callable[[Path], Path] = Path.resolve
+) -> Campaign:
     """What a request means. Raises InputError with everything that is wrong.
 
     ``resolve`` makes the target's path absolute and free of links.
     """
-    spec_document = document(asked, (caller or Caller()).say)
+    spec_document = document(request, (caller or Caller()).say)
     built = file.build(spec_document, importer_names(), resolve)
     file_record = {"name": Path(spec_document.name).name, "text": spec_document.text} if spec_document.text else None
-    turn = Turn(asked.wait, asked.alongside)
-    return Campaign(built.spec, built.terms, asked.spool, file_record, subject_commit(asked.subject_commit), turn)
+    turn = Turn(request.wait, request.alongside)
+    return Campaign(built.spec, built.terms, request.spool, file_record, subject_commit(request.subject_commit), turn)
 
 
 def importer_names() -> list[str]:

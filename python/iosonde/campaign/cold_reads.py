@@ -7,13 +7,13 @@ from iosonde.measure.spec import CLIENTS_ANEW
 from .document import document
 from .request import Request
 
-__all__ = ["CLIENTS_ANEW", "asked_for"]
+__all__ = ["CLIENTS_ANEW", "needs_cache_regime"]
 
 
-def asked_for(asked: Request) -> bool:
+def needs_cache_regime(request: Request) -> bool:
     """Whether a native workload is to read cold, and nothing is said of what to do before it reads (``before_reads``).
     Raises InputError for what cannot be read."""
-    data = document(asked).data
+    data = document(request).data
     regime = data.get("cache")
     if isinstance(regime, dict) and "before_reads" in regime:
         return False

@@ -41,33 +41,33 @@ _ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "lar
              "verify": "verify", "shared_writes": "shared_writes"}  # fmt: skip
 
 
-def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Document:
+def document(request: Request, say: Callable[[str], None] = lambda _: None) -> Document:
     """The document that the options mean, not yet checked. ``say`` is told what its reader should know. Raises
     InputError."""
-    source = _source(asked, say)
-    document = extent.of_extent(source, asked.quick, asked.full)
+    source = _read_source(request, say)
+    document = extent.apply_extent(source, request.quick, request.full)
     if benchmarks.KEY in document.data:
         document = Document(benchmarks.joined(document.data), document.name, document.places, document.text)
     if "steps" not in document.data:
         document = file.modern(document)
-    _put_targets(document, asked.target)
+    _put_targets(document, request.target)
     for key in _KEYS:
-        if (value := getattr(asked, key)) is not None:
+        if (value := getattr(request, key)) is not None:
             _put_option(document, key, list(value) if isinstance(value, tuple) else value, key)
-    _put_against(document, asked)
-    ready = asked.what is not None and path_study.is_one(asked.what)
+    _put_against(document, request)
+    ready = request.what is not None and path_study.is_path_study(request.what)
     ready = ready or "against" in document.data or "repetitions" in source.data.get(extent.QUICK, {})
-    if asked.quick and asked.repetitions is None and not ready:
+    if request.quick and request.repetitions is None and not ready:
         _put_option(document, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
-        if (value := getattr(asked, key)) is not None:
+        if (value := getattr(request, key)) is not None:
             _put_cache(document, key, value)
-    _put_settings(document, asked)
-    if asked.fake is not None:
-        _put_machine(document, asked.fake)
-    for words in asked.levels:
+    _put_settings(document, request)
+    if request.fake is not None:
+        _put_machine(document, request.fake)
+    for words in request.levels:
         _put_levels(document, words, say)
-    return document if asked.in_lab else _without_lab(document, say)
+    return document if request.in_lab else _without_lab(document, say)
 
 
 def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
@@ -112,10 +112,10 @@ def is_file(word: str) -> bool:
     return path.exists() or not any(char.isspace() for char in word)
 
 
-def _source(asked: Request, say: Callable[[str], None]) -> Document:
-    what, spec_file = asked.what, asked.spec_file
-    if asked.native:
-        return native_document(asked, say)
+def _read_source(request: Request, say: Callable[[str], None]) -> Document:
+    what, spec_file = request.what, request.spec_file
+    if request.native:
+        return native_document(request, say)
     if what is not None and spec_file is not None:
         raise InputError(
             "conflicting-options",
@@ -127,14 +127,14 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
     if what is not None and is_file(what):
         spec_file = what
     if spec_file is not None:
-        _only_for_commands(asked)
+        _only_for_commands(request)
         return _unwrap_stored(yaml_text.load(_check_exists(Path(spec_file))))
-    if what is not None and benchmarks.is_one(what):
-        _only_for_commands(asked)
+    if what is not None and benchmarks.is_benchmark(what):
+        _only_for_commands(request)
         return Document(benchmarks.find(what), what)
-    if what is not None and path_study.is_one(what):
-        _only_for_commands(asked)
-        return Document(path_study.find(what, asked.levels, asked.quick), what)
+    if what is not None and path_study.is_path_study(what):
+        _only_for_commands(request)
+        return Document(path_study.find(what, request.levels, request.quick), what)
     if what is not None:
         if not what.strip():
             raise InputError(
@@ -142,11 +142,11 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
                 "the command is empty",
                 "give a command, an experiment file, or {spell.target:DIR} alone",
             )
-        step = {"command": what, "parse": asked.parse or "auto"} | ({"on": asked.on} if asked.on else {})
+        step = {"command": what, "parse": request.parse or "auto"} | ({"on": request.on} if request.on else {})
         words = {"parse": f"{spell.parse}", "on": f"{spell.on}", "command": "the command"}
         return Document({"steps": [step]}, "", {("steps", 0, key): word for key, word in words.items()})
-    _only_for_commands(asked)
-    if not asked.target:
+    _only_for_commands(request)
+    if not request.target:
         raise InputError(
             "missing-target",
             "there is nothing to measure",

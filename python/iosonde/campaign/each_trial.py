@@ -57,34 +57,36 @@ class EachTrial:
         begun.hands.stop.check()
         run_id, name = free_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
         self._bring_ups.begin(which)
-        others = turn.beside()
-        with targets.said(name):
+        others = turn.list_other_processes()
+        with targets.prefix_target_errors(name):
             bench = replace(self._benches[name], controls=self._bring_ups.controls)
             run = trial.run(bench, which, run_id, spec.trial_timeout_s)
             self._bring_ups.ended(run.complete)
             run.factors |= self._bring_ups.columns
             run.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
-            run.facts |= {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.beside()})) else {}
+            run.facts |= (
+                {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.list_other_processes()})) else {}
+            )
             return attached(run, self._probes, begun.level)
 
-    def keep(self, made: Run) -> None:
+    def keep(self, run: Run) -> None:
         """Store it, and only then remove its files."""
         store = self._begun.store
         try:
-            store.append(made)
+            store.append(run)
         finally:
-            trial.discard(made)
+            trial.discard(run)
         try:
-            self._clear(made)
+            self._clear_files(run)
         except TargetFaultError as error:
-            store.notes.change(made.id, note=error.message.prefixed("after the trial"))
+            store.notes.change(run.id, note=error.message.prefixed("after the trial"))
             raise
-        self._pace.kept(made, time.monotonic() - self._started_s)
+        self._pace.add_finished(run, time.monotonic() - self._started_s)
 
-    def _clear(self, made: Run) -> None:
-        name = self._begun.wanted.spec.target_name(made.factors)
-        with targets.said(name):
-            trial.clear(self._benches[name], made)
+    def _clear_files(self, run: Run) -> None:
+        name = self._begun.wanted.spec.target_name(run.factors)
+        with targets.prefix_target_errors(name):
+            trial.clear(self._benches[name], run)
 
     def abort(self) -> Message | None:
         """Why no trial is to start any more; the last one that was kept says so, too."""

@@ -15,35 +15,35 @@ QUICK, FULL = "quick", "full"
 _JOINED = ("factors", "lab")
 
 
-def of_extent(found: Document, quick: bool, full: bool) -> Document:
+def apply_extent(document: Document, quick: bool, full: bool) -> Document:
     """The document as it is to be measured. Raises InputError for ``full`` where it says nothing of it, and for a part
     that is none."""
     if quick and full:
         raise InputError(
             "conflicting-options", "{spell.quick} and {spell.full} ask for opposite things", "give one of them"
         )
-    data = {key: value for key, value in found.data.items() if key not in (QUICK, FULL)}
-    if full and FULL not in found.data:
+    data = {key: value for key, value in document.data.items() if key not in (QUICK, FULL)}
+    if full and FULL not in document.data:
         raise InputError(
             "missing-key",
             "{experiment} does not say what {spell.full} would be",
             "its key: full",
-            experiment=found.name or "this",
+            experiment=document.name or "this",
         )
-    places = dict(found.places)
+    places = dict(document.places)
     for part in (QUICK, FULL):
-        _check(found, part)
+        _check_extent(document, part)
         if part == (QUICK if quick else FULL if full else None):
-            for key, value in found.data.get(part, {}).items():
+            for key, value in document.data.get(part, {}).items():
                 before = data.get(key)
                 joins = key in _JOINED and isinstance(before, dict) and isinstance(value, dict)
                 data[key] = {**before, **value} if joins and before is not None else value
-            places |= {path[1:]: line for path, line in found.places.items() if path[:1] == (part,) and path[1:]}
-    return Document(data, found.name, places, found.text)
+            places |= {path[1:]: line for path, line in document.places.items() if path[:1] == (part,) and path[1:]}
+    return Document(data, document.name, places, document.text)
 
 
-def _check(found: Document, part: str) -> None:
-    value: Any = found.data.get(part, {})
+def _check_extent(document: Document, part: str) -> None:
+    value: Any = document.data.get(part, {})
     if not isinstance(value, dict):
         error = InputError(
             "not-a-mapping",
@@ -51,5 +51,5 @@ def _check(found: Document, part: str) -> None:
             "{key}: {{repetitions: 2}}",
             key=part,
         )
-        line = found.place((part,))
-        raise error.prefixed(f"{found.name}:{line}") if line else error
+        line = document.place((part,))
+        raise error.prefixed(f"{document.name}:{line}") if line else error

@@ -161,7 +161,7 @@ def estimator(
     lab_s = _lab_seconds(measured, waits)
 
     def estimate_cell(cell: Cell) -> tuple[float | None, str]:
-        seconds = medians.of(cell)
+        seconds = medians.find_median(cell)
         if seconds is not None:
             return seconds, MEASURED
         moved = work(cell)
@@ -249,7 +249,7 @@ class _Medians:
         self._measured = measured
         self._by_names: dict[tuple[str, ...], dict[tuple[Any, ...], list[float]]] = {}
 
-    def of(self, cell: Cell) -> float | None:
+    def find_median(self, cell: Cell) -> float | None:
         names = tuple(name for name in cell if name != CENTRE)
         if names not in self._by_names:
             cells = self._by_names[names] = {}

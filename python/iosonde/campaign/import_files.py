@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
 from iosonde.core.message import Message, current_spelling, restore, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
-from iosonde.foreign.guarded import begin_of, forget_silence, look, open_whole
+from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
 from iosonde.foreign.pipes import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
@@ -24,7 +24,7 @@ from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.fio_version import VersionBeside
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
-from iosonde.importers.registry import known as known_importer
+from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
@@ -40,7 +40,7 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 
 @dataclass(frozen=True)
-class Found:
+class CandidateFile:
     """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it.
     ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it cannot be read;
     ``fault``: because the system failed. ``version_beside``: of fio, by the files around a log of latencies."""
@@ -153,9 +153,9 @@ class Imported:
         """One row a file."""
         return [dict(vars(outcome)) for outcome in self.outcomes]
 
-    def check(self, one_by_one: bool = False) -> None:
+    def check(self, individually: bool = False) -> None:
         """Raises SystemFaultError where a file could not be read because the system failed, DataError where nothing was
-        imported, InputError where a file that was named ``one_by_one`` was not."""
+        imported, InputError where a file that was named ``individually`` was not."""
         failed = self.failed
         if fault := next((outcome for outcome in failed if outcome.fault), None):
             raise SystemFaultError(
@@ -184,7 +184,7 @@ class Imported:
                 "'iosonde parse FILE' says more about one file",
                 reason=failed[0].reason,
             )
-        if failed and one_by_one:
+        if failed and individually:
             raise InputError(
                 "files-not-imported",
                 "{n_failed} of {n_files} files were not imported",
@@ -227,12 +227,12 @@ class ImportPlan:
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
         """What paths and manifests say."""
-        return joined(*map(_source, self.sources))
+        return joined(*map(_parse_source, self.sources))
 
-    def silent(self, files: Sequence[Found]) -> Iterator[str]:
+    def silent(self, files: Sequence[CandidateFile]) -> Iterator[str]:
         """The sources of factors that say nothing of any of the files, in sentences."""
         for name in self.sources:
-            of = _source(name)
+            of = _parse_source(name)
             if files and not any(of(file.relative) for file in files):
                 yield Message(
                     "unmatched-pattern",
@@ -244,17 +244,17 @@ class ImportPlan:
                 )
 
 
-def _source(name: str) -> Factors:
+def _parse_source(name: str) -> Factors:
     return manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name)
 
 
 @contextmanager
-def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[list[Found]]:
+def iterate_file_groups(names: Sequence[str], recursive: bool, store: Path) -> Iterator[list[CandidateFile]]:
     """Every file to look at, in order, each once; nothing inside the store. What archives hold is there until the block
     ends. Raises InputError."""
     forget_silence()
     with ExitStack() as stack:
-        batch: list[Found] = []
+        batch: list[CandidateFile] = []
         for file in _list_explicit_files(names, recursive, store):
             if file.named and (pipe := open_pipe(file.path)):
                 batch.append(_file_of_pipe(file, pipe, stack))
@@ -265,19 +265,19 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[
         yield batch
 
 
-def _file_of_pipe(named: Found, pipe: BinaryIO, stack: ExitStack) -> Found:
+def _file_of_pipe(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) -> CandidateFile:
     """What a pipe gives, in a file that is there until ``stack`` ends: importers read a file more than once."""
     try:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
-        return replace(named, path=copy, size=copy_pipe(pipe, named.path, copy), name=str(named.path))
+        return replace(candidate, path=copy, size=copy_pipe(pipe, candidate.path, copy), name=str(candidate.path))
     except (IosondeError, OSError) as error:
-        return replace(named, damage=_format_reason(error, str(named.path)), fault=_is_fault(error))
+        return replace(candidate, damage=_format_reason(error, str(candidate.path)), fault=_is_fault(error))
 
 
-def _files_of_archive(archive: Found, stack: ExitStack) -> list[Found]:
+def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[CandidateFile]:
     """What an archive holds, unpacked until ``stack`` ends, by name; of a damaged one the archive and the reason."""
     try:
-        with ExitStack() as scratch, open_whole(archive.path) as file:
+        with ExitStack() as scratch, open_checked(archive.path) as file:
             directory = scratch.enter_context(scratch_directory("iosonde-import-"))
             members = unpack(archive.path, file, directory)
             stack.push(scratch.pop_all())
@@ -301,9 +301,9 @@ def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile,
         count[member.name] += 1
 
 
-def _file_of_archive(archive: Found, member: ArchiveFile, earlier: int) -> Found:
+def _file_of_archive(archive: CandidateFile, member: ArchiveFile, earlier: int) -> CandidateFile:
     name = f"{archive.path}/{member.name}" + (f" ({earlier + 1})" if earlier else "")
-    return Found(
+    return CandidateFile(
         member.path,
         archive.relative.parent / member.name,
         member.size,
@@ -312,14 +312,14 @@ def _file_of_archive(archive: Found, member: ArchiveFile, earlier: int) -> Found
     )
 
 
-def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
-    candidates: dict[Path, Found] = {}
+def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> list[CandidateFile]:
+    candidates: dict[Path, CandidateFile] = {}
     for name in names:
         path = Path(name)
         try:
             listing = look(path, store.resolve())
         except (IosondeError, OSError) as error:
-            candidates[path] = Found(
+            candidates[path] = CandidateFile(
                 path, path, 0, damage=_format_reason(error, name), named=True, place=path, fault=_is_fault(error)
             )
             continue
@@ -331,7 +331,9 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
-            candidates.setdefault(file, Found(file, relative, size, damage=why, named=not is_directory, place=file))
+            candidates.setdefault(
+                file, CandidateFile(file, relative, size, damage=why, named=not is_directory, place=file)
+            )
     return list(candidates.values())
 
 
@@ -348,7 +350,7 @@ def _is_fault(error: Exception) -> bool:
     return isinstance(error, SystemFaultError)
 
 
-def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
+def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
     by_place = {file.place: file for file in files}
     versions = versions_of(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
@@ -364,17 +366,17 @@ def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None
     return Imported(tuple(outcomes[_build_key(file)] for file in files), silent)
 
 
-def _build_key(candidate: Found) -> str:
+def _build_key(candidate: CandidateFile) -> str:
     return candidate.name or str(candidate.path)
 
 
-def _iterate_batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[list[Found]]]:
+def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator[list[list[CandidateFile]]]:
     """Groups of files that belong together, so many that their runs are flushed at once."""
-    batch: list[list[Found]] = []
+    batch: list[list[CandidateFile]] = []
     size = count = 0
     may_join = plan.form is None and plan.columns is None
     for group in (
-        together(files, lambda candidate: candidate.place, _begin, _read_content)
+        together(files, lambda candidate: candidate.place, _read_begin, _read_content)
         if may_join
         else ([file] for file in files)
     ):
@@ -388,13 +390,15 @@ def _iterate_batches(plan: ImportPlan, files: Sequence[Found]) -> Iterator[list[
         yield batch
 
 
-def import_batch(plan: ImportPlan, groups: Sequence[Sequence[Found]]) -> list[tuple[Found, FileOutcome]]:
+def import_batch(
+    plan: ImportPlan, groups: Sequence[Sequence[CandidateFile]]
+) -> list[tuple[CandidateFile, FileOutcome]]:
     """One batch, in whatever process."""
     factors, stored = plan.factors(), plan.store / "runs"
     there = [entry.name for entry in stored.iterdir()] if stored.is_dir() else []
     names = (name.rsplit("-", 2) for name in there if name.count("-") >= 2)
     format_by_digest = {digest: form for form, digest, _ in names}
-    outcomes: list[tuple[Found, FileOutcome]] = []
+    outcomes: list[tuple[CandidateFile, FileOutcome]] = []
     runs: list[Run] = []
     for group in groups:
         results = (
@@ -411,7 +415,7 @@ def import_batch(plan: ImportPlan, groups: Sequence[Sequence[Found]]) -> list[tu
 
 
 def _import_file(
-    plan: ImportPlan, candidate: Found, format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, candidate: CandidateFile, format_by_digest: dict[str, str], factors: PathFactors
 ) -> tuple[FileOutcome, list[Run]]:
     content = _read_file(plan, candidate, format_by_digest)
     if isinstance(content, FileOutcome):
@@ -425,14 +429,14 @@ def _import_file(
 
 
 def _read_file(
-    plan: ImportPlan, candidate: Found, format_by_digest: Mapping[str, str]
+    plan: ImportPlan, candidate: CandidateFile, format_by_digest: Mapping[str, str]
 ) -> FileOutcome | tuple[Text, Understood]:
     """What a file says, or what became of it where it is nothing to store."""
     name = _build_key(candidate)
     if candidate.damage:
         return FileOutcome(name, reason=candidate.damage, fault=candidate.fault)
     try:
-        with open_whole(candidate.path) as file:
+        with open_checked(candidate.path) as file:
             text = read(file, name)
         text.version_beside = candidate.version_beside
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
@@ -459,7 +463,7 @@ def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> Fi
 
 
 def _import_together(
-    plan: ImportPlan, group: Sequence[Found], format_by_digest: dict[str, str], factors: PathFactors
+    plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: PathFactors
 ) -> list[tuple[FileOutcome, list[Run]]]:
     """Files of one or of some executions, in the order of ``group``."""
     members: dict[str, Member] = {}
@@ -496,24 +500,24 @@ def _import_together(
     return [(outcomes[_build_key(candidate)], runs_by_file.get(_build_key(candidate), [])) for candidate in group]
 
 
-def _begin(found: Found) -> bytes:
+def _read_begin(candidate: CandidateFile) -> bytes:
     """The first bytes of a file; none of one that cannot be read."""
-    return _read_content(found, 2048)
+    return _read_content(candidate, 2048)
 
 
-def _read_content(candidate: Found, limit: int | None = None) -> bytes:
+def _read_content(candidate: CandidateFile, limit: int | None = None) -> bytes:
     """All of a file, or its begin; nothing of one that cannot be read."""
     if limit is not None:
         return begin_of(candidate.path, limit)
     try:
-        with open_whole(candidate.path) as file:
+        with open_checked(candidate.path) as file:
             return file.read()
     except (IosondeError, OSError):
         return b""
 
 
-def _text_of(candidate: Found) -> Text:
-    with open_whole(candidate.path) as file:
+def _text_of(candidate: CandidateFile) -> Text:
+    with open_checked(candidate.path) as file:
         return read(file, candidate.relative.as_posix())
 
 

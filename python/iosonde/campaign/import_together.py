@@ -54,7 +54,7 @@ class Member:
 
 
 def together(
-    found: Sequence[T],
+    candidates: Sequence[T],
     place: Callable[[T], PurePath],
     begin: Callable[[T], bytes],
     content: Callable[[T], bytes],
@@ -63,7 +63,7 @@ def together(
     and every other one by itself. ``place`` is where a file stands, ``begin`` its first bytes, ``content`` all of
     them."""
     by_folder: dict[PurePath, list[T]] = {}
-    for candidate in found:
+    for candidate in candidates:
         by_folder.setdefault(place(candidate).parent, []).append(candidate)
     executions = {folder for folder, files in by_folder.items() if is_execution([place(file).name for file in files])}
     below: dict[PurePath, set[PurePath]] = {}
@@ -80,9 +80,9 @@ def together(
     for folder, files in by_folder.items():
         if folder not in head and len(files) <= MOST_FILES and _is_repeated(files, place, begin):
             head[folder] = folder
-    _merge_copies(found, place, content, head)
+    _merge_copies(candidates, place, content, head)
     groups: dict[object, list[T]] = {}
-    for number, candidate in enumerate(found):
+    for number, candidate in enumerate(candidates):
         groups.setdefault(head.get(place(candidate).parent, number), []).append(candidate)
     yield from groups.values()
 
@@ -154,7 +154,7 @@ def runs_together(
             if (at == 0 and member.name in executions) or not _is_part_of_execution(parsed, executions)
         ]
         if standalone and member.understood:
-            runs[member.name] = _runs(member, member.understood, standalone, experiment, factors(member))
+            runs[member.name] = _build_runs(member, member.understood, standalone, experiment, factors(member))
             if member.name in executions:
                 _keep_files(runs[member.name], executions[member.name], member, files_by_base[member.name])
     return runs, {member.name for member in members if member.understood and member.name not in runs}
@@ -213,7 +213,7 @@ def _adopt_list(parsed: Parsed, name: str, executions: Mapping[str, Execution]) 
     return False
 
 
-def _runs(
+def _build_runs(
     member: Member,
     understood: Understood,
     parsed_runs: list[Parsed],

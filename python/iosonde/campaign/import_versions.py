@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 
 from iosonde.foreign.guarded import begin_of
-from iosonde.importers.fio_version import HEAD_BYTES, VersionBeside, is_latency_log, version_beside
+from iosonde.importers.fio_version import HEAD_BYTES, VersionBeside, find_sibling_version, is_latency_log
 
 
 def versions_of(
@@ -24,6 +24,6 @@ def versions_of(
     versions: dict[PurePath, VersionBeside] = {}
     for place in filter(is_latency_log, places):
         others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
-        if version := version_beside(place, read_begin, others):
+        if version := find_sibling_version(place, read_begin, others):
             versions[place] = version
     return versions

@@ -39,7 +39,7 @@ class LabSetting:
     profiled: bool = False
 
     @property
-    def said(self) -> str:
+    def describe(self) -> str:
         """Which one, for people."""
         levels = ", ".join(f"{factor}={level}" for factor, level in self.levels.items())
         return f"lab for {levels}, repetition {self.repetition}" if levels else "lab"
@@ -49,9 +49,9 @@ class LabSetting:
         return {"experiment": self.experiment, "repetition": self.repetition, "levels": dict(self.levels)}
 
 
-def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
+def not_here(experiment: Experiment, campaign: Campaign) -> set[int]:
     """The trials that need another cluster than the one we are in."""
-    lab_factors = lab.factors(wanted.spec.lab)
+    lab_factors = lab.factors(campaign.spec.lab)
     if not lab_factors:
         return set()
     setting = (emulated.lab() or {}).get(SETTING)
@@ -78,33 +78,42 @@ def orders(spec: Spec) -> LabOrders | None:
     return LabOrders(spec.faults, spec.settle_s, directory)
 
 
-def planned_faults(experiment: Experiment, setting: LabSetting, wanted: Campaign) -> list[PlannedFault]:
+def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campaign) -> list[PlannedFault]:
     """Those of all trials that are measured in this cluster, each once. Raises InputError."""
-    lab_factors, here = lab.factors(wanted.spec.lab), (setting.repetition, setting.levels)
+    lab_factors, here = lab.factors(campaign.spec.lab), (setting.repetition, setting.levels)
     trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
-    return list(dict.fromkeys(fault for trial in trials for fault in planned(wanted.spec.faults, trial.factors)))
+    return list(dict.fromkeys(fault for trial in trials for fault in planned(campaign.spec.faults, trial.factors)))
 
 
-def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen: list[LabSetting]) -> LabSetting | None:
+def next_setting(
+    experiment: Experiment, done: set[int], campaign: Campaign, lab_settings: list[LabSetting]
+) -> LabSetting | None:
     """The cluster that the next trial needs which is not ``done``, in the order that was drawn; None where all trials
-    are, or had their cluster among those ``seen``."""
-    lab_factors = lab.factors(wanted.spec.lab)
+    are, or had their cluster among those ``lab_settings``."""
+    lab_factors = lab.factors(campaign.spec.lab)
     for trial in experiment.trials:
         if trial.index in done:
             continue
         repetition, levels = _find_needs(trial, lab_factors)
-        words, options = lab.at(wanted.spec.lab, levels)
-        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes), experiment.id,
-                             bool(wanted.spec.lab.get(lab.PROFILE)))  # fmt: skip
-        if setting not in seen:
+        words, options = lab.at(campaign.spec.lab, levels)
+        setting = LabSetting(
+            words,
+            options,
+            repetition,
+            levels,
+            max(campaign.nodes),
+            experiment.id,
+            bool(campaign.spec.lab.get(lab.PROFILE)),
+        )
+        if setting not in lab_settings:
             return setting
     return None
 
 
-def settings(experiment: Experiment, wanted: Campaign) -> list[LabSetting]:
+def settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
     """All clusters that the trials need, in the order that was drawn."""
     lab_settings: list[LabSetting] = []
-    while setting := next_setting(experiment, set(), wanted, lab_settings):
+    while setting := next_setting(experiment, set(), campaign, lab_settings):
         lab_settings.append(setting)
     return lab_settings
 

@@ -24,9 +24,9 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     if not campaign.terms.moves or not any(isinstance(step, CommandStep) for step in campaign.spec.steps):
         return
     work = work_of(campaign)
-    moved = [(trial_work.n_bytes, _nodes(trial)) for trial in trials if (trial_work := work(trial.factors))]
+    moved = [(trial_work.n_bytes, _count_nodes(trial)) for trial in trials if (trial_work := work(trial.factors))]
     if small := [n_bytes / nodes for n_bytes, nodes in moved if 0 < n_bytes / nodes <= memory_bytes]:
-        of = _of(len(small), len(moved))
+        of = _format_share(len(small), len(moved))
         yield Message(
             "fits-in-memory",
             "in {trials} a node moves at most {size}, which fits into this node's memory: "
@@ -43,17 +43,17 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
             "fits-in-server-memory",
             "in {trials} at most {size} are moved, which fit into the servers' memory of {memory} in all ({file}): "
             "what is read may come from there, and never from a disk",
-            trials=_of(len(fitting), len(moved)),
+            trials=_format_share(len(fitting), len(moved)),
             size=format_size(max(fitting)),
             memory=format_size(server_memory),
             file=cluster.file,
         )
 
 
-def _of(n: int, total: int) -> str:
+def _format_share(n: int, total: int) -> str:
     return "all trials" if n == total else f"{counted(n, 'trial')} of {total}"
 
 
-def _nodes(trial: Trial) -> int:
+def _count_nodes(trial: Trial) -> int:
     nodes = trial.factors.get("nodes")
     return nodes if isinstance(nodes, int) else 1

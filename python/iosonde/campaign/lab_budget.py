@@ -20,13 +20,13 @@ class LabBudget:
     began: float = field(default_factory=time.monotonic)
     longest_s: float = 0.0
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Infinite without a budget."""
         return math.inf if self.whole_s is None else self.whole_s - (time.monotonic() - self.began)
 
     def has_room(self) -> bool:
         """For one more lab, if it takes as long as the longest one took."""
-        return self.left_s() > self.longest_s
+        return self.remaining_s() > self.longest_s
 
     @property
     def ended(self) -> str:
@@ -39,10 +39,10 @@ class LabBudget:
 
     def words(self) -> tuple[str, ...]:
         """For the ``iosonde run`` in a lab: what is left, instead of the whole."""
-        return () if self.whole_s is None else ("--budget", f"{max(self.left_s(), 1.0):.0f}s")
+        return () if self.whole_s is None else ("--budget", f"{max(self.remaining_s(), 1.0):.0f}s")
 
     @contextmanager
-    def one_lab(self) -> Iterator[None]:
+    def time_lab(self) -> Iterator[None]:
         """Takes the time of one."""
         began = time.monotonic()
         yield

@@ -32,8 +32,8 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]
             say(budget.ended)
             break
         attempted.append(setting)
-        with budget.one_lab():
-            code, fault = _measured(begun, setting, run_in_lab, budget.words())
+        with budget.time_lab():
+            code, fault = _measure_lab(begun, setting, run_in_lab, budget.words())
         if code not in (0, PROBLEM_FOUND, FAULT):
             return code
         worst = max(worst, min(code, PROBLEM_FOUND))
@@ -49,13 +49,13 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]
                 Message(
                     "lab-excluded",
                     "{lab}: left out: {reason}",
-                    lab=setting.said,
+                    lab=setting.describe,
                     reason=fault.message if fault else "why is said above",
                 )
             )
         setting = following
     if failed:
-        names = "; ".join(lab_setting.said for lab_setting in failed)
+        names = "; ".join(lab_setting.describe for lab_setting in failed)
         say(
             Message(
                 "labs-excluded",
@@ -68,15 +68,15 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]
     return worst
 
 
-def _measured(
+def _measure_lab(
     begun: LabCampaign, setting: LabSetting, run_in_lab: InOne, words: Sequence[str]
 ) -> tuple[int, SystemFaultError | None]:
-    before = begun.kept()
+    before = begun.count_runs()
     try:
         code = run_in_lab(setting, words)
     except SystemFaultError as error:
         return FAULT, error
-    if code in (0, PROBLEM_FOUND) and begun.kept() == before:
+    if code in (0, PROBLEM_FOUND) and begun.count_runs() == before:
         return FAULT, SystemFaultError(
             "no-lab-trials", "a lab was brought up, and no trial of it is in the store", "see above"
         )

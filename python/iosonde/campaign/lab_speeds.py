@@ -21,7 +21,7 @@ from .spec import lab
 _SERVERS = 3  # where the file does not say: as `iosonde lab up` makes
 
 
-def of_links(section: Mapping[str, Any]) -> SpeedsOf | None:
+def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     """Speeds of a cell, by a file's section ``lab``: as many links at once as there are clients at work, or servers.
     None where no link is limited."""
     if "net" not in section and not any("net" in words for words in _list_level_sections(section)):

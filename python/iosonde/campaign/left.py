@@ -10,16 +10,16 @@ from iosonde.core.message import Message
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.store import Store
-from iosonde.store.lock import only_one
+from iosonde.store.lock import lock_experiment
 
 
 def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
     """Remove it, but for what is of ``experiment`` itself, or being measured, or somebody else's."""
     others = [other.id for other in store.experiments() if other.id != experiment and str(target) in _targets_of(other)]
-    for old in keeper.left(target, others):
+    for old in keeper.list_leftovers(target, others):
         try:
-            with only_one(store.path, old):
-                keeper.remove_left(target, old)
+            with lock_experiment(store.path, old):
+                keeper.remove_leftover(target, old)
                 say(
                     Message(
                         "stale-directory-removed",

@@ -43,7 +43,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     try:
         resumed = _save_experiment(begun)
         _make_workspaces(begun, workspaces, resumed)
-        ended = _trials(begun, _bench(begun, progress), workspaces, progress, done)
+        ended = _run_trials(begun, _build_bench(begun, progress), workspaces, progress, done)
     except BaseException as error:
         progress.clear()
         _clean_up(begun, workspaces, error)
@@ -80,13 +80,13 @@ def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, KeptWorkspace],
     """One on each target, in ``workspaces`` by its name as soon as something of it may be there."""
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.wanted.spec.targets.items():
-        with targets.said(name):
+        with targets.prefix_target_errors(name):
             left.remove(begun.store, target, experiment.id, keeper, begun.say)
             workspaces[name] = keeper.workspace(target, experiment.id)
             workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.wanted))
 
 
-def _bench(begun: BegunCampaign, progress: Progress) -> Bench:
+def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
     def on_tick(beats: list[Any]) -> None:
         begun.hands.stop.check()
         progress.tick(beats)
@@ -94,13 +94,13 @@ def _bench(begun: BegunCampaign, progress: Progress) -> Bench:
     return replace(benches.bench(begun), on_tick=on_tick)
 
 
-def _trials(
+def _run_trials(
     begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, KeptWorkspace], progress: Progress, done: set[int]
 ) -> Ended:
     """All of them, with what the campaign sets on the system set back at the end."""
-    target_benches, rules = benches.of_targets(bench, begun, workspaces), _rules(begun)
+    target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)
     forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
-    with forked, restore.kept(_settings(begun), begun.say) as initial_levels:
+    with forked, restore.preserve_levels(_build_system_settings(begun), begun.say) as initial_levels:
         extra_facts = {LEVELS_FOUND: initial_levels} if initial_levels else {}
         annotated = {
             name: replace(target_bench, facts=target_bench.facts | extra_facts)
@@ -118,7 +118,7 @@ def _trials(
         )
 
 
-def _rules(begun: BegunCampaign) -> Rules:
+def _build_rules(begun: BegunCampaign) -> Rules:
     store, campaign, experiment = begun.store, begun.wanted, begun.experiment
     ends = []
     if (budget_s := campaign.terms.budget_s) is not None:
@@ -138,7 +138,7 @@ def _rules(begun: BegunCampaign) -> Rules:
     return Rules(ends_at, because, rule, looks, expected_s=expected_s)
 
 
-def _settings(begun: BegunCampaign) -> restore.SystemSettings:
+def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
     """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
     spec = begun.wanted.spec
     return restore.SystemSettings(
@@ -168,9 +168,9 @@ def _clean_nodes(begun: BegunCampaign, limit_s: float) -> str:
     return spools.remove_on_nodes(launcher, nodes, begun.experiment.id, begun.spool, limit_s)
 
 
-def may_unmount(wanted: Campaign) -> bool:
+def may_unmount(campaign: Campaign) -> bool:
     """Whether commands of the user's are run: any of them may unmount the target, which must not be busy then."""
-    spec = wanted.spec
+    spec = campaign.spec
     hooks = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)
     return any(hooks) or len(spec.native) < len(spec.steps)
 
@@ -180,7 +180,7 @@ def _clean_targets(workspaces: Mapping[str, KeptWorkspace]) -> TargetError | Tar
     faults: list[TargetError | TargetFaultError] = []
     for name, workspace in workspaces.items():
         try:
-            with targets.said(name):
+            with targets.prefix_target_errors(name):
                 workspace.remove()
         except (TargetError, TargetFaultError) as error:
             faults.append(error)

@@ -57,7 +57,7 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
     jobs: dict[tuple[str, str], MpiJob] = {}
     libraries = set()
     for label, step in labelled(spec):
-        for word in _words(step, ahead) if mpi_jobs.jobs([step]) else ():
+        for word in _list_programs(step, ahead) if mpi_jobs.jobs([step]) else ():
             if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
                 raise InputError(
                     "tool-missing",
@@ -85,9 +85,9 @@ def _has_its_path(step: CommandStep) -> bool:
     return begins is not None and "PATH" in begins.assigned
 
 
-def _words(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
+def _list_programs(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
     """The programs that a step's command begins with in these trials."""
-    return list(dict.fromkeys(mpi_jobs.word(step, placeholders.of_trial(trial, None)) for trial in ahead))
+    return list(dict.fromkeys(mpi_jobs.word(step, placeholders.build_trial_values(trial, None)) for trial in ahead))
 
 
 def warnings(spec: Spec) -> list[Message]:

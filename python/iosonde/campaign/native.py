@@ -13,21 +13,21 @@ from iosonde.measure.workloads.foreign import translate
 from .request import Request
 
 
-def native_document(asked: Request, say: Callable[[str], None]) -> Document:
+def native_document(request: Request, say: Callable[[str], None]) -> Document:
     """The command as one native step, with the repetitions, target and ranks that it names itself; ``say`` is told
     what it ignores and what differs. Raises InputError for what cannot be done."""
-    if asked.what is None or asked.spec_file is not None or asked.on or asked.parse:
+    if request.what is None or request.spec_file is not None or request.on or request.parse:
         raise InputError(
             "missing-command",
             "{spell.native} needs the command of another tool",
             "as: iosonde run 'ior -w -r -t 1m -b 1g' --native",
         )
-    translation = translate(asked.what)
+    translation = translate(request.what)
     for name, why in translation.ignored:
         say(Message("ignored-tool-option", "note: {option} is ignored: {reason}", option=name, reason=why))
     for note in translation.notes:
         say(note.prefixed("note") if isinstance(note, Message) else f"note: {note}")
     data: dict[str, Any] = {"steps": [{"workload": translation.workload, **translation.settings.to_json()}]}
     own = {"repetitions": translation.repetitions, "target": translation.target, "ranks_per_node": translation.ranks}
-    data |= {key: value for key, value in own.items() if value is not None and getattr(asked, key) is None}
+    data |= {key: value for key, value in own.items() if value is not None and getattr(request, key) is None}
     return Document(data, "", {(key,): "the command" for key in data})

@@ -29,7 +29,9 @@ def space(campaign: Campaign) -> tuple[int, int]:
     """(bytes, files) that any trial's native workloads have on the target at once, at most."""
     n_bytes = n_files = 0
     for step in campaign.spec.native:
-        sizes = [_compute_step_space(step, settings, campaign.max_ranks) for settings in _settings(step, campaign)]
+        sizes = [
+            _compute_step_space(step, settings, campaign.max_ranks) for settings in _iterate_settings(step, campaign)
+        ]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
     return n_bytes, n_files
@@ -40,7 +42,7 @@ def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[in
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
 
 
-def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
+def _iterate_settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
     for cell in cells(step, campaign.spec):
         yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
@@ -127,7 +129,7 @@ def waits_of(campaign: Campaign) -> Waits | None:
 
 
 def _select_speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
-    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else lab_speeds.of_links(campaign.spec.lab)
+    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else lab_speeds.speeds_from_links(campaign.spec.lab)
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
@@ -144,7 +146,7 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
         for run in (store.runs() if store else ())
         if run["facts"].get("steps") == steps and run["facts"].get("target") in factors_by_target and not run["missing"]
     ]
-    after_s = _between(runs)
+    after_s = _median_gap_s(runs)
     return [
         FinishedTrial(
             run["factors"] | factors_by_target[run["facts"].get("target")],
@@ -160,7 +162,7 @@ def lab_s(facts: Mapping[str, Any]) -> float:
     return float(facts.get(faults.WAITED, 0.0))
 
 
-def _between(runs: Sequence[Mapping[str, Any]]) -> float:
+def _median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
     """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
     removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may
     have passed."""

@@ -25,10 +25,10 @@ class Pace:
     finished: list[FinishedTrial]
     say: Callable[[str], None]
     _block: int | None = None
-    _said: bool = False
+    _is_announced: bool = False
     _began: float = field(default_factory=time.monotonic)
 
-    def kept(self, run: Run, seconds: float) -> None:
+    def add_finished(self, run: Run, seconds: float) -> None:
         """A trial is done, from its start to the end of its clean-up."""
         if run.complete:
             self.finished.append(FinishedTrial(run.factors, seconds, lab_s(run.facts)))
@@ -37,8 +37,8 @@ class Pace:
         """Of all that are ``ahead``, the next one first; once the first block is done that is said."""
         prediction = self.predict(ahead, self.finished)
         self._block = trial.block if self._block is None else self._block
-        if trial.block != self._block and not self._said:
-            self._said = True
+        if trial.block != self._block and not self._is_announced:
+            self._is_announced = True
             if prediction.total_s >= WORTH_SAYING_S:
                 gone = format_seconds(time.monotonic() - self._began)
                 self.say(

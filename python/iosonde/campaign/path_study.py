@@ -25,7 +25,7 @@ _LOAD_FILES = 100
 _PLACE = '"$IOSONDE_TARGET/load-$IOSONDE_RANK"'
 
 
-def is_one(word: str) -> bool:
+def is_path_study(word: str) -> bool:
     """Whether a word names the study, right or wrong, and not a command or a file."""
     return word == NAME or word.startswith(f"{NAME}:")
 
@@ -35,10 +35,14 @@ def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str
     Raises InputError for a number of cells that is none."""
     limits = {"operations": [2000], "bytes": ["64MiB"]} if quick else {"operations": [10_000], "bytes": ["1GiB"]}
     factors: dict[str, Any] = {
-        "state": list(STATES), "direction": [READ, WRITE], "memory": list(MEMORY), "place": list(PLACES),
+        "state": list(STATES),
+        "direction": [READ, WRITE],
+        "memory": list(MEMORY),
+        "place": list(PLACES),
         "access_size": {"levels": list(_SIZES), "unit": "bytes"},
-        **limits, "time_limit": ["60s"],
-    }  # fmt: skip
+        **limits,
+        "time_limit": ["60s"],
+    }
     loaded = any(level.partition("=")[0] == "load" and ON in level.partition("=")[2].split(",") for level in levels)
     document: dict[str, Any] = {
         "name": NAME,
@@ -48,15 +52,20 @@ def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str
         "repetitions": 1,
     }
     if loaded:
-        document |= {"set_up": [_all("tree", _build_tree_command()), _all("load", _build_load_command("start"))],
-                  "tear_down": [_all("load_end", _build_load_command("stop"))]}  # fmt: skip
+        document |= {
+            "set_up": [
+                _build_step_on_all("tree", _build_tree_command()),
+                _build_step_on_all("load", _build_load_command("start")),
+            ],
+            "tear_down": [_build_step_on_all("load_end", _build_load_command("stop"))],
+        }
     return document
 
 
 def _build_design(cells: str, quick: bool) -> dict[str, Any]:
     constraints = [
-        f"direction == '{WRITE}' or state in ({_quoted(READ_STATES)})",
-        f"direction == '{READ}' or state in ({_quoted(WRITE_STATES)})",
+        f"direction == '{WRITE}' or state in ({_quote_words(READ_STATES)})",
+        f"direction == '{READ}' or state in ({_quote_words(WRITE_STATES)})",
     ]
     if cells == FULL:
         return {"kind": "full", "constraints": constraints}
@@ -73,11 +82,11 @@ def _build_design(cells: str, quick: bool) -> dict[str, Any]:
     return {"kind": "balanced", "cells": count, "constraints": constraints}
 
 
-def _quoted(words: Sequence[str]) -> str:
+def _quote_words(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _all(name: str, command: str) -> dict[str, Any]:
+def _build_step_on_all(name: str, command: str) -> dict[str, Any]:
     return {"name": name, "command": command, "on": "all", "when": {"load": ON}}
 
 

@@ -82,8 +82,13 @@ class CampaignPlan:
         return {
             "version": 1,
             "trials": [
-                {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
-                 "seconds": None if seconds is None else round(seconds, 1)}
+                {
+                    "index": trial.index,
+                    "repetition": trial.repetition,
+                    "block": trial.block,
+                    **trial.factors,
+                    "seconds": None if seconds is None else round(seconds, 1),
+                }
                 for trial, seconds in zip(self.experiment.trials, self.expected.seconds, strict=True)
             ],
             "seconds": round(self.expected.total_s, 1),
@@ -104,7 +109,7 @@ class CampaignPlan:
             "controls": [vars(control) | {"set_once": control.factor in self.set_once} for control in spec.controls],
             "cache": vars(spec.cache),
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a trial."""
@@ -112,20 +117,20 @@ class CampaignPlan:
         return trials
 
 
-def plan(asked: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
+def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
     """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError.
 
     ``check_lab`` is shown each cluster that the trials need, with its faults, and raises InputError for what there can
     be nowhere."""
     caller = caller or Caller()
-    with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
-        definition = campaign(asked, caller, Path.absolute if asked.in_lab else keeper.resolve)
+    with preflight.keeper(request.idle_timeout, caller.waiting) as keeper:
+        definition = campaign(request, caller, Path.absolute if request.in_lab else keeper.resolve)
         facts = None
-        if not asked.in_lab:  # the lab, and with it the target, is not there yet
+        if not request.in_lab:  # the lab, and with it the target, is not there yet
             preflight.places(definition, keeper)
             facts = preflight.machine_facts(definition, keeper)
         experiment = definition.experiment()
-        for setting in in_lab.settings(experiment, definition) if asked.in_lab else ():
+        for setting in in_lab.settings(experiment, definition) if request.in_lab else ():
             check_lab(setting, in_lab.planned_faults(experiment, setting, definition))
         measured = measured_trials(existing_store(definition), definition)
         expected = forecast(definition, experiment.trials, measured)
@@ -135,20 +140,25 @@ def plan(asked: Request, caller: Caller | None = None, check_lab: LabCheck = lam
             expected = replace(expected, basis=message.restore(expected.basis.code, basis, values))
         if facts is not None:
             preflight.room(definition, expected.total_s, facts, keeper)
-    for sentence in (*preflight.unchecked(definition, expected), *misnamed(definition),
-                     *(roles.misplaced(definition, next(iter(facts.values()))) if facts else ()),
-                     *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
-                     *skipped(definition, experiment.trials, facts or {})):  # fmt: skip
+    for sentence in (
+        *preflight.unchecked(definition, expected),
+        *misnamed(definition),
+        *(roles.misplaced(definition, next(iter(facts.values()))) if facts else ()),
+        *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
+        *skipped(definition, experiment.trials, facts or {}),
+    ):
         caller.say(sentence)
     offers = smaller(definition, experiment.seed, measured, LEVEL)
-    return _plan(definition, experiment, expected, tuple(offers))
+    return _build_plan(definition, experiment, expected, tuple(offers))
 
 
-def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]) -> CampaignPlan:
-    spec, values = wanted.spec, first_values(wanted, experiment)
-    n_bytes, n_files = space(wanted)
+def _build_plan(
+    campaign: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]
+) -> CampaignPlan:
+    spec, values = campaign.spec, first_values(campaign, experiment)
+    n_bytes, n_files = space(campaign)
     return CampaignPlan(
-        wanted,
+        campaign,
         experiment,
         expected,
         n_bytes,
@@ -156,44 +166,46 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         offers,
         cells=design.cells(spec.factors, spec.design, experiment.seed),
         seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
-        steps=tuple(_steps(wanted, values)),
+        steps=tuple(_plan_steps(campaign, values)),
         controls=tuple(_fill_control(control, values) for control in spec.controls),
-        unmount=_filled(spec.cache.unmount, values),
-        mount=_filled(spec.cache.mount, values),
-        metrics=tuple(wanted.metrics()),
+        unmount=_fill_text(spec.cache.unmount, values),
+        mount=_fill_text(spec.cache.mount, values),
+        metrics=tuple(campaign.metrics()),
         afterwards={control.factor: _describe_restore(control, spec) for control in spec.controls if control.set},
         warnings=tuple(mpi_steps.warnings(spec)),
         set_once=bring_ups.set_once(spec),
     )
 
 
-def first_values(wanted: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
+def first_values(campaign: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
     """What names stand for in the first trial; those that are known later stand for themselves."""
     first = experiment.trials[0]
-    target = wanted.spec.target_of(first.factors)
+    target = campaign.spec.target_of(first.factors)
     root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
     later: dict[str, FactorValue] = {name: f"${{{name}}}" for name in (*placeholders.TRIAL, *placeholders.RANK)}
-    return later | placeholders.of_trial(first, root)
+    return later | placeholders.build_trial_values(first, root)
 
 
-def _steps(wanted: Campaign, values: dict[str, FactorValue]) -> Iterator[PlannedStep]:
-    spec = wanted.spec
+def _plan_steps(campaign: Campaign, values: dict[str, FactorValue]) -> Iterator[PlannedStep]:
+    spec = campaign.spec
     for stage, steps in (("set_up", spec.set_up), ("step", spec.steps), ("tear_down", spec.tear_down)):
         for step in steps:
             yield (
-                _native(stage, step, wanted, values)
+                _plan_native_step(stage, step, campaign, values)
                 if isinstance(step, NativeStep)
-                else _command(stage, step, wanted, values)
+                else _plan_command_step(stage, step, campaign, values)
             )
 
 
-def _native(stage: str, step: NativeStep, wanted: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
+def _plan_native_step(stage: str, step: NativeStep, campaign: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
     settings = settings_at(step, values)
-    phases = workloads.find(step.workload).plan(settings, 0, wanted.max_ranks, 0)
+    phases = workloads.find(step.workload).plan(settings, 0, campaign.max_ranks, 0)
     return PlannedStep(stage, step, settings, tuple(phases))
 
 
-def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
+def _plan_command_step(
+    stage: str, step: CommandStep, campaign: Campaign, values: dict[str, FactorValue]
+) -> PlannedStep:
     """What differs from rank to rank stays a name, unless one rank runs it."""
     substitutions = values
     if step.on in ONCE:
@@ -201,12 +213,12 @@ def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, 
     substitutions = substitutions | step.when
     begins = mpi_program.first(step.command)
     name = begins.name if begins and begins.is_tool else ""
-    planned = PlannedStep(stage, replace(step, command=_filled(step.command, substitutions)), program=name)
+    planned = PlannedStep(stage, replace(step, command=_fill_text(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
     try:
-        words, _ = mpi_jobs.launch(wanted.find_launcher(), step.command, nodes, per_node, values)
+        words, _ = mpi_jobs.launch(campaign.find_launcher(), step.command, nodes, per_node, values)
     except IosondeError as error:
         return replace(planned, problem=error.message)
     return replace(planned, launch=tuple(words))
@@ -214,7 +226,7 @@ def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, 
 
 def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
     here = values | {placeholders.LEVEL: values[control.factor]}
-    return replace(control, set=_filled(control.set, here), read=_filled(control.read, here))
+    return replace(control, set=_fill_text(control.set, here), read=_fill_text(control.read, here))
 
 
 def _describe_restore(control: Control, spec: Spec) -> str:
@@ -222,7 +234,7 @@ def _describe_restore(control: Control, spec: Spec) -> str:
     return f"stays as the last trial leaves it ({why})" if why else "set back at the end to what it was before"
 
 
-def _filled(text: str, values: dict[str, FactorValue]) -> str:
+def _fill_text(text: str, values: dict[str, FactorValue]) -> str:
     return placeholders.fill(text, values)
 
 

@@ -61,7 +61,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
     a target's name apart. Raises InputError."""
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
     for name, target in campaign.spec.targets.items():
-        with targets.said(name):
+        with targets.prefix_target_errors(name):
             _check_apart(campaign, target, spool)
             keeper.check(target, Need(0, 0), Limits())
     if not spool.is_dir() or not os.access(spool, os.W_OK | os.X_OK):
@@ -150,7 +150,7 @@ def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
     """The machine's facts with those of each target, by its name; without any nothing is said of a file system."""
     node, facts_by_target = machine.node_facts(), {}
     for name, target in campaign.spec.targets.items():
-        with targets.said(name):
+        with targets.prefix_target_errors(name):
             facts_by_target[name] = Facts(**{**node, **keeper.facts(target)})
     return facts_by_target or {"": Facts(**{**node, **NO_TARGET})}
 
@@ -163,7 +163,7 @@ def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keep
     if not campaign.spec.targets:
         check_limits(need, limits)
     for name, target in campaign.spec.targets.items():
-        with targets.said(name):
+        with targets.prefix_target_errors(name):
             keeper.check(target, need, limits, quota_free(facts[name]))
 
 

@@ -26,7 +26,7 @@ from iosonde.ranks.launch import Launcher, mpirun
 from iosonde.ranks.machine import mount
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
-from iosonde.store.lock import only_one
+from iosonde.store.lock import lock_experiment
 
 from . import left, preflight, turn
 from .caller import Caller, Progress
@@ -116,7 +116,7 @@ def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = Non
     return Probed(facts, hardware.slowest(facts), messages, len(repetitions), level)
 
 
-def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
+def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
     """Measure the network between every pair of nodes, disks, memory and CPU time, and keep it in a store.
 
     Writes only below TARGET/iosonde-ID, and removes it. Raises InputError, TargetError, LaunchError for what cannot
@@ -124,14 +124,16 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
     """
     caller = caller or Caller()
     check_level(level)
-    servers = _read_servers(asked)
-    with preflight.keeper(asked.idle_s, caller.waiting) as keeper:
-        place = keeper.resolve(Path(asked.target)) if asked.target is not None else None
-        launcher = launch.find(asked.launcher, mpirun.named_hosts(asked.hosts) if asked.hosts else ())
-        count = 0 if asked.only_servers else asked.nodes or launcher.max_nodes or 1
+    servers = _read_servers(probe_request)
+    with preflight.keeper(probe_request.idle_s, caller.waiting) as keeper:
+        place = keeper.resolve(Path(probe_request.target)) if probe_request.target is not None else None
+        launcher = launch.find(
+            probe_request.launcher, mpirun.read_hosts(probe_request.hosts) if probe_request.hosts else ()
+        )
+        count = 0 if probe_request.only_servers else probe_request.nodes or launcher.max_nodes or 1
         launch.check_nodes(launcher, count)
         if place:
-            _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
+            _check_target(keeper, place, Path(probe_request.store).resolve(), probe_request.size)
         if launcher.name != "local" and count:
             rollcall.call(launcher, count, targets=(place,) if place else ())
         facts: machine.Facts = {
@@ -139,16 +141,16 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
             **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
         }
         if place:
-            _check_room(keeper, place, facts, asked.size, count)
-        experiment = _build_experiment(asked, count, place, servers)
-        bench = replace(_bench(asked, experiment, launcher, count, place, facts, caller), servers=servers)
+            _check_room(keeper, place, facts, probe_request.size, count)
+        experiment = _build_experiment(probe_request, count, place, servers)
+        bench = replace(_build_bench(probe_request, experiment, launcher, count, place, facts, caller), servers=servers)
         here = turn.is_here(launcher.addresses(count))
-        with turn.only_one_here(turn.Turn(asked.wait, asked.alongside), here, caller.say):
-            runs = _measure_repetitions(bench, experiment, Path(asked.store).resolve(), keeper, caller)
-    return _found(asked, runs, facts["mount"] if place else None, level)
+        with turn.hold_machine(turn.Turn(probe_request.wait, probe_request.alongside), here, caller.say):
+            runs = _measure_repetitions(bench, experiment, Path(probe_request.store).resolve(), keeper, caller)
+    return _summarise_runs(probe_request, runs, facts["mount"] if place else None, level)
 
 
-def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
+def _summarise_runs(probe_request: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
     complete = [run for run in runs if run.complete]
     missing = None
     if len(complete) < len(runs):
@@ -157,7 +159,7 @@ def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level:
             "incomplete-repetitions",
             "{incomplete} of {repetitions} repetitions are incomplete: {reason}",
             "mend what it names and probe again"
-            + ("; leave out of {spell.hosts} who does not answer" if asked.hosts else ""),
+            + ("; leave out of {spell.hosts} who does not answer" if probe_request.hosts else ""),
             incomplete=len(runs) - len(complete),
             repetitions=len(runs),
             reason=failed.missing[0],
@@ -165,7 +167,7 @@ def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level:
     if missing and not complete:
         raise missing
     probe_result = probed([run.facts for run in complete], level, mount)
-    return replace(probe_result, experiment=complete[0].experiment, store=asked.store, missing=missing)
+    return replace(probe_result, experiment=complete[0].experiment, store=probe_request.store, missing=missing)
 
 
 def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
@@ -173,14 +175,14 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     probe_facts = hardware.newest(probes, run.facts["hosts"], level)
     if probe_facts:
         run.facts["probe"] = hardware.to_json(probe_facts)
-        run.factors |= {**hardware.slowest(probe_facts), **hardware.of_servers(probe_facts)}
+        run.factors |= {**hardware.slowest(probe_facts), **hardware.describe_servers(probe_facts)}
     return run
 
 
-def warnings(made: Facts, mount: Facts) -> list[Message]:
+def warnings(facts: Facts, mount: Facts) -> list[Message]:
     """What the reader must know before believing the numbers."""
     messages = []
-    media = {pair["medium"] for pair in made["pairs"]}
+    media = {pair["medium"] for pair in facts["pairs"]}
     if SHARED_MEMORY in media:
         messages.append(
             Message("shared-memory-network", "ranks on one host talk through shared memory: that is not a network")
@@ -193,11 +195,11 @@ def warnings(made: Facts, mount: Facts) -> list[Message]:
                 "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters",
             )
         )
-    if made["tcp_error"]:
+    if facts["tcp_error"]:
         messages.append(
-            Message("tcp-incomplete", "TCP was not measured everywhere: {reason}", reason=made["tcp_error"])
+            Message("tcp-incomplete", "TCP was not measured everywhere: {reason}", reason=facts["tcp_error"])
         )
-    if made["nodes"] and not made["pairs"]:
+    if facts["nodes"] and not facts["pairs"]:
         messages.append(
             Message(
                 "one-node",
@@ -313,8 +315,8 @@ def _build_experiment(
     )
 
 
-def _bench(
-    asked: ProbeRequest,
+def _build_bench(
+    probe_request: ProbeRequest,
     experiment: Experiment,
     launcher: Launcher,
     nodes: int,
@@ -327,7 +329,7 @@ def _bench(
         launcher=launcher,
         nodes=nodes,
         target=target,
-        size=asked.size,
+        size=probe_request.size,
         in_turn=_is_network(facts["mount"] or {}),
         facts={
             "machine": facts,
@@ -336,7 +338,7 @@ def _bench(
             "launcher": launcher.name,
             "target": str(target or ""),
         },
-        idle_s=asked.idle_s,
+        idle_s=probe_request.idle_s,
     )
 
 
@@ -348,7 +350,7 @@ def _measure_repetitions(
     store.save_experiment(experiment)  # first of all: who knows of it can remove what it leaves
     progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
     workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
-    with only_one(store.path, experiment.id):
+    with lock_experiment(store.path, experiment.id):
         try:
             if bench.target and workspace:
                 left.remove(store, bench.target, experiment.id, keeper, caller.say)
@@ -374,9 +376,11 @@ def _run_repetitions(
             stop.check()
             progress.trial(trial, trial.index, len(experiment.trials))
             run_id = f"{experiment.id}-{trial.index:04d}"
-            others = turn.beside()
+            others = turn.list_other_processes()
             run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
-            run.facts |= {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.beside()})) else {}
+            run.facts |= (
+                {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.list_other_processes()})) else {}
+            )
             store.append(run)
             runs.append(run)
             if not run.complete:

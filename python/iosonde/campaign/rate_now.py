@@ -14,16 +14,16 @@ class RateNow:
 
     def __init__(self) -> None:
         self._phase = ""
-        self._seen: deque[tuple[float, int]] = deque()
+        self._history: deque[tuple[float, int]] = deque()
 
-    def of(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
+    def compute_rate(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
         """``beats`` are the ranks' last words; None until there were two looks that differ."""
         done = sum(beat.progress for beat in beats if beat.phase == phase)
-        if phase != self._phase or (self._seen and done < self._seen[-1][1]):  # another trial has begun
+        if phase != self._phase or (self._history and done < self._history[-1][1]):  # another trial has begun
             self._phase = phase
-            self._seen.clear()
-        self._seen.append((now_s, done))
-        while len(self._seen) > 2 and now_s - self._seen[1][0] >= _NOW_S:
-            self._seen.popleft()
-        (since_s, before), passed_s = self._seen[0], now_s - self._seen[0][0]
+            self._history.clear()
+        self._history.append((now_s, done))
+        while len(self._history) > 2 and now_s - self._history[1][0] >= _NOW_S:
+            self._history.popleft()
+        (since_s, before), passed_s = self._history[0], now_s - self._history[0][0]
         return (done - before) / passed_s if done > before and since_s < now_s else None

@@ -17,30 +17,30 @@ from .against import Pairs
 from .campaign import Campaign
 
 
-def existing_store(wanted: Campaign) -> Store | None:
+def existing_store(campaign: Campaign) -> Store | None:
     """The store that was asked for, if it is there already."""
-    check_reachable(Path(wanted.store))
-    path = Path(wanted.store).resolve()
+    check_reachable(Path(campaign.store))
+    path = Path(campaign.store).resolve()
     return Store.open(path) if (path / "store.json").exists() else None
 
 
 def resume_or_begin(
-    store: Store | None, wanted: Campaign, level: float, say: Callable[[str], None]
+    store: Store | None, campaign: Campaign, level: float, say: Callable[[str], None]
 ) -> tuple[Experiment, set[int]]:
     """The newest unfinished experiment of this very content, with the trials it has; else a new one."""
     for experiment in sorted(
         store.experiments() if store else (), key=lambda candidate: candidate.created_at, reverse=True
     ):
-        if not wanted.is_of(experiment):
+        if not campaign.is_of(experiment):
             continue
         assert store is not None
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         remaining = len(experiment.trials) - len(done)
         if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
             break
-        if not remaining and not wants_more(store, wanted, experiment, level):
+        if not remaining and not wants_more(store, campaign, experiment, level):
             break
-        if done or not wanted.spec.lab:  # in a lab it was begun by who brought that up
+        if done or not campaign.spec.lab:  # in a lab it was begun by who brought that up
             say(
                 Message(
                     "resuming",
@@ -51,8 +51,8 @@ def resume_or_begin(
                 )
             )
         return experiment, done
-    experiment = wanted.experiment()
-    experiment.settings[decision.KEY] = decision.seal(wanted.decision(level), experiment.id)
+    experiment = campaign.experiment()
+    experiment.settings[decision.KEY] = decision.seal(campaign.decision(level), experiment.id)
     return experiment, set()
 
 
@@ -71,10 +71,10 @@ def number_of(allocation: str, store: Store, experiment: str) -> int:
     return allocations.index(allocation) if allocation in allocations else len(allocations)
 
 
-def repetitions_needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:
+def repetitions_needed(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> int:
     """Repetitions in all that ``until`` asks for, from the pilot."""
     values = values_by_metric(store, experiment)
-    return stopping.repetitions_needed(values, relative_half_width=wanted.spec.until or 1.0, level=level)
+    return stopping.repetitions_needed(values, relative_half_width=campaign.spec.until or 1.0, level=level)
 
 
 def repetitions_of(experiment: Experiment) -> int:
@@ -82,13 +82,13 @@ def repetitions_of(experiment: Experiment) -> int:
     return 1 + max(trial.repetition for trial in experiment.trials)
 
 
-def wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> bool:
+def wants_more(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
     """Whether a campaign that was killed between its pilot and the rest has a rest."""
     if rule := pair_rule(experiment):
         return repetitions_of(experiment) < rule.most
-    if wanted.spec.until is None or repetitions_of(experiment) > wanted.spec.repetitions:
+    if campaign.spec.until is None or repetitions_of(experiment) > campaign.spec.repetitions:
         return False
-    return wanted.spec.repetitions < repetitions_needed(store, wanted, experiment, level)
+    return campaign.spec.repetitions < repetitions_needed(store, campaign, experiment, level)
 
 
 def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:

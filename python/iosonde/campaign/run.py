@@ -17,7 +17,7 @@ from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
 from iosonde.stats.estimate import stopping
 from iosonde.store import Store
-from iosonde.store.lock import only_one
+from iosonde.store.lock import lock_experiment
 
 from . import in_lab, path_study, preflight, turn
 from .begun import BegunCampaign, Hands
@@ -137,7 +137,7 @@ def _rare_mode(repetitions: int) -> list[Message]:
     ]
 
 
-def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
+def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
     """Measure what is left of a campaign; every trial is in the store before the next starts.
 
     ``level`` is the confidence of its intervals. What went wrong after the first trial is in the CampaignOutcome, whose
@@ -145,16 +145,16 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     """
     caller = caller or Caller()
     check_level(level)
-    with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
-        definition = campaign(asked, caller, keeper.resolve)
+    with preflight.keeper(request.idle_timeout, caller.waiting) as keeper:
+        definition = campaign(request, caller, keeper.resolve)
         keeper.limit(definition.terms.idle_timeout_s)
         preflight.places(definition, keeper)
         words, nodes = definition.spec.reserve, max(definition.nodes)
         if words and reserve.is_batch(words):
             return CampaignOutcome(definition.store, job=_submit_job(words, nodes, caller))
-        with reserve.held(words, nodes, on_wait=caller.say) if words else nullcontext(()) as hosts:
+        with reserve.reserve_nodes(words, nodes, on_wait=caller.say) if words else nullcontext(()) as hosts:
             reserved = replace(definition, spec=replace(definition.spec, hosts=hosts)) if hosts else definition
-            outcome = _measured(reserved, level, keeper, caller)
+            outcome = _measure_campaign(reserved, level, keeper, caller)
     if outcome.ended and outcome.ended.fault and not outcome.ended.measured:
         raise outcome.ended.fault
     return outcome
@@ -162,7 +162,7 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
 
 @contextmanager
 def in_labs(
-    asked: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
+    request: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
 ) -> Iterator[LabCampaign]:
     """A campaign whose clusters the caller brings up while the block runs: it is in its store, resumed or begun, and
     nothing is measured. The machine is held, and so is the campaign: no other process brings clusters up for it.
@@ -171,14 +171,14 @@ def in_labs(
     another one measures."""
     caller = caller or Caller()
     check_level(level)
-    definition = campaign(replace(asked, in_lab=True), caller, Path.absolute)
+    definition = campaign(replace(request, in_lab=True), caller, Path.absolute)
     if not definition.spec.lab:
         raise InputError(
             "missing-lab-section", "the experiment asks for no lab", "write a section lab: file_system: glusterfs"
         )
-    with turn.only_one_here(definition.turn, True, caller.say):
+    with turn.hold_machine(definition.turn, True, caller.say):
         begun = _begun_in_labs(definition, check, level, caller)
-        with only_one(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
+        with lock_experiment(Path(begun.store).resolve(), f"{begun.experiment}-labs"):
             yield begun
 
 
@@ -207,14 +207,14 @@ class LabCampaign:
         """For all clusters together, from now on."""
         return LabBudget(self.wanted.terms.budget_s)
 
-    def next_setting(self, seen: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
-        """The cluster to bring up next; those ``seen`` had their turn."""
+    def next_setting(self, lab_settings: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
+        """The cluster to bring up next; those ``lab_settings`` had their turn."""
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-        return in_lab.next_setting(experiment, done, self.wanted, seen)
+        return in_lab.next_setting(experiment, done, self.wanted, lab_settings)
 
-    def kept(self) -> int:
+    def count_runs(self) -> int:
         """How many runs are in the store."""
         return len(Store.open(Path(self.store).resolve()).runs(experiment=self.experiment))
 
@@ -230,10 +230,10 @@ def _submit_job(words: str, nodes: int, caller: Caller) -> str:
     return reserve.submit(words, nodes, caller.again)
 
 
-def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
-    here = turn.is_here(wanted.find_launcher().addresses(max(wanted.nodes)))
-    with turn.only_one_here(wanted.turn, here, caller.say):
-        return _measured_alone(wanted, level, keeper, caller)
+def _measure_campaign(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
+    here = turn.is_here(campaign.find_launcher().addresses(max(campaign.nodes)))
+    with turn.hold_machine(campaign.turn, here, caller.say):
+        return _measured_alone(campaign, level, keeper, caller)
 
 
 def _measured_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
@@ -245,7 +245,7 @@ def _measured_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Ca
     for sentence in ready.unchecked:
         caller.say(sentence)
     store = existing or Store.create(Path(campaign.store).resolve())
-    with only_one(store.path, experiment.id), caller.stopping() as stop:
+    with lock_experiment(store.path, experiment.id), caller.stopping() as stop:
         begun = BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller))
         ended = measure(begun, done)
     others = sum(other.id != experiment.id for other in store.experiments())

@@ -25,7 +25,7 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
             "skipped-phase",
             "{phase} is skipped{trials}: {reason}",
             phase=phase,
-            trials=_where(list(there.values()), trials),
+            trials=_describe_trials(list(there.values()), trials),
             reason=why,
         )
 
@@ -33,22 +33,24 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
 def _iterate_skipped(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
     target_facts = facts.get(campaign.spec.target_name(trial.factors))
     kind = str(((target_facts and target_facts.get("mount")) or {}).get("type") or "")
-    step_items = items.items((), campaign.spec.steps, (), placeholders.of_trial(trial, None))
+    step_items = items.items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
     ranks = trial.nodes * trial.ranks_per_node
     for part in items.layout(items.skipping(step_items, ranks, kind, trial.nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 
-def _where(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
+def _describe_trials(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
     """Nothing where it is in all trials; else in how many, and what levels these have that no other has."""
     if len(there) == len(trials):
         return ""
     theirs = {trial.index for trial in there}
     others = [trial for trial in trials if trial.index not in theirs]
-    telling = [name for name in there[0].factors if _levels(there, name).isdisjoint(_levels(others, name))]
-    parts = [f"{name}={','.join(sorted(_levels(there, name)))}" for name in telling]
+    telling = [
+        name for name in there[0].factors if _collect_levels(there, name).isdisjoint(_collect_levels(others, name))
+    ]
+    parts = [f"{name}={','.join(sorted(_collect_levels(there, name)))}" for name in telling]
     return f" in {counted(len(there), 'trial')} of {len(trials)}{f' ({listed(parts)})' if parts else ''}"
 
 
-def _levels(trials: Sequence[Trial], factor: str) -> set[str]:
+def _collect_levels(trials: Sequence[Trial], factor: str) -> set[str]:
     return {level_text(trial.factors[factor]) for trial in trials}

@@ -51,7 +51,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
 
 @contextmanager
-def said(name: str) -> Iterator[None]:
+def prefix_target_errors(name: str) -> Iterator[None]:
     """What goes wrong with a target that has a name is said with it."""
     try:
         yield

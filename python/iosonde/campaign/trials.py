@@ -126,15 +126,15 @@ class _Plan:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._asked, self._needed = False, 0
+        self._is_decided, self._needed = False, 0
 
     def longer(self, experiment: Experiment) -> Experiment | None:
         """The experiment with more trials; None where it has enough."""
         if self._rules.looks is not None:
             return _extend_experiment(experiment, self._rules.looks.needed(experiment))
-        if self._asked or not self._rules.needed:
+        if self._is_decided or not self._rules.needed:
             return None
-        self._asked, self._needed = True, self._rules.needed()
+        self._is_decided, self._needed = True, self._rules.needed()
         return _extend_experiment(experiment, min(self._needed, self._rules.max_repetitions))
 
     @property

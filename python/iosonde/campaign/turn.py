@@ -48,10 +48,10 @@ def is_here(nodes: Collection[str]) -> bool:
     return emulated.lab() is not None or not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
 
 
-def beside() -> list[int]:
+def list_other_processes() -> list[int]:
     """The processes of this machine that measure now besides this one, alone or alongside others; none where this one
     holds no lock of the machine, as its ranks are elsewhere."""
-    processes = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_folder() / name)}
+    processes = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_find_folder() / name)}
     own = {this_process(), int(os.environ.get(_LOCK_OWNER_VARIABLE) or 0)}
     return [] if processes.isdisjoint(own) else sorted(processes - own)
 
@@ -66,20 +66,20 @@ def is_part_of_another() -> bool:
     return bool(os.environ.get(_LOCK_OWNER_VARIABLE))
 
 
-def _folder() -> Path:
+def _find_folder() -> Path:
     directory = os.environ.get("IOSONDE_LOCK_DIR")
     return Path(directory or next(filter(os.path.isdir, _PLACES), _PLACES[-1]))
 
 
 @contextmanager
-def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
+def hold_machine(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
     Raises InputError where another one measures, and did not end in the time that was given to it."""
     lock_dir = os.environ.get("IOSONDE_LOCK_DIR")
     if not (here or lock_dir) or is_part_of_another():
         yield
         return
-    path = _folder() / (_ALONGSIDE if turn.alongside else _NAME)
+    path = _find_folder() / (_ALONGSIDE if turn.alongside else _NAME)
     try:
         handle = _open_lock(path)
     except OSError as error:
@@ -105,7 +105,7 @@ def only_one_here(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterato
         if turn.alongside:
             fcntl.flock(handle, fcntl.LOCK_SH)
         else:
-            _take(handle, path, turn, say)
+            _take_lock(handle, path, turn, say)
         yield
     finally:
         os.close(handle)
@@ -126,7 +126,7 @@ def _open_lock(path: Path) -> int:
         return os.open(path, os.O_RDONLY | how)
 
 
-def _take(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> None:
+def _take_lock(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) -> None:
     begun, is_announced = time.monotonic(), False
     while True:
         try:

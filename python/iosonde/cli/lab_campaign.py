@@ -106,7 +106,7 @@ def measure(words: Sequence[str]) -> None:
 def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     """Measure in one lab what belongs there; the exit code."""
     if setting.levels:
-        talk(setting.said)
+        talk(setting.describe)
     lab = labs.up(_describe_lab(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]

@@ -14,7 +14,7 @@ import click
 
 from iosonde import report
 from iosonde.core.errors import PROBLEM_FOUND, InputError
-from iosonde.core.whole_file import replace_file, whole_file
+from iosonde.core.whole_file import replace_file, write_atomically
 from iosonde.foreign.reach import check_reachable
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
     """The file that was asked for, or stdout. Raises InputError where it cannot be written, or is a terminal that
     cannot show it."""
     if output is not None:
-        with whole_file(Path(output)) as file:
+        with write_atomically(Path(output)) as file:
             yield file
     elif not sys.stdout.isatty():
         yield sys.stdout.buffer

@@ -49,7 +49,7 @@ class Progress:
         """``beats`` are the ranks' last words."""
         phases = [beat.phase for beat in beats if beat.phase]
         phase = min(phases, key=phases.count) if phases else "starting"
-        rate = self._now.of(phase, beats, time.monotonic())
+        rate = self._now.compute_rate(phase, beats, time.monotonic())
         self._draw(f"{phase}, {format_rate(rate, 'operations/s')}" if rate else phase)
 
     def clear(self) -> None:

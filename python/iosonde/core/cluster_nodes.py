@@ -46,7 +46,7 @@ class ClusterNode:
     memory: int | None = None
     address: str = ""
 
-    def is_one_of(self, roles: Sequence[str]) -> bool:
+    def has_role(self, roles: Sequence[str]) -> bool:
         """Whether it has one of these roles."""
         return any(role in roles for role in self.roles)
 
@@ -62,30 +62,33 @@ class ClusterNodes:
     nodes: tuple[ClusterNode, ...]
     file: str = "the cluster file"
 
-    def named(self, roles: Sequence[str]) -> list[str]:
+    def list_names(self, roles: Sequence[str]) -> list[str]:
         """The names of those with one of these roles."""
-        return [node.name for node in self.nodes if node.is_one_of(roles)]
+        return [node.name for node in self.nodes if node.has_role(roles)]
 
     def by_role(self) -> dict[str, list[str]]:
         """Role → names, in the order of :data:`ROLES`."""
-        return {role: names for role in ROLES if (names := self.named((role,)))}
+        return {role: names for role in ROLES if (names := self.list_names((role,)))}
 
     @property
     def both(self) -> list[str]:
         """Those that are clients and servers."""
-        return [node.name for node in self.nodes if node.is_one_of(CLIENTS) and node.is_one_of(SERVERS)]
+        return [node.name for node in self.nodes if node.has_role(CLIENTS) and node.has_role(SERVERS)]
 
     def counts(self) -> dict[str, int]:
         """Fields of a system that follow: ``clients``, ``servers`` of data and their ``disks``, as far as known."""
-        servers = [node for node in self.nodes if node.is_one_of(("server",))]
+        servers = [node for node in self.nodes if node.has_role(("server",))]
         disks = [server.disks for server in servers if server.disks is not None]
-        counts = {"clients": len(self.named(CLIENTS)), "servers": len(servers),
-                 "disks": sum(disks) if len(disks) == len(servers) else 0}  # fmt: skip
+        counts = {
+            "clients": len(self.list_names(CLIENTS)),
+            "servers": len(servers),
+            "disks": sum(disks) if len(disks) == len(servers) else 0,
+        }
         return {name: count for name, count in counts.items() if count}
 
     def server_memory(self) -> int | None:
         """Bytes of memory of all servers of data; None where one does not say."""
-        each = [node.memory for node in self.nodes if node.is_one_of(("server",))]
+        each = [node.memory for node in self.nodes if node.has_role(("server",))]
         sizes = [size for size in each if size is not None]
         return sum(sizes) if sizes and len(sizes) == len(each) else None
 
@@ -100,14 +103,14 @@ class ClusterNodes:
 
     def misplaced(self, hosts: Sequence[str]) -> list[Message]:
         """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
-        node_by_host = {host: self._find(host) for host in dict.fromkeys(hosts)}
+        node_by_host = {host: self._find_node(host) for host in dict.fromkeys(hosts)}
         unknown = [host for host, node in node_by_host.items() if node is None]
         messages: list[Message] = []
         if unknown:
             verb = "is" if len(unknown) == 1 else "are"
             template = "{nodes} {verb} not in {file}"
             messages.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
-        at_servers = [host for host, node in node_by_host.items() if node and node.is_one_of(SERVERS)]
+        at_servers = [host for host, node in node_by_host.items() if node and node.has_role(SERVERS)]
         if at_servers:
             messages.append(
                 Message(
@@ -120,18 +123,20 @@ class ClusterNodes:
                 )
             )
         for host, node in node_by_host.items():
-            if node and not node.is_one_of((*CLIENTS, *SERVERS)):
+            if node and not node.has_role((*CLIENTS, *SERVERS)):
                 template = "{node} is {role} in {file}, and no client"
                 messages.append(Message("not-a-client", template, node=host, role=_describe_role(node), file=self.file))
         return messages
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
         """The names of nodes of these roles that no host is."""
-        return [node.name for node in self.nodes if node.is_one_of(roles) and not any(map(node.is_called, hosts))]
+        return [node.name for node in self.nodes if node.has_role(roles) and not any(map(node.is_called, hosts))]
 
     def no_servers(self, hosts: Sequence[str]) -> list[str]:
         """Those of ``hosts``, which serve the file system, that are no servers in the file."""
-        return [host for host in dict.fromkeys(hosts) if not ((node := self._find(host)) and node.is_one_of(SERVERS))]
+        return [
+            host for host in dict.fromkeys(hosts) if not ((node := self._find_node(host)) and node.has_role(SERVERS))
+        ]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Plain data, for the facts of a run: :meth:`of_json` reads it."""
@@ -142,15 +147,22 @@ class ClusterNodes:
         ]
 
     @classmethod
-    def of_json(cls, rows: Sequence[Mapping[str, Any]]) -> ClusterNodes:
+    def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> ClusterNodes:
         """What :meth:`to_json` made."""
-        return cls(tuple(
-            ClusterNode(str(row["name"]), tuple(map(str, row["roles"])), row.get("disks"), row.get("memory"),
-                        str(row.get("address") or ""))
-            for row in rows
-        ))  # fmt: skip
+        return cls(
+            tuple(
+                ClusterNode(
+                    str(row["name"]),
+                    tuple(map(str, row["roles"])),
+                    row.get("disks"),
+                    row.get("memory"),
+                    str(row.get("address") or ""),
+                )
+                for row in rows
+            )
+        )
 
-    def _find(self, host: str) -> ClusterNode | None:
+    def _find_node(self, host: str) -> ClusterNode | None:
         return next((node for node in self.nodes if node.is_called(host)), None)
 
 
@@ -170,7 +182,7 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
     """The section ``nodes``; what is wrong with it is told to ``reader``."""
     node_by_name: dict[str, ClusterNode] = {}
     for key in reader.mapping((KEY,)):
-        for node in _nodes(reader, str(key)):
+        for node in _expand_nodes(reader, str(key)):
             if node.name in node_by_name:
                 what = Message("duplicate-node", "{node} is named twice", node=node.name)
                 reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
@@ -178,32 +190,33 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
     return tuple(node_by_name.values())
 
 
-def _nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
+def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     """The nodes that one entry means."""
     at = (KEY, key)
     value = reader.document.data[KEY][key]
     entry = value if isinstance(value, dict) else {"role": value}
-    reader.known(entry, at, _KEYS)
+    reader.check_names(entry, at, _KEYS)
     try:
         names = expand(key)
     except InputError:
         what = Message("invalid-node-list", "'{node_list}' is no name of nodes", node_list=key)
         reader.wrong(at, what, "write it like io1 or n[01-35]")
         return
-    roles = _roles(reader, key, entry.get("role"))
-    disks = reader.scalar((*at, "disks"), _whole) if "disks" in entry else None
+    roles = _read_roles(reader, key, entry.get("role"))
+    disks = reader.scalar((*at, "disks"), _parse_count) if "disks" in entry else None
     memory = reader.scalar((*at, "memory"), parse_size) if "memory" in entry else None
     address = str(entry.get("address") or "")
     if address and len(names) > 1:
         what = Message("shared-address", "one address for {n_nodes} nodes", n_nodes=len(names))
         reader.wrong((*at, "address"), what, "write each node by itself")
     for name in names:
-        yield ClusterNode(name, roles, None if disks is None else int(disks), None if memory is None else int(memory),
-                          address)  # fmt: skip
+        yield ClusterNode(
+            name, roles, None if disks is None else int(disks), None if memory is None else int(memory), address
+        )
 
 
-def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
-    several = given if isinstance(given, list) else [given]
+def _read_roles(reader: Sections, key: str, value: Any) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
     wrong = [role for role in several if role not in ROLES]
     if wrong or not several:
         if wrong and wrong[0] is not None:
@@ -214,7 +227,7 @@ def _roles(reader: Sections, key: str, given: Any) -> tuple[str, ...]:
     return tuple(role for role in several if role in ROLES)
 
 
-def _whole(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isdigit():
         raise InputError("not-an-integer", "'{count}' is not a whole number", "write how many there are", count=text)
     return int(text)
@@ -235,10 +248,10 @@ def _describe_role(node: ClusterNode) -> str:
     return f"a {' and '.join(node.roles)} node"
 
 
-def some_of(names: Sequence[str], shown: int = _MAX_NAMES) -> str:
+def some_of(names: Sequence[str], max_names: int = _MAX_NAMES) -> str:
     """``n1, n2, n3 and 4 more``."""
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - max_names
+    return ", ".join(names[:max_names]) + (f" and {more} more" if more > 0 else "")
 
 
 def described(cluster: ClusterNodes) -> str:

@@ -12,36 +12,36 @@ WORDS = "the first bandwidth that is read from the output, else its first rate, 
 _CLOCKS = ("_last_done", "_sum_of_ranks", "")  # the best known first
 
 
-def deciding(names: Iterable[Name], asked: str = "") -> Name | None:
+def deciding(names: Iterable[Name], query: str = "") -> Name | None:
     """The first bandwidth, else the first rate, else the seconds of the last step; None where there is none of them.
 
-    ``asked`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``); of
+    ``query`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``); of
     several, with commas between them, the first that is there.
     """
     every = list(names)
-    if asked:
-        return next((name for term in _each(asked) if (name := _first(every, term))), None)
-    return _first(every)
+    if query:
+        return next((name for term in _split_query(query) if (name := _select_first(every, term))), None)
+    return _select_first(every)
 
 
-def is_among(name: Name, asked: str) -> bool:
+def is_among(name: Name, query: str) -> bool:
     """Whether a number is one of those that are asked for; every one where none is."""
-    return not asked or any(_is_match(name, term) for term in _each(asked))
+    return not query or any(_is_match(name, term) for term in _split_query(query))
 
 
-def _each(asked: str) -> list[str]:
-    return [term.strip() for term in asked.split(",")]
+def _split_query(query: str) -> list[str]:
+    return [term.strip() for term in query.split(",")]
 
 
-def _first(names: Iterable[Name], asked: str = "") -> Name | None:
-    candidates = [name for name in names if not asked or _is_match(name, asked)]
+def _select_first(names: Iterable[Name], query: str = "") -> Name | None:
+    candidates = [name for name in names if not query or _is_match(name, query)]
     for kind in (_is_bandwidth, _is_rate):
         for clock in _CLOCKS:
             best = next((name for name in candidates if kind(name) and name[1].endswith(clock)), None)
             if best:
                 return best
     seconds = [name for name in candidates if name[1] == "seconds"]
-    return seconds[-1] if seconds else candidates[0] if asked and candidates else None
+    return seconds[-1] if seconds else candidates[0] if query and candidates else None
 
 
 def own_clock(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[str, str, str, float]]:

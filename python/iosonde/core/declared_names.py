@@ -14,7 +14,7 @@ def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
     """Of a file as it was read, checked or not: its factors, those of its labs, and the words of its labs, of which a
     list makes a factor; in each of its extents."""
     return frozenset(
-        name for part in (data, *(data.get(extent) for extent in _EXTENTS)) for name in _iter_names(_mapping(part))
+        name for part in (data, *(data.get(extent) for extent in _EXTENTS)) for name in _iter_names(_to_mapping(part))
     )
 
 
@@ -24,13 +24,19 @@ def name_of_word(word: str) -> str:
 
 
 def _iter_names(part: Mapping[str, Any]) -> Iterator[str]:
-    yield from _mapping(part.get("factors"))
-    lab = _mapping(part.get("lab"))
-    yield from _mapping(lab.get("levels"))
-    meant = [_mapping(level) for levels in _mapping(lab.get("levels")).values() for level in _mapping(levels).values()]
+    yield from _to_mapping(part.get("factors"))
+    lab = _to_mapping(part.get("lab"))
+    yield from _to_mapping(lab.get("levels"))
+    meant = [
+        _to_mapping(level)
+        for levels in _to_mapping(lab.get("levels")).values()
+        for level in _to_mapping(levels).values()
+    ]
     for words in (lab, *meant):
-        yield from map(name_of_word, (*(word for word in words if word not in _NO_WORDS), *_mapping(words.get("set"))))
+        yield from map(
+            name_of_word, (*(word for word in words if word not in _NO_WORDS), *_to_mapping(words.get("set")))
+        )
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _to_mapping(value: Any) -> Mapping[str, Any]:
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}

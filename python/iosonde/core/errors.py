@@ -24,9 +24,9 @@ class IosondeError(Exception):
     details: tuple[str, ...] = ()
 
     def __init__(self, code: str, message: str, hint: str = "", /, **values: object) -> None:
-        self._set(Message(code, message, **values), Message(code, hint, **values) if hint else "")
+        self._set_texts(Message(code, message, **values), Message(code, hint, **values) if hint else "")
 
-    def _set(self, message: Message, hint: str) -> None:
+    def _set_texts(self, message: Message, hint: str) -> None:
         super().__init__(message)
         self.message, self.hint = message, hint
         if hint:
@@ -46,7 +46,7 @@ class IosondeError(Exception):
         """Return an error of the same kind with other sentences; the hint stays if there is no other."""
         error = type(self).__new__(type(self))
         error.__dict__.update({name: value for name, value in vars(self).items() if name != "__notes__"})
-        error._set(message, self.hint if hint is None else hint)
+        error._set_texts(message, self.hint if hint is None else hint)
         return error
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class IosondeError(Exception):
 
 def _restore_error(kind: type[IosondeError], message: Message, hint: str, details: tuple[str, ...]) -> IosondeError:
     error = kind.__new__(kind)
-    error._set(message, hint)
+    error._set_texts(message, hint)
     error.details = details
     return error
 

@@ -36,9 +36,11 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
         return _format_fixed(value, _count_decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
     if value and high - low > _HOPELESS * abs(value):
-        return _format_fixed(value, _count_decimals(value, 0.0)), _between(significant(low, 2), significant(high, 2))
+        return _format_fixed(value, _count_decimals(value, 0.0)), _format_range(
+            significant(low, 2), significant(high, 2)
+        )
     decimals = _count_decimals(value, (high - low) / 2)
-    return _format_fixed(value, decimals), _between(_format_fixed(low, decimals), _format_fixed(high, decimals))
+    return _format_fixed(value, decimals), _format_range(_format_fixed(low, decimals), _format_fixed(high, decimals))
 
 
 def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
@@ -65,7 +67,7 @@ def estimate_or_end(estimate: Estimate, unit: str) -> str:
     return f"at {'least' if estimate.high is None else 'most'} {significant(bound / divisor)} {name}".rstrip()
 
 
-def _between(low: str, high: str) -> str:
+def _format_range(low: str, high: str) -> str:
     """``205–219``; a minus after the dash would be read as one mark."""
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 

@@ -67,79 +67,79 @@ class Expression:
 
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
         """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
-        value = self._value(self.tree, cell)
+        value = self._evaluate(self.tree, cell)
         if not isinstance(value, bool):
             hint = "compare something, as stripe * replica <= servers"
-            raise self._error(self.tree, "not-a-condition", "is not a condition", hint)
+            raise self._build_error(self.tree, "not-a-condition", "is not a condition", hint)
         return value
 
     def number(self, cell: Mapping[str, FactorValue]) -> float:
         """Its value for this cell. Raises InputError if it is no number."""
-        return self._number(self.tree, cell)
+        return self._evaluate_number(self.tree, cell)
 
-    def _value(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> Any:
+    def _evaluate(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> Any:
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
             return cell[node.id]
         if isinstance(node, (ast.Tuple, ast.List)):
-            return [self._value(item, cell) for item in node.elts]
+            return [self._evaluate(item, cell) for item in node.elts]
         if isinstance(node, ast.Call):
             assert isinstance(node.func, ast.Name)
-            return _LARGEST[node.func.id]([self._number(item, cell) for item in node.args])
+            return _LARGEST[node.func.id]([self._evaluate_number(item, cell) for item in node.args])
         if isinstance(node, ast.BoolOp):
             until = isinstance(node.op, ast.Or)
-            return next((until for item in node.values if self._truth(item, cell) is until), not until)
+            return next((until for item in node.values if self._evaluate_condition(item, cell) is until), not until)
         if isinstance(node, ast.UnaryOp):
             if isinstance(node.op, ast.Not):
-                return not self._truth(node.operand, cell)
-            number = self._number(node.operand, cell)
+                return not self._evaluate_condition(node.operand, cell)
+            number = self._evaluate_number(node.operand, cell)
             return -number if isinstance(node.op, ast.USub) else number
         if isinstance(node, ast.BinOp):
-            lhs, right = self._number(node.left, cell), self._number(node.right, cell)
+            lhs, right = self._evaluate_number(node.left, cell), self._evaluate_number(node.right, cell)
             try:
                 return _ARITHMETIC[type(node.op)](lhs, right)
             except (ArithmeticError, ValueError):
                 hint = "leave such cells out"
-                raise self._error(
-                    node, "not-computable", "cannot be computed for {cell}", hint, cell=_told(cell)
+                raise self._build_error(
+                    node, "not-computable", "cannot be computed for {cell}", hint, cell=_format_cell(cell)
                 ) from None
         assert isinstance(node, ast.Compare)
-        return self._compared(node, cell)
+        return self._compare(node, cell)
 
-    def _compared(self, node: ast.Compare, cell: Mapping[str, FactorValue]) -> bool:
-        lhs = self._value(node.left, cell)
+    def _compare(self, node: ast.Compare, cell: Mapping[str, FactorValue]) -> bool:
+        lhs = self._evaluate(node.left, cell)
         for op, item in zip(node.ops, node.comparators, strict=True):
-            right = self._value(item, cell)
+            right = self._evaluate(item, cell)
             operand, other = _align_operands(lhs, right)
             try:
                 if not _COMPARE[type(op)](operand, other):
                     return False
             except TypeError:
                 hint = "compare numbers with numbers, words by == or in"
-                raise self._error(
+                raise self._build_error(
                     node, "not-comparable", "compares {left!r} with {right!r}", hint, left=lhs, right=right
                 ) from None
             lhs = right
         return True
 
-    def _truth(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
-        value = self._value(node, cell)
+    def _evaluate_condition(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
+        value = self._evaluate(node, cell)
         if not isinstance(value, bool):
             hint = "and, or, not join conditions"
-            raise self._error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=value)
+            raise self._build_error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=value)
         return value
 
-    def _number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
-        value = self._value(node, cell)
+    def _evaluate_number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
+        value = self._evaluate(node, cell)
         if isinstance(value, str) and (size := size_of(value)) is not None:
             return size
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             hint = "give the factor levels that are numbers"
-            raise self._error(node, "not-a-number", "is {value!r}, not a number", hint, value=value)
+            raise self._build_error(node, "not-a-number", "is {value!r}, not a number", hint, value=value)
         return value
 
-    def _error(self, node: ast.expr, code: str, problem: str, hint: str, **values: object) -> InputError:
+    def _build_error(self, node: ast.expr, code: str, problem: str, hint: str, **values: object) -> InputError:
         """Return an error whose ``problem`` and ``hint`` are templates over ``values``."""
         return InputError(
             code,
@@ -147,7 +147,7 @@ class Expression:
             hint,
             location=self.where,
             part=ast.get_source_segment(self.text, node) or self.text,
-            column=_column(self.text, node),
+            column=_locate_column(self.text, node),
             **values,
         )
 
@@ -197,18 +197,20 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
             allowed=_ALLOWED,
         ) from None
     expression = Expression(line, where, tree)
-    _check(expression, tree, names)
+    _check_node(expression, tree, names)
     return expression
 
 
-def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False) -> None:
+def _check_node(
+    expression: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False
+) -> None:
     """Refuse whatever is not on the whitelist, so that evaluation meets known nodes only."""
     if depth > DEEPEST:
         raise InputError(
             "expression-too-deep",
             "{location}: the expression is nested deeper than {max_depth}",
             "write several constraints",
-            location=made.where,
+            location=expression.where,
             max_depth=DEEPEST,
         )
     inside: list[ast.expr] = []
@@ -220,7 +222,7 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
             near = difflib.get_close_matches(node.id, names, n=2)
             there = "there are: {known}" if names else "write numbers, sizes and times"
             hint = "did you mean {nearest}?" if near else there
-            raise made._error(
+            raise expression._build_error(
                 node,
                 "unknown-factor",
                 "is not a factor",
@@ -231,7 +233,7 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
             )
         return
     if isinstance(node, ast.Call):
-        inside = _largest_of(made, node)
+        inside = _largest_of(expression, node)
     elif isinstance(node, ast.BoolOp):
         inside = node.values
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Invert):
@@ -244,25 +246,29 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
             belongs = isinstance(op, (ast.In, ast.NotIn))
             if belongs and not isinstance(item, (ast.Tuple, ast.List)):
                 hint = "write it like fs in ('nfs', 'lustre')"
-                raise made._error(item, "not-a-list", "is not a list", hint)
+                raise expression._build_error(item, "not-a-list", "is not a list", hint)
             (lists if belongs else inside).append(item)
     elif isinstance(node, (ast.Tuple, ast.List)) and in_list:
         inside = node.elts
     else:
-        raise made._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
+        raise expression._build_error(
+            node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED
+        )
     for item in inside:
-        _check(made, item, names, depth + 1)
+        _check_node(expression, item, names, depth + 1)
     for item in lists:
-        _check(made, item, names, depth + 1, in_list=True)
+        _check_node(expression, item, names, depth + 1, in_list=True)
 
 
 def _largest_of(expression: Expression, node: ast.Call) -> list[ast.expr]:
     """What ``max`` or ``min`` is of. Raises InputError for any other call."""
     if not (isinstance(node.func, ast.Name) and node.func.id in _LARGEST) or node.keywords:
-        raise expression._error(node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED)
+        raise expression._build_error(
+            node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED
+        )
     if len(node.args) < 2:
         hint = "write it like {function}(stripe, 1)"
-        raise expression._error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
+        raise expression._build_error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
     return node.args
 
 
@@ -271,23 +277,23 @@ def _align_operands(left: Any, right: Any) -> tuple[Any, Any]:
     if isinstance(right, list):
         return left, [_align_operands(left, item)[1] for item in right]
     if isinstance(left, str) and isinstance(right, (int, float)):
-        return _bytes(left), right
+        return _to_bytes(left), right
     if isinstance(right, str) and isinstance(left, (int, float)):
-        return left, _bytes(right)
+        return left, _to_bytes(right)
     return left, right
 
 
-def _bytes(word: str) -> int | str:
+def _to_bytes(word: str) -> int | str:
     try:
         return parse_size(word)
     except InputError:
         return word
 
 
-def _column(text: str, node: ast.expr) -> int:
+def _locate_column(text: str, node: ast.expr) -> int:
     """Of the first character, from 1 (the parser counts bytes, people count characters)."""
     return len(text.encode()[: node.col_offset].decode()) + 1
 
 
-def _told(cell: Mapping[str, FactorValue]) -> str:
+def _format_cell(cell: Mapping[str, FactorValue]) -> str:
     return ", ".join(f"{name}={value}" for name, value in cell.items())

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.table import Cell, Column, tidy
 from iosonde.core.units import format_size, typed_sizes
 from iosonde.core.words import level_text
@@ -50,7 +50,7 @@ class FactorLevels:
         """What an axis says: the name with its unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
-    def said(self, at: int) -> str:
+    def describe_level(self, at: int) -> str:
         """``n=2``, ``size=64 KiB``, ``p99``."""
         return self.texts[at] if self.kind == NINES else f"{self.label}={self.texts[at]} {self.unit}".rstrip()
 
@@ -75,7 +75,7 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
     label = first.label or first.name
     unit_label = "" if unit in (label, "bytes") else unit
     numeric = all(column.numeric for column in columns)
-    numbers = _numbers(cells, numeric)
+    numbers = _numbers_from_cells(cells, numeric)
     if first.name == PERCENTILE and numbers is not None:
         return _build_percentile_levels(sorted(numbers))
     if numbers is None and None in cells:
@@ -83,7 +83,7 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
         cells = [*present_cells, None]
     if numbers is None:
         return FactorLevels(
-            first.name, label, unit_label, NAMES, tuple(cells), tuple(level_shown(cell, unit) for cell in cells)
+            first.name, label, unit_label, NAMES, tuple(cells), tuple(format_level(cell, unit) for cell in cells)
         )
     kind = SIZES if unit == "bytes" or not numeric else NUMBERS
     at, ordered = zip(*sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0]), strict=True)
@@ -100,13 +100,13 @@ def _build_percentile_levels(percents: list[float]) -> FactorLevels:
 
 def _sort_cells(cells: list[Cell], numeric: bool) -> list[Cell]:
     """In the order of their numbers, where all are numbers or sizes."""
-    numbers = _numbers(cells, numeric)
+    numbers = _numbers_from_cells(cells, numeric)
     if numbers is None:
         return cells
     return [cell for _, cell in sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0])]
 
 
-def _numbers(cells: list[Cell], numeric: bool) -> list[float] | None:
+def _numbers_from_cells(cells: list[Cell], numeric: bool) -> list[float] | None:
     """The levels as numbers, sizes such as ``64k`` in bytes; None where one is a name or is missing."""
     if not cells or any(cell is None for cell in cells):
         return None

@@ -72,7 +72,7 @@ class FaultDone:
         return asdict(self)
 
     @staticmethod
-    def of_dict(document: Mapping[str, Any]) -> FaultDone:
+    def from_dict(document: Mapping[str, Any]) -> FaultDone:
         """The inverse."""
         return FaultDone(**{**document, "planned": PlannedFault(**document["planned"])})
 
@@ -104,7 +104,7 @@ class Settled:
         return asdict(self) | {"health": list(self.health)}
 
     @staticmethod
-    def of_dict(document: Mapping[str, Any]) -> Settled:
+    def from_dict(document: Mapping[str, Any]) -> Settled:
         """The inverse."""
         return Settled(**{**document, "health": tuple(document["health"])})
 
@@ -174,8 +174,8 @@ class Exchange:
         answer = get(self.folder / "done.json")
         if answer is None:
             return None
-        settled = Settled.of_dict(answer["settled"]) if answer["settled"] else None
-        return [FaultDone.of_dict(fault) for fault in answer["faults"]], settled
+        settled = Settled.from_dict(answer["settled"]) if answer["settled"] else None
+        return [FaultDone.from_dict(fault) for fault in answer["faults"]], settled
 
 
 def note(file: str, mark: PhaseMark) -> None:

@@ -23,9 +23,9 @@ class Sections:
         """One more mistake."""
         self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
 
-    def known(self, given: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
+    def check_names(self, values: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
         """Every other name is a mistake."""
-        for name in given:
+        for name in values:
             if name not in names:
                 self.wrong((*path, name), unknown_key(), nearest(str(name), names))
 
@@ -47,7 +47,7 @@ class Sections:
     ) -> dict[str, float]:  # fmt: skip
         """The numbers of these names; ``zero``: they may be 0 or less."""
         values = self.mapping(path)
-        self.known(values, path, names)
+        self.check_names(values, path, names)
         missing = [name for name in names if name not in values]
         if all_of_them and missing:
             what = Message("missing-key", "{names} missing", names=", ".join(missing))

@@ -152,7 +152,7 @@ def on_own_disk(type: str | None, source: str = "") -> bool:
     return type is None or not (type in MEMORY_TYPES or is_network(type, source))
 
 
-def keeps_files_whole(type: str | None, layout: Mapping[str, Any]) -> bool:
+def has_unsplit_files(type: str | None, layout: Mapping[str, Any]) -> bool:
     """Whether each file (or each copy of it) lies on one server; ``layout`` is what the file system said of itself."""
     if type in _GLUSTER:
         sharded = str((layout.get("options") or {}).get("features.shard", "off")) in ("on", "enable", "true", "1")

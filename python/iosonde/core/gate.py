@@ -105,17 +105,24 @@ class GateRow:
     @property
     def at_most(self) -> float:
         """The largest share by which B may be so, by the interval that passes."""
-        return max((high for _, high in self._ends), default=1.0) - 1
+        return max((high for _, high in self._intervals), default=1.0) - 1
 
     @property
-    def _ends(self) -> list[tuple[float, float]]:
+    def _intervals(self) -> list[tuple[float, float]]:
         return self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
 
     def verdict(self) -> Verdict:
         """DIFFERENT: it holds; EQUAL: it does not."""
         states = {True: VerdictState.DIFFERENT, False: VerdictState.EQUAL, None: VerdictState.INCONCLUSIVE}
-        return Verdict("gate", self.item.name, self.item.sides, states[self.holds], claim=str(self.condition),
-                       estimate=self.item.comparison.gated_ratio, family=self.family)  # fmt: skip
+        return Verdict(
+            "gate",
+            self.item.name,
+            self.item.sides,
+            states[self.holds],
+            claim=str(self.condition),
+            estimate=self.item.comparison.gated_ratio,
+            family=self.family,
+        )
 
 
 @dataclass(frozen=True)
@@ -150,7 +157,7 @@ class Gate:
         gated = {item.name for _, item in tests}
         why = Message("no-better-direction", "neither a rate nor a time")
         others = [(item.name, why) for item in items if item.name not in gated]
-        return GateVerdict(self, tuple(_rows(tests)), tuple(untold), (*others, *not_gated))
+        return GateVerdict(self, tuple(_build_rows(tests)), tuple(untold), (*others, *not_gated))
 
     def inconclusive(self, name: str) -> GateVerdict:
         """What it says where nothing can be compared, as one side never came to its end: that passes no gate."""
@@ -160,15 +167,17 @@ class Gate:
 Test = tuple[Threshold, GateItem]
 
 
-def _rows(tests: Sequence[Test]) -> list[GateRow]:
+def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
     """A condition holds by an interval that Holm's correction widens for its family; it does not hold by the interval
     as it is, since a gate passes only where every condition fails to hold."""
     families: dict[str, list[int]] = {}
     for place, (_, item) in enumerate(tests):
         families.setdefault(item.family, []).append(place)
     met_places = {place for family in families.values() for place in _find_met(tests, family)}
-    return [GateRow(*test, True if place in met_places else _fails_to_hold(test), len(families[test[1].family]))
-            for place, test in enumerate(tests)]  # fmt: skip
+    return [
+        GateRow(*test, True if place in met_places else _fails_to_hold(test), len(families[test[1].family]))
+        for place, test in enumerate(tests)
+    ]
 
 
 def _fails_to_hold(test: Test) -> bool | None:
@@ -242,7 +251,9 @@ class GateVerdict:
             for condition, name in self.untold
         ]
         sentences += [
-            self._passed(condition, bool(sentences)) for condition in self.gate.conditions if self._passing(condition)
+            self._describe_pass(condition, bool(sentences))
+            for condition in self.gate.conditions
+            if self._select_passing(condition)
         ]
         reasons: dict[str, list[str]] = {}
         for name, why in self.not_gated:
@@ -253,12 +264,12 @@ class GateVerdict:
         )
         return (*sentences, *not_gated)
 
-    def _passing(self, condition: Threshold) -> list[GateRow]:
+    def _select_passing(self, condition: Threshold) -> list[GateRow]:
         return [row for row in self.rows if row.condition == condition and row.holds is False]
 
-    def _passed(self, condition: Threshold, others: bool) -> str:
+    def _describe_pass(self, condition: Threshold, others: bool) -> str:
         """With how much it may be at most, of the metric of which that is most."""
-        passing = self._passing(condition)
+        passing = self._select_passing(condition)
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
         most = f"; at most {percent(row.at_most)} {condition.word}{which}" if row.at_most > 0 else ""
@@ -274,14 +285,18 @@ class GateVerdict:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "conditions": [str(condition) for condition in self.gate.conditions], "strict": self.gate.strict,
+            "conditions": [str(condition) for condition in self.gate.conditions],
+            "strict": self.gate.strict,
             "failed": [{"condition": condition, "of": name} for condition, name in self.failed],
             "cannot_tell": [{"condition": condition, "of": name} for condition, name in self.untold],
-            "passed": [{"condition": str(row.condition), "of": row.item.name, "at_most": row.at_most}
-                       for row in self.rows if row.holds is False],
+            "passed": [
+                {"condition": str(row.condition), "of": row.item.name, "at_most": row.at_most}
+                for row in self.rows
+                if row.holds is False
+            ],
             "not_gated": [{"of": name, "why": why} for name, why in self.not_gated],
             "problem": self.problem,
-        }  # fmt: skip
+        }
 
 
 def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:

@@ -23,7 +23,7 @@ def holders_of(path: Path) -> list[int]:
     """All of them: several may share a lock."""
     try:
         file_stat = os.stat(path, follow_symlinks=False)
-        lines = (_proc() / "locks").read_text().splitlines()
+        lines = (_find_proc() / "locks").read_text().splitlines()
     except OSError:
         return []
     place = f"{os.major(file_stat.st_dev):02x}:{os.minor(file_stat.st_dev):02x}:{file_stat.st_ino}"
@@ -34,11 +34,11 @@ def holders_of(path: Path) -> list[int]:
 def this_process() -> int:
     """Its number as holders have theirs."""
     try:
-        return int(os.readlink(_proc() / "self"))
+        return int(os.readlink(_find_proc() / "self"))
     except OSError:
         return os.getpid()
 
 
-def _proc() -> Path:
+def _find_proc() -> Path:
     machines = MACHINE / PROC
     return machines if os.path.lexists(machines / "self") else Path("/proc")

@@ -11,7 +11,7 @@ from .types import FactorValue, level_text
 from .units import format_size, parse_size, typed_sizes
 
 
-def level_shown(level: Cell, unit: str = "") -> str:
+def format_level(level: Cell, unit: str = "") -> str:
     """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
     if unit != "bytes" or level == "" or is_missing(level) or isinstance(level, bool):
         return show(level)
@@ -34,24 +34,24 @@ def levels_in_base(by: Mapping[str, Cell], units: Mapping[str, str]) -> dict[str
 
 def level_word(level: Cell, unit: str = "") -> str:
     """``4KiB``: in one word that can be typed and is never broken over two lines."""
-    return level_shown(level, unit).replace(" ", "") if unit == "bytes" else level_shown(level, unit)
+    return format_level(level, unit).replace(" ", "") if unit == "bytes" else format_level(level, unit)
 
 
-def levels_shown(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
+def format_levels(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
     """The levels of these factors, as cells of a table."""
-    return [level_shown(by.get(name), units.get(name, "")) for name in names]
+    return [format_level(by.get(name), units.get(name, "")) for name in names]
 
 
 def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
     """``t=4 KiB``, ``nodes=2``; the unit in a column's name is that of the text."""
-    return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={level_shown(level, units.get(name, ''))}"
+    return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={format_level(level, units.get(name, ''))}"
             for name, level in by.items()]  # fmt: skip
 
 
-def same_level(level: FactorValue, said: str) -> bool:
+def same_level(level: FactorValue, text: str) -> bool:
     """Whether what somebody wrote, or a system said, is the level: as text, as a number, or as a size (4MiB is
     4194304)."""
-    expected, actual = level_text(level).strip(), said.strip()
+    expected, actual = level_text(level).strip(), text.strip()
     if expected == actual:
         return True
     for read in (float, parse_size):

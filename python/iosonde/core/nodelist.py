@@ -27,7 +27,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 def _expand_part(part: str, text: str) -> list[str]:
     """The names of one part: every ``[…]`` of it may hold any of its numbers, the last one turning fastest."""
-    choices = [[literal] if literal else _numbers(ranges, text) for ranges, literal in _PARTS.findall(part)]
+    choices = [[literal] if literal else _expand_ranges(ranges, text) for ranges, literal in _PARTS.findall(part)]
     count = 1
     for choice in choices:
         count *= len(choice)
@@ -36,7 +36,7 @@ def _expand_part(part: str, text: str) -> list[str]:
     return ["".join(words) for words in itertools.product(*choices)]
 
 
-def _numbers(ranges: str, text: str) -> list[str]:
+def _expand_ranges(ranges: str, text: str) -> list[str]:
     """``1-3,07`` → 1 2 3 07: a number is as wide as the first of its range."""
     numbers: list[str] = []
     for word in ranges.split(","):

@@ -17,7 +17,7 @@ def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
             "invalid-assignment",
             "{option}'{assignment}' is not NAME=VALUE",
             "{hint}",
-            option=_where(option),
+            option=_format_prefix(option),
             assignment=text.strip(),
             hint=hint,
         )
@@ -32,11 +32,15 @@ def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) ->
             name, value = pair_of(part, option, hint)
             if name in pairs:
                 raise InputError(
-                    "duplicate-name", "{option}{name} is given twice", "give it once", option=_where(option), name=name
+                    "duplicate-name",
+                    "{option}{name} is given twice",
+                    "give it once",
+                    option=_format_prefix(option),
+                    name=name,
                 )
             pairs[name] = value
     return pairs
 
 
-def _where(option: str) -> str:
+def _format_prefix(option: str) -> str:
     return f"{option}: " if option else ""

@@ -44,7 +44,7 @@ class SpecError(InputError):
         self.problems = sorted(problems, key=lambda item: item.place if isinstance(item.place, int) else 0)
         if len(self.problems) == 1:
             (problem,) = self.problems
-            self._set(restore(problem.code, _format_problem(name, problem), problem.values), problem.hint)
+            self._set_texts(restore(problem.code, _format_problem(name, problem), problem.values), problem.hint)
             return
         super().__init__(
             "several-mistakes",
@@ -65,9 +65,9 @@ def unknown_key() -> Message:
     return Message("unknown-key", "there is no such key")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, choices: Iterable[str]) -> str:
     """What to write in place of an unknown word: the nearest known one, else all of them."""
-    words = list(known)
+    words = list(choices)
     near = closest(word, words)
     return f"did you mean {near}?" if near else f"known: {', '.join(words)}"
 

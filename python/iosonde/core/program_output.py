@@ -20,24 +20,36 @@ _KILL_S = 0.3  # for SIGKILL to take effect
 
 
 def run_program(
-    words: Sequence[str], limit_s: float, *, given: str | None = None, environment: Mapping[str, str] | None = None,
-    limit_bytes: int = MAX_OUTPUT_BYTES, in_child: Callable[[], object] | None = None,
+    words: Sequence[str],
+    limit_s: float,
+    *,
+    stdin_text: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    limit_bytes: int = MAX_OUTPUT_BYTES,
+    in_child: Callable[[], object] | None = None,
     on_look: Callable[[float], None] | None = None,
-) -> subprocess.CompletedProcess[str]:  # fmt: skip
+) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; its exit code, and what it printed on stdout and stderr.
 
-    ``given`` is its standard input (None: empty), ``in_child`` is called in the child before the program starts, and
-    ``on_look`` now and then with the seconds waited. One that takes longer, prints more, or is left by an exception is
-    killed with all that it started, and left behind where it hangs in the kernel. Raises TimeoutExpired; OSError where
-    it cannot be started, or prints more than ``limit_bytes`` (EFBIG).
+    ``stdin_text`` is its standard input (None: empty), ``in_child`` is called in the child before the program starts,
+    and ``on_look`` now and then with the seconds waited. One that takes longer, prints more, or is left by an
+    exception is killed with all that it started, and left behind where it hangs in the kernel. Raises TimeoutExpired;
+    OSError where it cannot be started, or prints more than ``limit_bytes`` (EFBIG).
     """
     source = os.memfd_create("given")
     try:
         with open(source, "r+b", closefd=False) as file:
-            file.write((given or "").encode())
+            file.write((stdin_text or "").encode())
             file.seek(0)
-        process = subprocess.Popen(words, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=environment, start_new_session=True, preexec_fn=in_child)  # fmt: skip
+        process = subprocess.Popen(
+            words,
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=in_child,
+        )
     finally:
         os.close(source)
     assert process.stdout is not None and process.stderr is not None

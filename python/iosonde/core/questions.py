@@ -59,7 +59,7 @@ class AskedQuestion:
         return ["iosonde", self.kind.replace("_", "-"), data, *words, *arguments]
 
 
-def read(given: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[AskedQuestion]:
+def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[AskedQuestion]:
     """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
     return [
         AskedQuestion(
@@ -71,7 +71,7 @@ def read(given: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozense
             str(entry.get("published", "")),
             declared,
         )
-        for entry in given
+        for entry in entries
         for kind in KINDS
         if kind in entry
     ]

@@ -26,7 +26,7 @@ class Counted:
     in_turn: bool = False
 
 
-def left_out(phase: StoredPhase, nodes: Sequence[int]) -> bool:
+def is_writer_excluded(phase: StoredPhase, nodes: Sequence[int]) -> bool:
     """Whether the rate of a phase is without the ranks on the writer's node, which is rank 0's; ``nodes``: of each
     rank."""
     shared_read = phase.shared and phase.counted_kind != "write"
@@ -41,7 +41,7 @@ def counted(run: StoredRun, operation: str) -> Counted | None:
     for phase in run.phases if nodes else ():
         if phase.is_command or operation not in (phase.operation, phase.operation + WRITER_NODE):
             continue
-        if not left_out(phase, nodes):
+        if not is_writer_excluded(phase, nodes):
             return Counted(len(set(nodes)), phase.shared, ranks=len(nodes), in_turn=phase.in_turn)
         if operation != phase.operation:
             return Counted(1, phase.shared, "unknown")

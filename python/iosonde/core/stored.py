@@ -201,7 +201,7 @@ class StoredPhase:
         return str(self.document.get("unread") or "")
 
     @property
-    def of_ranks_alone(self) -> tuple[tuple[str, str], ...]:
+    def rank_only_metrics(self) -> tuple[tuple[str, str], ...]:
         """(operation, metric) of what its tool's users look at first and that cannot be combined over its ranks."""
         return tuple((operation, metric) for operation, metric in self.document.get("of_ranks_alone") or ())
 
@@ -265,7 +265,7 @@ class StoredRun:
         return self.document.get("facts") or {}
 
     @property
-    def found(self) -> Mapping[str, str]:
+    def initial_levels(self) -> Mapping[str, str]:
         """Factor → what the system said of it before the campaign set anything; without those that were not read, and
         that were not the same on all nodes."""
         read: Mapping[str, Sequence[str]] = self.facts.get(LEVELS_FOUND) or {}
@@ -353,7 +353,7 @@ class StoredRun:
         return str(self.facts.get(SUBJECT_COMMIT) or "")
 
     @property
-    def beside(self) -> tuple[int, ...]:
+    def concurrent_pids(self) -> tuple[int, ...]:
         """The processes that were seen to measure on the same machine meanwhile."""
         return tuple(self.facts.get(BESIDE) or ())
 
@@ -404,7 +404,7 @@ class StoredRun:
     @cached_property
     def faults(self) -> tuple[FaultDone, ...]:
         """What was inflicted on the lab that it was measured in, and when."""
-        return tuple(FaultDone.of_dict(fault) for fault in self.facts.get("faults") or ())
+        return tuple(FaultDone.from_dict(fault) for fault in self.facts.get("faults") or ())
 
     @property
     def live_options(self) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ def count(text: str) -> float:
     return value
 
 
-def whole(text: str) -> int:
+def parse_integer(text: str) -> int:
     """A whole number of things. Raises InputError."""
     value = count(text)
     if value != int(value):
@@ -47,9 +47,9 @@ def size(text: str) -> float:
 OPTIONS: dict[str, SystemWord] = {
     flag: SystemWord(*word)
     for flag, word in {
-        "--clients": ("clients", whole, "N", "Clients [default: 1; a store's nodes]."),
-        "--servers": ("servers", whole, "M", "Servers that hold data [default: 1]."),
-        "--disks": ("disks", whole, "P", "Disks of all servers together."),
+        "--clients": ("clients", parse_integer, "N", "Clients [default: 1; a store's nodes]."),
+        "--servers": ("servers", parse_integer, "M", "Servers that hold data [default: 1]."),
+        "--disks": ("disks", parse_integer, "P", "Disks of all servers together."),
         "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
         "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
         "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
@@ -65,14 +65,18 @@ OPTIONS: dict[str, SystemWord] = {
         "--request": ("request_size", size, "SIZE", "One request's size, as 64KiB."),
         "--queue-depth": ("queue_depth", count, "Q", "Requests under way at each client [default: 1]."),
         "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
-        "--metadata-operations": ("metadata_operations", count, "O",
-                                  "Metadata operations of each file [default: 1]."),
+        "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations of each file [default: 1]."),
         "--file-size": ("file_size", size, "SIZE", "One file's size."),
-        "--replicas": ("replicas", whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
+        "--replicas": (
+            "replicas",
+            parse_integer,
+            "R",
+            "Copies of everything; with --redundancy [default of it: client].",
+        ),
         "--chunk": ("chunk_size", size, "SIZE", "One chunk of an erasure code."),
-        "--stripe": ("stripe_count", whole, "S", "Each file lies on so many servers."),
-        "--files": ("files", whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
+        "--stripe": ("stripe_count", parse_integer, "S", "Each file lies on so many servers."),
+        "--files": ("files", parse_integer, "F", "Files in use at once, for --stripe [default: one for each client]."),
     }.items()
-}  # fmt: skip
+}
 FLAGS = {word.field: flag for flag, word in OPTIONS.items()}
 READS = {word.field: word.read for word in OPTIONS.values()}

@@ -110,7 +110,7 @@ class Table:
                 "ambiguous-column",
                 "{location}column '{column}' could be {candidates}",
                 "write the whole name",
-                location=self._where(),
+                location=self._format_prefix(),
                 column=name,
                 candidates=candidates,
             )
@@ -121,15 +121,15 @@ class Table:
                 if self.alike[name]
                 else "{location}{column} is not known of any row: there is nothing to tell apart",
                 "leave it out",
-                location=self._where(),
+                location=self._format_prefix(),
                 column=name,
                 value=self.alike[name],
             )
         raise DataError(
             "unknown-column",
             "{location}there is no column '{column}'",
-            "did you mean {nearest}?" if (near := self._nearest(name)) else "columns are: {columns}",
-            location=self._where(),
+            "did you mean {nearest}?" if (near := self._suggest_column(name)) else "columns are: {columns}",
+            location=self._format_prefix(),
             column=name,
             nearest=near,
             columns=", ".join(self.columns),
@@ -158,7 +158,7 @@ class Table:
                 row=self.place(row),
                 column=column.name,
                 cell=column.values[row],
-                cure=self._cure(column, row),
+                cure=self._suggest_cure(column, row),
             )
         values = column.values.astype(float)
         if np.any(np.isinf(values)):
@@ -169,7 +169,7 @@ class Table:
                 "{cure}",
                 row=self.place(row),
                 column=column.name,
-                cure=self._cure(column, row),
+                cure=self._suggest_cure(column, row),
             )
         size = np.abs(values)
         extreme = (size > _LARGEST) | ((size < 1 / _LARGEST) & (size > 0))
@@ -204,37 +204,37 @@ class Table:
     def place(self, row: int) -> str:
         """Where a row came from, for a message: of a store its run, operation and metric."""
         at = f"{self.row_word} {self.row_name(row)}"
-        if self._of_runs:
+        if self._has_runs:
             at += f", {' '.join(str(self.columns[name].values[row]) for name in _OF_RUN[1:])}"
         return f"{self.source}, {at}" if self.source else at
 
     @property
     def row_word(self) -> str:
         """What a row is called by: ``run`` in a store, ``line`` of its file, else ``row``."""
-        return "run" if self._of_runs else "row" if self.lines is None else "line"
+        return "run" if self._has_runs else "row" if self.lines is None else "line"
 
     def row_name(self, row: int) -> str:
         """Its run, line, or number from 1: several rows of a store have one name."""
-        if self._of_runs:
+        if self._has_runs:
             return str(self.columns["run"].values[row])
         return str(row + 1 if self.lines is None else self.lines[row])
 
     @property
-    def _of_runs(self) -> bool:
+    def _has_runs(self) -> bool:
         """Whether it is of a store, in which no row has a number."""
         return self.lines is None and all(name in self.columns for name in _OF_RUN)
 
-    def _where(self) -> str:
+    def _format_prefix(self) -> str:
         return f"{self.source}: " if self.source else ""
 
-    def _cure(self, column: Column, row: int) -> Message:
+    def _suggest_cure(self, column: Column, row: int) -> Message:
         """What to do with a cell that is no number."""
-        if self._of_runs:
+        if self._has_runs:
             run = self.columns["run"].values[row]
             return Message("leave-run-out", "leave the run out: {spell.where:'run!={run}'}", run=run)
         return _suggest_cell_cure(column.values[row])
 
-    def _nearest(self, name: str) -> str:
+    def _suggest_column(self, name: str) -> str:
         """Return the names that are like a wrong one, joined by *or*; '' without any."""
         candidates = list(dict.fromkeys([*self.columns, *(c.label for c in self.columns.values())]))
         folded = {candidate.lower(): candidate for candidate in candidates}
@@ -274,7 +274,7 @@ def column_of(name: str, values: Sequence[object], label: str = "", unit: str = 
     if len(numbers) == len(values) and any(value is not None for value in values):
         return Column(name, np.array(numbers), label or name, unit)
     texts = np.empty(len(values), dtype=object)
-    texts[:] = [None if value is None else _text(value) for value in values]
+    texts[:] = [None if value is None else _format_value(value) for value in values]
     return Column(name, texts, label or name, unit)
 
 
@@ -317,7 +317,7 @@ def _is_plain(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

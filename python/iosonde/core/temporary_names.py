@@ -18,7 +18,7 @@ _FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
 
 def name_of_writer(prefix: str, name: str) -> str:
     """The name under which this process makes ``name``: boot, PID namespace, PID, its start time, something random."""
-    boot, namespace = _here()
+    boot, namespace = _identify_namespace()
     writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
     return f"{prefix}{name}-{writer}-{secrets.token_hex(4)}"
 
@@ -40,7 +40,7 @@ def writer_is_dead(path: Path) -> bool:
     if not match:
         return False
     boot, namespace, pid, start_time = match.group(1), *map(int, match.groups()[1:])
-    if (boot, namespace) == _here():
+    if (boot, namespace) == _identify_namespace():
         return _start_time(pid) != start_time
     try:
         return time.time() - path.lstat().st_mtime > _FOREIGN_LEFTOVER_SECONDS
@@ -48,7 +48,7 @@ def writer_is_dead(path: Path) -> bool:
         return False
 
 
-def _here() -> tuple[str, int]:
+def _identify_namespace() -> tuple[str, int]:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
     return boot, Path("/proc/self/ns/pid").stat().st_ino
 

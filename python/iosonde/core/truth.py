@@ -33,7 +33,7 @@ def to_raw(classes: Sequence[str], texts: Mapping[int, str]) -> bytes:
     return json.dumps({"classes": list(classes), "ranks": {str(rank): text for rank, text in texts.items()}}).encode()
 
 
-def of_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+def classify_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
     """The class of each operation (dtype ``schema.OPERATION``, by rank and start, as a store has them); '' where no
     machine was at work, or not every operation was kept."""
     classes = np.full(operations.size, UNKNOWN, dtype="<U16")

@@ -16,14 +16,15 @@ _LONGEST_BYTES = 150  # of a name, so that there is room for that of its writer
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Put ``content`` in the place of ``path``, as ``whole_file`` does. Raises InputError where that cannot be."""
-    with whole_file(path) as file:
+    """Put ``content`` in the place of ``path``, as ``write_atomically`` does. Raises InputError where that cannot "
+    "be."""
+    with write_atomically(path) as file:
         file.write(content)
     return path
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def write_atomically(path: Path) -> Iterator[BinaryIO]:
     """A file beside ``path`` that takes its place when the block ends well. Raises InputError where it cannot.
 
     A link is followed, and what is no file (``/dev/stdout``, a pipe) is written to: neither is replaced.

@@ -13,7 +13,7 @@ _LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
 _LARGE = 1e5  # more has three digits instead of a long row of decimals
 
 
-def shown(value: float | None, digits: int = 3) -> str:
+def format_number(value: float | None, digits: int = 3) -> str:
     """So many significant digits."""
     return UNKNOWN if value is None else significant(float(f"{value:.12g}"), digits)
 
@@ -62,13 +62,13 @@ def points(difference: Estimate) -> str:
     return f"{value} points ({decimals(100 * difference.low, 1, '+')} to {decimals(100 * difference.high, 1, '+')})"
 
 
-def ratio(found: Estimate) -> str:
+def ratio(estimate: Estimate) -> str:
     """``1.482 (1.431 to 1.535)``."""
-    if found.value is None:
+    if estimate.value is None:
         return UNKNOWN
-    if found.low is None or found.high is None:
-        return f"{decimals(found.value, 3)} ({UNKNOWN})"
-    return f"{decimals(found.value, 3)} ({decimals(found.low, 3)} to {decimals(found.high, 3)})"
+    if estimate.low is None or estimate.high is None:
+        return f"{decimals(estimate.value, 3)} ({UNKNOWN})"
+    return f"{decimals(estimate.value, 3)} ({decimals(estimate.low, 3)} to {decimals(estimate.high, 3)})"
 
 
 def decimals(x: float, n: int, sign: str = "") -> str:

@@ -253,41 +253,41 @@ class _Reader:
             raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count as what they stand for")])
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
             what = Message("unsupported-tag", "the tag {tag} is not read", tag=_shorten_text(node.tag))
-            self._wrong(line, path, what, "leave it out")
+            self._add_problem(line, path, what, "leave it out")
             return None
         if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
+            return self._read_mapping(node, path)
         if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node, path, line)
+            return self._read_scalar(node, path, line)
         return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
 
-    def _mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
+    def _read_mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         first: dict[str, int] = {}
         for key, item in node.value:
             line = key.start_mark.line + 1
             if key.id != "scalar":
                 what = Message("invalid-key", "a key is not text here")
-                self._wrong(line, path, what, "put { } or [ ] around values only, or quote ${NAME}")
+                self._add_problem(line, path, what, "put { } or [ ] around values only, or quote ${NAME}")
                 continue
             if key.value in mapping:
                 what = Message(
                     "duplicate-key", "the key is given twice, first in line {first_line}", first_line=first[key.value]
                 )
-                self._wrong(line, (*path, key.value), what, "keep one of the two")
+                self._add_problem(line, (*path, key.value), what, "keep one of the two")
                 continue
             first[key.value] = line
             self.places[(*path, key.value)] = line
             mapping[key.value] = self.value(item, (*path, key.value))
         return mapping
 
-    def _scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:
+    def _read_scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:
         text: str = node.value
         if node.style is not None:
-            return _whole(text)
-        return _parse_plain(text, lambda what, hint: self._wrong(line, path, what, hint))
+            return _join_surrogates(text)
+        return _parse_plain(text, lambda what, hint: self._add_problem(line, path, what, hint))
 
-    def _wrong(self, line: int, path: Key, what: Message, hint: str) -> None:
+    def _add_problem(self, line: int, path: Key, what: Message, hint: str) -> None:
         self.problems.append(Problem(line, key_text(path), what, hint))
 
 
@@ -315,6 +315,6 @@ def key_text(path: Key) -> str:
     return words.removeprefix(".")
 
 
-def _whole(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """JSON writes characters beyond the 16-bit plane as two halves."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

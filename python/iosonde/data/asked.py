@@ -22,7 +22,7 @@ EVERY = MetricChoice(clock="")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ResponseQuery:
     """Which numbers of a Source, by which factors.
 
     ``response``: columns of a table, or operations, metrics or ``operation metric`` of a store; also ``log(Y)`` and

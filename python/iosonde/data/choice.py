@@ -30,43 +30,43 @@ _SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
 
-def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
+def choose(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
     """The rows that are meant, in their order, and what was taken for it. Raises DataError for an unknown name."""
     if choice == EVERY:
-        return np.arange(len(whole)), []
+        return np.arange(len(table)), []
     if not choice.metric or ALL in choice.metric:
-        usual, warnings = _usual(whole, ALL if choice.metric else choice.clock, foreign)
+        usual, warnings = _select_usual(table, ALL if choice.metric else choice.clock, foreign)
         return np.flatnonzero(usual), warnings
-    meant = np.zeros(len(whole), dtype=bool)
+    meant = np.zeros(len(table), dtype=bool)
     notes: list[str] = []
     for name in choice.metric:
-        mask = rows_named(name, whole)
+        mask = match_rows(name, table)
         if not mask.any():
-            raise _build_error(name, whole)
-        if is_operation(name, whole):
-            usual, warnings = _usual(whole, choice.clock, foreign)
+            raise _build_error(name, table)
+        if is_operation(name, table):
+            usual, warnings = _select_usual(table, choice.clock, foreign)
             mask, notes = mask & usual if (mask & usual).any() else mask, warnings
         meant |= mask
     return np.flatnonzero(meant), notes
 
 
-def rows_named(name: str, whole: Table) -> Mask:
+def match_rows(name: str, table: Table) -> Mask:
     """The rows that a name stands for, wherever it is said (``--metric``, ``--response``, ``metric`` of a question): a
     metric, an operation, a kind of metric, or an operation and one of its metrics or kinds; none of an unknown one.
     """
-    operations = texts(whole, "operation")
-    if is_operation(name, whole):
+    operations = texts(table, "operation")
+    if is_operation(name, table):
         return np.array(operations == name, dtype=bool)
-    mask = _match_metric(name, whole)
+    mask = _match_metric(name, table)
     for operation in sorted(set(operations), key=len, reverse=True):
         if not mask.any() and operation and name.startswith(f"{operation} "):
-            mask = (operations == operation) & _match_metric(name.removeprefix(f"{operation} "), whole)
+            mask = (operations == operation) & _match_metric(name.removeprefix(f"{operation} "), table)
     return mask
 
 
-def is_operation(name: str, whole: Table) -> bool:
+def is_operation(name: str, table: Table) -> bool:
     """Whether a name is that of an operation, and of no metric."""
-    return name in set(texts(whole, "operation")) and name not in set(texts(whole, "metric"))
+    return name in set(texts(table, "operation")) and name not in set(texts(table, "metric"))
 
 
 def _match_metric(name: str, table: Table) -> Mask:
@@ -84,7 +84,7 @@ def _match_metric(name: str, table: Table) -> Mask:
             includes_by_key.setdefault(key, {})[metric] = inside
         chosen = {key: standing_for(kind, some) for key, some in includes_by_key.items()}
         mask[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
-    return mask if mask.any() else _ends(metrics, (f"_{kind}",))
+    return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
 
 
 def _build_error(name: str, table: Table) -> DataError:
@@ -99,11 +99,11 @@ def _build_error(name: str, table: Table) -> DataError:
     )
 
 
-def _usual(whole: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
+def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
     """The rows that are shown where no metric is named, and what was taken for it. Raises DataError."""
     if clock == ALL:
-        return ~foreign.computed & ~_match_single_rank_maxima(whole, texts(whole, "metric")), []
-    metrics, operations = texts(whole, "metric"), texts(whole, "operation")
+        return ~foreign.computed & ~_match_single_rank_maxima(table, texts(table, "metric")), []
+    metrics, operations = texts(table, "metric"), texts(table, "operation")
     clocks = [name.strip() for name in clock.split(",")]
     if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
         return np.array(metrics == clocks[0], dtype=bool), []
@@ -128,9 +128,9 @@ def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Seque
         [not metric.endswith(others) and metric not in _SECONDARY_METRICS for metric in metrics], dtype=bool
     )
     # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
-    matching = native & _ends(metrics, tuple(f"_{name}" for name in clocks))
-    without = sorted(set(operations[native & _ends(metrics, others)]) - set(operations[matching]))
-    fallback = native & _ends(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
+    matching = native & _match_endings(metrics, tuple(f"_{name}" for name in clocks))
+    without = sorted(set(operations[native & _match_endings(metrics, others)]) - set(operations[matching]))
+    fallback = native & _match_endings(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
     if not fallback.any():
         return keep, []
     warning = Message(
@@ -142,7 +142,7 @@ def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Seque
     return keep | fallback, [warning]
 
 
-def _ends(metrics: Texts, ends: tuple[str, ...]) -> Mask:
+def _match_endings(metrics: Texts, ends: tuple[str, ...]) -> Mask:
     return np.array([metric.endswith(ends) for metric in metrics], dtype=bool)
 
 

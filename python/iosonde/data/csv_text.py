@@ -37,7 +37,7 @@ class _Lines:
 
 def read_csv(path: Path) -> Table:
     """The table in ``path``. Raises DataError with file, line and column."""
-    text = _text(path)
+    text = _read_text(path)
     plain = _parse_plain(path, text)
     if plain is not None:
         return plain
@@ -50,8 +50,8 @@ def read_csv(path: Path) -> Table:
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
     try:
-        names = _header(path, [cell.strip() for cell in next(reader)], lines.number)
-        rows, numbers = _rows(path, reader, lines, names, delimiter)
+        names = _check_header(path, [cell.strip() for cell in next(reader)], lines.number)
+        rows, numbers = _read_rows(path, reader, lines, names, delimiter)
     except csv.Error as error:
         raise DataError(
             "malformed-csv",
@@ -63,7 +63,7 @@ def read_csv(path: Path) -> Table:
         ) from error
     if not rows:
         raise DataError("no-rows", "{path} has a header but no rows", "give a table with at least one row", path=path)
-    return _table(path, names, rows, numbers)
+    return _build_table(path, names, rows, numbers)
 
 
 def _parse_plain(path: Path, text: str) -> Table | None:
@@ -85,7 +85,7 @@ def _parse_plain(path: Path, text: str) -> Table | None:
     cells = (
         next(csv.reader([header], delimiter=delimiter, skipinitialspace=True)) if quoted else header.split(delimiter)
     )
-    names = _header(path, [cell.strip() for cell in cells], 1)
+    names = _check_header(path, [cell.strip() for cell in cells], 1)
     arrays = plain_csv.columns(text, names, delimiter, MISSING, _parse_values)
     if arrays is None:
         return None
@@ -93,7 +93,7 @@ def _parse_plain(path: Path, text: str) -> Table | None:
     return Table(columns, str(path), np.arange(len(arrays[0])) + 2)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -119,7 +119,7 @@ def _text(path: Path) -> str:
     return text
 
 
-def _header(path: Path, names: list[str], line: int) -> list[str]:
+def _check_header(path: Path, names: list[str], line: int) -> list[str]:
     if all(is_number(name) for name in names):
         raise DataError(
             "missing-header",
@@ -144,7 +144,7 @@ def _header(path: Path, names: list[str], line: int) -> list[str]:
     return labels
 
 
-def _rows(
+def _read_rows(
     path: Path, reader: Iterator[list[str]], lines: _Lines, names: list[str], delimiter: str
 ) -> tuple[list[list[str]], list[int]]:
     rows, numbers = [], []
@@ -178,7 +178,7 @@ def _trim_row(path: Path, row: list[str], line: int, names: list[str], delimiter
     )
 
 
-def _table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
+def _build_table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
     columns = {}
     for name, cells in zip(names, zip(*rows, strict=True), strict=True):
         label, unit = split_unit(name)
@@ -191,15 +191,15 @@ def _parse_values(cells: tuple[str, ...]) -> np.ndarray:
     try:
         values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
     except ValueError:
-        return _texts(cells)
+        return _parse_texts(cells)
     # float() also takes nan, inf and 1_000, which no cell may hold unnoticed.
     odd = ~np.isfinite(values)
     if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd)) or any("_" in cell for cell in cells):
-        return _texts(cells)
-    return _texts(cells) if odd.all() else values
+        return _parse_texts(cells)
+    return _parse_texts(cells) if odd.all() else values
 
 
-def _texts(cells: tuple[str, ...]) -> np.ndarray:
+def _parse_texts(cells: tuple[str, ...]) -> np.ndarray:
     texts = np.empty(len(cells), dtype=object)
     text_by_cell: dict[str, str | None] = {}
     for i, cell in enumerate(cells):

@@ -45,7 +45,7 @@ class Derived:
     def values(self, columns: Mapping[str, Array]) -> Array:
         """Its value for each row; NaN where a column has none. Raises DataError where it does not exist."""
         with np.errstate(all="ignore"):
-            values = np.asarray(self._value(self.tree, columns), dtype=float)
+            values = np.asarray(self._evaluate(self.tree, columns), dtype=float)
         present = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
         if not np.all(np.isfinite(values[present])):
             row = int(np.flatnonzero(present & ~np.isfinite(values))[0])
@@ -67,17 +67,17 @@ class Derived:
         """Whether it falls where the column ``name`` rises, as ``1 / seconds``, all others being above 0."""
         return _is_decreasing(self.tree, f"v{self.names.index(name)}")
 
-    def _value(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
+    def _evaluate(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
             return columns[self.names[int(node.id[1:])]]
         if isinstance(node, ast.UnaryOp):
-            return -self._value(node.operand, columns)
+            return -self._evaluate(node.operand, columns)
         if isinstance(node, ast.BinOp):
-            return _OPERATORS[type(node.op)](self._value(node.left, columns), self._value(node.right, columns))
+            return _OPERATORS[type(node.op)](self._evaluate(node.left, columns), self._evaluate(node.right, columns))
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        inner = np.asarray(self._value(node.args[0], columns), dtype=float)
+        inner = np.asarray(self._evaluate(node.args[0], columns), dtype=float)
         written = re.sub(r"\bv(\d+)\b", lambda match: self.names[int(match[1])], ast.unparse(node.args[0]))
         return apply(node.func.id, inner, written)
 
@@ -110,13 +110,13 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
         tree = ast.parse(written.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError("invalid-expression", "'{expression}' cannot be read", _HINT, expression=text) from None
-    _check(tree, text, len(names))
+    _check_node(tree, text, len(names))
     outer = tree.func.id if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     plain = isinstance(tree, ast.Call) and isinstance(tree.args[0], ast.Name)
     return Derived(text, tree, tuple(names), outer if plain else "")
 
 
-def _check(node: ast.AST, text: str, n_names: int) -> None:
+def _check_node(node: ast.AST, text: str, n_names: int) -> None:
     """Raises InputError for anything that is not on the whitelist."""
     if isinstance(node, ast.Constant):
         number = node.value
@@ -133,11 +133,11 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
             )
     elif isinstance(node, ast.UnaryOp):
         good = isinstance(node.op, ast.USub)
-        _check(node.operand, text, n_names)
+        _check_node(node.operand, text, n_names)
     elif isinstance(node, ast.BinOp):
         good = type(node.op) in _OPERATORS
-        _check(node.left, text, n_names)
-        _check(node.right, text, n_names)
+        _check_node(node.left, text, n_names)
+        _check_node(node.right, text, n_names)
     elif isinstance(node, ast.Call):
         function = node.func.id if isinstance(node.func, ast.Name) else ""
         if function not in TRANSFORMS:
@@ -150,7 +150,7 @@ def _check(node: ast.AST, text: str, n_names: int) -> None:
             )
         good = len(node.args) == 1 and not node.keywords
         for argument in node.args:
-            _check(argument, text, n_names)
+            _check_node(argument, text, n_names)
     else:
         good = False
     if not good:

@@ -57,7 +57,7 @@ def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str])
     return [(name, op, ids.get(value, value) if name == EXPERIMENT else value) for name, op, value in conditions]
 
 
-def of_word(store: Store, word: str | None) -> str | None:
+def resolve_experiment(store: Store, word: str | None) -> str | None:
     """The id that ``--experiment`` means; None is all of them. Raises InputError for one that is not there."""
     called = titles(store.experiments())
     if word in (None, ALL, LAST) and word not in called:
@@ -87,14 +87,14 @@ def mixed(rows: Table, cells: Sequence[str]) -> bool:
     return EXPERIMENT not in names and len(rows.groups(names)) < len(rows.groups([*names, EXPERIMENT]))
 
 
-def note(ids: Sequence[str], shown: str, why: str = "") -> str:
+def note(ids: Sequence[str], chosen: str, why: str = "") -> str:
     """What is said where one of several was taken."""
-    which = "the last" if shown == ids[-1] else "this one"
+    which = "the last" if chosen == ids[-1] else "this one"
     return Message(
         "one-of-several",
         "of {n_experiments} experiments {choice}, {experiment}{reason}: {spell.experiment:ID}|all",
         n_experiments=len(ids),
         choice=which,
-        experiment=shown,
+        experiment=chosen,
         reason=why,
     )

@@ -51,7 +51,7 @@ class KnownFactors:
         return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
 
 
-def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:
+def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:
     """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
         return KnownFactors((), {})
@@ -62,7 +62,7 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
     varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
     selected: list[str] = []
     confounded: dict[str, str] = {}
-    for name in sorted(varying, key=_place):
+    for name in sorted(varying, key=_find_position):
         twin = next((other for other in selected if _change_together(trials, other, name)), None)
         if twin is None:
             selected.append(name)
@@ -71,7 +71,7 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
     # What a measured command says of its own settings follows from what was set, unless it tells cells apart.
     stated = [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]
     for name in stated:
-        if plain(name) == HEALTH and len(_levels(trials, name)) < 2:
+        if plain(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs that do not know it are not others than those that are well
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
             selected.append(name)
@@ -97,7 +97,7 @@ def _with_the_target(
     return {name: twin for name in others for twin in target_factors if _change_together(rows, twin, name)}
 
 
-def _place(column: str) -> int:
+def _find_position(column: str) -> int:
     return _SIZES.index(plain(column)) if plain(column) in _SIZES else len(_SIZES)
 
 
@@ -125,7 +125,7 @@ def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experimen
                 factor.name: factor for factor in experiment.factors if factor.name not in factor_by_name
             }
         elif run.imported:
-            factor_by_name |= {name: Factor(name) for name in _settings(run) if name not in factor_by_name}
+            factor_by_name |= {name: Factor(name) for name in _list_settings(run) if name not in factor_by_name}
     return factor_by_name
 
 
@@ -141,27 +141,27 @@ def _list_stated(runs: Sequence[StoredRun]) -> list[str]:
     """What measured runs say of their settings beside what their experiments declare; last the properties of
     the target, of which only those that changed have a column."""
     measured = [run for run in runs if not run.imported]
-    names = [name for run in measured for name in _settings(run)]
+    names = [name for run in measured for name in _list_settings(run)]
     return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
 
 
-def _settings(run: StoredRun) -> list[str]:
+def _list_settings(run: StoredRun) -> list[str]:
     return [name for name in run.factors if name not in _TRIAL and name.lower() not in _FACTS]
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """With the levels that were measured. What only a tool states was observed."""
-    levels = _levels(rows, column)
+    levels = _list_levels(rows, column)
     if declared is None:
         return Factor(column, "", levels, Role.OBSERVED)
     return Factor(column, declared.unit, levels, declared.role)
 
 
-def _levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
+def _list_levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
     return tuple(level for level in rows.columns[column].codes()[1] if level is not None)
 
 
-def told_apart(rows: Table, name: str, other: str) -> bool:
+def is_separable(rows: Table, name: str, other: str) -> bool:
     """Whether a line tells two columns apart although each level of one goes with one of the other: numbers that
     neither rise nor fall together, as those of a Latin hypercube."""
     columns = [rows.columns[name], rows.columns[other]]

@@ -28,7 +28,7 @@ class Foreign:
     computed: Mask
 
 
-def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
+def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
     """The rows of whole runs looked at by run; ``clock``: the one that is asked for, '' for the usual one."""
     masks = [np.zeros(len(rows), dtype=bool) for _ in range(3)]
     if not {"run", "operation", "metric"} <= set(rows.columns):
@@ -39,7 +39,7 @@ def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
     for (run,), at in rows.groups(["run"]):
         if str(run) not in run_by_id:
             continue
-        kinds = _said(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
+        kinds = _find_headlines(run_by_id[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
         by_operation: dict[str, list[int]] = {}
         for i in at:
             by_operation.setdefault(str(operations[i]), []).append(int(i))
@@ -53,7 +53,7 @@ def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
     return Foreign(*masks)
 
 
-def _said(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+def _find_headlines(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     """Operation → kinds, of those operations that another tool measured; what the engine measured is not among them."""
     if run.headlines:
         return run.headlines

@@ -16,7 +16,10 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
     """Column → the level of ``rows`` that was in use, for these columns; None where that is not known of all, or is no
     level that was measured. And what is to be said of it; '' where nothing is known."""
     initial_levels = [
-        run.found for experiment in source.experiments for run in _runs(source, experiment.id) if run.found
+        run.initial_levels
+        for experiment in source.experiments
+        for run in _list_runs(source, experiment.id)
+        if run.initial_levels
     ]
     columns = [rows.column(name) for name in names]
     read = {tuple(mapping.get(plain(column.name)) for column in columns) for mapping in initial_levels}
@@ -39,6 +42,6 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
     )
 
 
-def _runs(source: Source, experiment: str) -> list[StoredRun]:
+def _list_runs(source: Source, experiment: str) -> list[StoredRun]:
     assert source.store is not None
     return [StoredRun(document) for document in source.store.runs(experiment=experiment)]

@@ -25,7 +25,7 @@ def is_surely_measured(column: Column) -> bool:
     decimals and no unit. Sizes and counts are set, also where each row has its own."""
     if not column.numeric or column.missing.all() or distinct_share(column) <= MIN_DISTINCT_SHARE:
         return False
-    return has_metric_name(column) or has_metric_unit(column) or not (column.unit or is_whole(column))
+    return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
 
 
 def has_metric_unit(column: Column) -> bool:
@@ -53,7 +53,7 @@ def distinct_share(column: Column) -> float:
     return len(set(present.tolist())) / present.size if present.size else 0.0
 
 
-def is_whole(column: Column) -> bool:
+def has_integers(column: Column) -> bool:
     """Whether all its numbers are whole."""
     present = column.values[~column.missing].astype(float)
     return bool(np.all(present == np.round(present)))

@@ -24,10 +24,10 @@ from iosonde.core.types import Better, Factor, Metric
 from iosonde.core.words import counted
 
 from . import derived, factors, roles, stored
-from .asked import CLOCKS, Asked, MetricChoice
-from .choice import rows_named, texts
+from .asked import CLOCKS, MetricChoice, ResponseQuery
+from .choice import match_rows, texts
 from .source import Source
-from .subsamples import one_row_a_trial
+from .subsamples import average_trials
 
 VALUE = "value"
 
@@ -101,7 +101,7 @@ class Response:
     def with_scattered(self) -> Response:
         """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
         numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
-        apart = [pair for pair in self.confounded if factors.told_apart(self.rows, *pair)]
+        apart = [pair for pair in self.confounded if factors.is_separable(self.rows, *pair)]
         if not apart:
             return self
         names = [name for name, _ in apart]
@@ -110,15 +110,15 @@ class Response:
         return replace(self, factors=(*self.factors, *more), confounded=confounded, twins=())
 
 
-def responses(source: Source, asked: Asked) -> list[Response]:
+def responses(source: Source, query: ResponseQuery) -> list[Response]:
     """Every response that is asked for. Without ``asked.response`` each metric of the clock, or each column that looks
     measured; without ``asked.on`` the factors that are known. Raises InputError, DataError.
     """
     if source.store is None:
-        candidates = _responses_from_table(source, asked)
+        candidates = _responses_from_table(source, query)
     else:
-        candidates = [_with_incomplete(source, response) for response in _responses_from_store(source, asked)]
-    return [response.on(source.apart(asked.on)) for response in candidates] if asked.on else candidates
+        candidates = [_with_incomplete(source, response) for response in _responses_from_store(source, query)]
+    return [response.on(source.apart(query.on)) for response in candidates] if query.on else candidates
 
 
 def _with_incomplete(source: Source, response: Response) -> Response:
@@ -128,18 +128,18 @@ def _with_incomplete(source: Source, response: Response) -> Response:
     return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 
-def one_response(source: Source, asked: Asked) -> Response:
+def choose_response(source: Source, query: ResponseQuery) -> Response:
     """The only response that is asked for; of one operation that has several metrics its headline. Raises InputError
     where it is several, with how to choose."""
-    candidates = responses(source, asked)
+    candidates = responses(source, query)
     if len(candidates) == 1:
         return candidates[0]
-    first = _headline(candidates)
+    first = _choose_headline(candidates)
     if first is not None:
         return first
     titles = ", ".join(f"'{candidate.title}'" for candidate in candidates[:6])
     more = f" and {len(candidates) - 6} more" if len(candidates) > 6 else ""
-    what = f"'{asked.response[0]}'" if asked.response else "DATA"
+    what = f"'{query.response[0]}'" if query.response else "DATA"
     raise InputError(
         "ambiguous-response",
         "{response} has {n_responses} responses: {responses}{remainder}",
@@ -151,26 +151,28 @@ def one_response(source: Source, asked: Asked) -> Response:
     )
 
 
-def one_of_each(source: Source, asked: Asked) -> list[Response]:
+def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]:
     """A response for each operation of a store: of several metrics its headline, if it has one; of a table the only
     response. Raises InputError, DataError."""
     if source.store is None:
-        return [one_response(source, asked)]
+        return [choose_response(source, query)]
     by_operation: dict[str, list[Response]] = {}
-    for response in responses(source, asked):
+    for response in responses(source, query):
         by_operation.setdefault(response.operation or response.title, []).append(response)
-    chosen = [(several, _headline(several) if len(several) > 1 else None) for several in by_operation.values()]
+    chosen = [(several, _choose_headline(several) if len(several) > 1 else None) for several in by_operation.values()]
     return [response for several, first in chosen for response in ([first] if first else several)]
 
 
-def _headline(found: Sequence[Response]) -> Response | None:
+def _choose_headline(candidates: Sequence[Response]) -> Response | None:
     """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
-    if len({candidate.operation for candidate in found}) != 1 or not found[0].operation:
+    if len({candidate.operation for candidate in candidates}) != 1 or not candidates[0].operation:
         return None
     for kind in SPEEDS:
-        chosen = [candidate for candidate in found if candidate.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
+        chosen = [
+            candidate for candidate in candidates if candidate.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}
+        ]
         if len(chosen) == 1:
-            others = ", ".join(candidate.metric.name for candidate in found if candidate is not chosen[0])
+            others = ", ".join(candidate.metric.name for candidate in candidates if candidate is not chosen[0])
             warning = Message(
                 "headline-metric",
                 "of {operation} {metric} is taken, its headline; it has {others}, too",
@@ -185,14 +187,14 @@ def _headline(found: Sequence[Response]) -> Response | None:
 # A store
 
 
-def _responses_from_store(source: Source, query: Asked) -> Iterator[Response]:
+def _responses_from_store(source: Source, query: ResponseQuery) -> Iterator[Response]:
     if not len(source.table):
         raise no_trial(source)
     if not query.response:
         trials = source.trials(query.choice)
         if not len(trials.rows):
             raise no_trial(source)
-        yield from _metrics(source, query, query.choice, trials)
+        yield from _iter_metrics(source, query, query.choice, trials)
         return
     for text in query.response:
         yield from _responses_from_name(source, text, query)
@@ -213,19 +215,21 @@ def no_trial(source: Source) -> DataError:
     )
 
 
-def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
+def _iter_metrics(
+    source: Source, query: ResponseQuery, choice: MetricChoice, trials: stored.Trials
+) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
-    by = source.apart(asked.on) or source.known.names
-    single = all(run.imported for run in source.runs) and _has_single_runs(made.rows, by)
-    for (operation, metric), places in made.rows.groups(["operation", "metric"]):
+    by = source.apart(query.on) or source.varying_factors.names
+    single = all(run.imported for run in source.runs) and _has_single_runs(trials.rows, by)
+    for (operation, metric), places in trials.rows.groups(["operation", "metric"]):
         places = np.sort(places)
-        rows, within = made.rows.take(places), False
-        at: npt.NDArray[np.intp] | None = made.at[places]
+        rows, within = trials.rows.take(places), False
+        at: npt.NDArray[np.intp] | None = trials.at[places]
         if single:
             several = _select_iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, at, within = several, None, True
-        yield _build_stored(str(operation), str(metric), rows, source, at, within, made.warnings)
+        yield _build_stored(str(operation), str(metric), rows, source, at, within, trials.warnings)
 
 
 def _build_stored(
@@ -240,7 +244,7 @@ def _build_stored(
     title = f"{operation} {metric}"
     unit = str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
-    varying = source.known
+    varying = source.varying_factors
     return Response(
         title,
         metric_of(metric, unit),
@@ -255,7 +259,7 @@ def _build_stored(
     )
 
 
-def _responses_from_name(source: Source, text: str, query: Asked) -> Iterator[Response]:
+def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Iterator[Response]:
     """The responses that a name stands for: ``value``, a title, an operation, a metric, or a computed one."""
     table = source.table
     operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
@@ -263,15 +267,15 @@ def _responses_from_name(source: Source, text: str, query: Asked) -> Iterator[Re
         yield _build_value_response(source, query)
         return
     column = text in table.columns or any(column.label == text for column in table.columns.values())
-    if text in operations | metrics or (not column and rows_named(text, source.whole).any()):
+    if text in operations | metrics or (not column and match_rows(text, source.run_rows).any()):
         yield from _responses_from_metric(source, text, query, text in operations - metrics)
         return
     if column:
         rows = source.trials().rows
         stored.refuse_many_kinds(rows, ["operation", "metric"])
-        yield _apply_factors(_column(rows, text, ()), source)
+        yield _apply_factors(_response_from_column(rows, text, ()), source)
         return
-    expression = _parse_response(source, text, _names(source, operations, metrics))
+    expression = _parse_response(source, text, _list_names(source, operations, metrics))
     if expression is None:
         near = sorted(operations) or list(table.names)
         raise InputError(
@@ -303,24 +307,24 @@ def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.
         raise
 
 
-def _responses_from_metric(source: Source, text: str, query: Asked, operation: bool) -> Iterator[Response]:
+def _responses_from_metric(source: Source, text: str, query: ResponseQuery, operation: bool) -> Iterator[Response]:
     """What a name stands for as a metric; of an ``operation`` those metrics that are asked for beside it, if it has."""
     choices = [query.choice] if query.metric and operation else []
     for choice in (*choices, MetricChoice(query.clock, (text,))):
-        candidates = _metrics(source, query, choice, source.trials(choice))
+        candidates = _iter_metrics(source, query, choice, source.trials(choice))
         matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
         yield from matches
         if matches:
             return
 
 
-def _names(source: Source, operations: set[str], metrics: set[str]) -> list[str]:
+def _list_names(source: Source, operations: set[str], metrics: set[str]) -> list[str]:
     titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
     return [*titles, *operations, *metrics, *source.table.names]
 
 
 def _compute_responses(
-    source: Source, expression: derived.Derived, query: Asked, operations: set[str], metrics: set[str]
+    source: Source, expression: derived.Derived, query: ResponseQuery, operations: set[str], metrics: set[str]
 ) -> Iterator[Response]:
     """An expression over one response and the columns of its trials. Raises InputError where it names two."""
     titles = {f"{operation} {metric}" for operation in operations for metric in metrics}
@@ -355,7 +359,7 @@ def _compute_responses(
         yield _transform_response(response, expression, columns, title, response_names[0])
 
 
-def _build_value_response(source: Source, query: Asked) -> Response:
+def _build_value_response(source: Source, query: ResponseQuery) -> Response:
     """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
     tells them apart. Raises InputError where there are several."""
     extra_columns = [name for name in ("operation", "metric") if name not in query.on]
@@ -365,12 +369,12 @@ def _build_value_response(source: Source, query: Asked) -> Response:
         clock_trials = source.trials(query.choice)
         rows, warnings = (clock_trials.rows, clock_trials.warnings) if len(clock_trials.rows) else (rows, ())
         stored.refuse_many_kinds(rows, extra_columns)
-    return _apply_factors(_column(rows, VALUE, ()), source, warnings)
+    return _apply_factors(_response_from_column(rows, VALUE, ()), source, warnings)
 
 
 def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...] = ()) -> Response:
     """With the factors that are known of a store."""
-    varying = source.known
+    varying = source.varying_factors
     mine = tuple(factor for factor in varying.factors if factor.name != response.title)
     return replace(
         response, factors=mine, confounded=tuple(varying.confounded.items()), twins=varying.twins, warnings=warnings
@@ -395,11 +399,11 @@ def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:
 # A table
 
 
-def _responses_from_table(source: Source, query: Asked) -> list[Response]:
+def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response]:
     table = source.table
     if not len(table):
         raise InputError("no-rows", "{source} holds no rows", "give a table with measurements", source=source.name)
-    measured = [_measured(table, text) for text in query.response]
+    measured = [_find_measured(table, text) for text in query.response]
     columns = [name for _, names in measured for name in names]
     column_roles = None if query.response and query.on else roles.guess(table, columns, list(query.on) or None)
     factors: tuple[Factor, ...] = ()
@@ -407,7 +411,7 @@ def _responses_from_table(source: Source, query: Asked) -> list[Response]:
         factors = tuple(
             _factor_from_column(table.column(name)) for name in column_roles.settings if _is_varying(table, name)
         )
-    trials = one_row_a_trial(
+    trials = average_trials(
         table,
         columns or (column_roles.responses if column_roles else ()),
         [table.column(name).name for name in query.on],
@@ -415,7 +419,7 @@ def _responses_from_table(source: Source, query: Asked) -> list[Response]:
     table = trials.rows
     if not query.response:
         assert column_roles is not None
-        candidates = [_column(table, name, factors) for name in column_roles.responses]
+        candidates = [_response_from_column(table, name, factors) for name in column_roles.responses]
     else:
         candidates = [
             _build_response(table, text, expression, factors)
@@ -439,9 +443,9 @@ def _build_response(
 ) -> Response:
     """A column, or one that is computed."""
     if expression is None:
-        return _column(table, text, factors)
+        return _response_from_column(table, text, factors)
     columns = {name: table.numbers(name) for name in expression.names}
-    base = replace(_column(table, expression.names[0], ()), factors=factors)
+    base = replace(_response_from_column(table, expression.names[0], ()), factors=factors)
     return _transform_response(base, expression, columns, expression.text, expression.names[0])
 
 
@@ -459,7 +463,7 @@ def assumed_factors(factors: str, excluded: str, option: str) -> Message:
     return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
-def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
+def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
     """(the expression, or None for a plain column; the columns in it that were measured)."""
     if text in table.columns or any(column.label == text for column in table.columns.values()):
         return None, (table.column(text).name,)
@@ -472,7 +476,7 @@ def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[st
     return expression, resolved[:1]
 
 
-def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
+def _response_from_column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
     column = table.column(name)
     rows = table
     unit = column.unit

@@ -23,11 +23,11 @@ from .cells_with_units import check_unit, holds_rates
 from .looks import (
     MIN_DISTINCT_SHARE,
     distinct_share,
+    has_integers,
     has_metric_name,
     has_metric_unit,
     holds_values_as_text,
     is_surely_measured,
-    is_whole,
     names_ranks,
 )
 from .outcomes import find_outcomes
@@ -71,7 +71,7 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
         if _is_spoilt(column) or (not response_names and _is_unreadable_metric(column, remaining)):
             check_unit(table, column)
             table.numbers(column.name)  # says where
-    measured = response_names or _measured(table, remaining)
+    measured = response_names or _guess_measured(table, remaining)
     # Beside a response that was named, another one is no setting.
     others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], numbering)
@@ -81,7 +81,7 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
 
-def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
+def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
     """Numbers of which hardly any comes twice; else those with the name of a metric, or with the unit of a rate or a
     time; else the only one with decimals, or with by far the most different values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
@@ -94,7 +94,7 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
     ):
         if candidates:
             return [column.name for column in candidates]
-    broken = [column for column in numeric if not is_whole(column)]
+    broken = [column for column in numeric if not has_integers(column)]
     by_levels = sorted(numeric, key=_n_levels, reverse=True)
     if len(broken) == 1 or len(numeric) == 1:
         return [(broken or numeric)[0].name]
@@ -145,10 +145,10 @@ def _numbers_rows(column: Column) -> bool:
         return bool(all(_is_date(value) for value in present[:20]))
     if column.name in BRING_UPS or names_ranks(column):
         return True
-    return is_whole(column) and (_is_counter_name(column) or _counts(present.astype(float)))
+    return has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
 
 
-def _counts(present: npt.NDArray[np.float64]) -> bool:
+def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
     """Whether each number is one more than that before it."""
     with np.errstate(over="ignore"):  # a difference of numbers near 1e308 is infinite, which is not 1
         return bool(present[1] - present[0] == 1 and np.all(np.diff(present) == 1))

@@ -66,7 +66,7 @@ class Source:
             return ()
         return tuple(
             StoredRun(document, takes_incomplete(self.where))
-            for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
+            for document in self.store.runs(experiment=self.experiment, where=_select_run_conditions(self.where))
         )
 
     @property
@@ -89,16 +89,16 @@ class Source:
         return tuple(experiment for experiment in self.store.experiments() if experiment.id in ids)
 
     @cached_property
-    def known(self) -> factors.KnownFactors:
+    def varying_factors(self) -> factors.KnownFactors:
         """The factors of a store that vary over its complete runs, and the experiment where several would share a cell;
         none of a table, whose user names them."""
         if self.store is None:
             return factors.KnownFactors((), {})
         # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
-        run_rows = self.table.take(stored.whole_rows(self.table))
+        run_rows = self.table.take(stored.mask_run_rows(self.table))
         rows = run_rows if len(run_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
-        varying = factors.of_runs(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
+        varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
         return varying.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, varying.names) else varying
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
@@ -113,15 +113,15 @@ class Source:
         """
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
-        if choice not in self._trials:
-            trials = stored.trials(self.whole, choice, self._foreign(choice.clock))
-            notes = self.beside(set(trials.rows.columns["run"].values))
-            self._trials[choice] = replace(trials, warnings=(*trials.warnings, *notes))
-        return self._trials[choice]
+        if choice not in self._trials_by_choice:
+            trials = stored.trials(self.run_rows, choice, self._classify_rows(choice.clock))
+            notes = self.describe_concurrency(set(trials.rows.columns["run"].values))
+            self._trials_by_choice[choice] = replace(trials, warnings=(*trials.warnings, *notes))
+        return self._trials_by_choice[choice]
 
-    def beside(self, ids: Collection[str]) -> list[str]:
+    def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """In a sentence, how many of these runs were measured while others were, on the same machine."""
-        count = sum(bool(run.beside) for run in self.runs if run.id in ids)
+        count = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
         if not count:
             return []
         template = "{n_concurrent} of {n_runs} runs were measured beside another measurement [S132]"
@@ -129,26 +129,26 @@ class Source:
 
     def iterations(self, choice: MetricChoice) -> Table:
         """As the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""
-        return stored.iterations(self.whole, choice, self._foreign(choice.clock))
+        return stored.iterations(self.run_rows, choice, self._classify_rows(choice.clock))
 
     @cached_property
     def foreign(self) -> frozenset[str]:
         """The operations of a store that another tool measured."""
         if self.store is None:
             return frozenset()
-        rows = self.whole.take(self._foreign("").rows)
+        rows = self.run_rows.take(self._classify_rows("").rows)
         return frozenset(str(value) for value in rows.columns["operation"].values) if len(rows) else frozenset()
 
-    def _foreign(self, clock: str) -> headlines.Foreign:
+    def _classify_rows(self, clock: str) -> headlines.Foreign:
         key = "" if clock == LAST_DONE or "," in clock else clock
-        if key not in self._foreigns:
-            self._foreigns[key] = headlines.of_rows(self.whole, self.runs, key)
-        return self._foreigns[key]
+        if key not in self._foreign_by_clock:
+            self._foreign_by_clock[key] = headlines.classify_rows(self.run_rows, self.runs, key)
+        return self._foreign_by_clock[key]
 
     @cached_property
-    def whole(self) -> Table:
+    def run_rows(self) -> Table:
         """The rows of whole runs, with a tool's own iterations. Raises InputError where only single ranks are left."""
-        rows = self.table.take(stored.whole_rows(self.table)) if self.store is not None else self.table
+        rows = self.table.take(stored.mask_run_rows(self.table)) if self.store is not None else self.table
         if len(self.table) and not len(rows):
             raise InputError(
                 "no-trials",
@@ -159,11 +159,11 @@ class Source:
         return rows
 
     @cached_property
-    def _trials(self) -> dict[MetricChoice, stored.Trials]:
+    def _trials_by_choice(self) -> dict[MetricChoice, stored.Trials]:
         return {}
 
     @cached_property
-    def _foreigns(self) -> dict[str, headlines.Foreign]:
+    def _foreign_by_clock(self) -> dict[str, headlines.Foreign]:
         return {}
 
     def units(self) -> dict[str, str]:
@@ -192,7 +192,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
         return _open_store(Store.open(path), conditions, experiment, ranks)
     if isinstance(data, Store):
         return _open_store(data, conditions, experiment, ranks)
-    table = tables.of_memory(data)
+    table = tables.table_from_memory(data)
     return Source(_filter_rows(table, conditions), table.source or "the table", where=conditions)
 
 
@@ -222,7 +222,7 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     """What was opened, with further conditions. Raises InputError, DataError."""
     word = experiment
     if source.store is not None:
-        experiment = experiments.of_word(source.store, word)
+        experiment = experiments.resolve_experiment(source.store, word)
     every = source.every or word == experiments.ALL
     if not where and experiment in (None, source.experiment):
         return replace(source, every=every)
@@ -249,27 +249,27 @@ def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) ->
     if source.store is None or source.every or source.experiment is not None:
         return source, ""
     ids = experiments.measured(source.runs)
-    shared = len(ids) > 1 and _shared(source, cells)
-    other = len(ids) > 1 and not shared and alike and _has_missing_cells(source, cells or source.known.names)
+    shared = len(ids) > 1 and _has_shared_cells(source, cells)
+    other = len(ids) > 1 and not shared and alike and _has_missing_cells(source, cells or source.varying_factors.names)
     if not shared and not other:
         return source, ""
     why = ", as the others have other factors" if other else ""
     return narrowed(source, (), ids[-1]), experiments.note(ids, ids[-1], why)
 
 
-def _shared(source: Source, cells: Sequence[str]) -> bool:
+def _has_shared_cells(source: Source, cells: Sequence[str]) -> bool:
     """Whether several experiments are in one cell."""
-    return experiments.mixed(source.table, cells) if cells else experiments.EXPERIMENT in source.known.names
+    return experiments.mixed(source.table, cells) if cells else experiments.EXPERIMENT in source.varying_factors.names
 
 
 def _has_missing_cells(source: Source, names: Sequence[str]) -> bool:
     """Whether trials lack some of these columns."""
-    rows = source.table.take(stored.whole_rows(source.table))
+    rows = source.table.take(stored.mask_run_rows(source.table))
     return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
 
 def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: bool = True) -> Source:
-    data, experiment = str(store.path), experiments.of_word(store, word)
+    data, experiment = str(store.path), experiments.resolve_experiment(store, word)
     called = experiments.titles(store.experiments())
     conditions = experiments.with_ids(conditions, called)
     # The file system and the target are facts of runs, and can be asked for like factors.
@@ -277,7 +277,7 @@ def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: b
     declared = {name for run in runs for name in run.factors}
     ours = [condition for condition in conditions if condition[0] in PLACES and condition[0] not in declared]
     store_conditions = [condition for condition in conditions if condition not in ours]
-    results = tables.of_arrow(store.results(experiment=experiment, where=store_conditions, ranks=ranks), data)
+    results = tables.table_from_arrow(store.results(experiment=experiment, where=store_conditions, ranks=ranks), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
@@ -285,7 +285,7 @@ def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: b
     return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every, ranks)
 
 
-def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
+def _select_run_conditions(where: Conditions) -> list[tuple[str, str, Any]]:
     """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
     return [condition for condition in where if condition[0] not in (*ROW_COLUMNS, *PLACES)]
 

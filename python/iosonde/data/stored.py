@@ -90,24 +90,24 @@ def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     }
 
 
-def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
+def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
     """True for rows of the whole run; those of single ranks are parts of a trial and no trials."""
     if "rank" not in results.columns:
         return np.ones(len(results), dtype=bool)
     return results.columns["rank"].missing
 
 
-def trials(whole: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
-    """One row for each trial, operation and metric of the choice. ``whole``: rows of whole runs, which ``foreign`` is
+def trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
+    """One row for each trial, operation and metric of the choice. ``table``: rows of whole runs, which ``foreign`` is
     about. Raises DataError for an unknown clock or metric."""
-    at, warnings = _choose_by_time(whole, choice, foreign)
-    rows, places = _of_runs(whole.take(at))
+    at, warnings = _choose_by_time(table, choice, foreign)
+    rows, places = _average_iterations(table.take(at))
     return Trials(rows, at[places], tuple(warnings))
 
 
-def iterations(whole: Table, choice: MetricChoice, foreign: Foreign) -> Table:
+def iterations(table: Table, choice: MetricChoice, foreign: Foreign) -> Table:
     """As ``trials``, with a row for each of a tool's own iterations."""
-    return whole.take(_choose_by_time(whole, choice, foreign)[0])
+    return table.take(_choose_by_time(table, choice, foreign)[0])
 
 
 def _choose_by_time(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
@@ -131,7 +131,7 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
         )
 
 
-def _of_runs(ordered: Table) -> tuple[Table, Rows]:
+def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
     """The mean over a tool's own iterations, in the place of the first; and these places."""
     every = np.arange(len(ordered))
     if not len(ordered) or "run" not in ordered.columns:

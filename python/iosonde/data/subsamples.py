@@ -33,10 +33,12 @@ class TrialRows:
     are_parts: bool = False
 
 
-def one_row_a_trial(table: Table, responses: Sequence[str], named: Sequence[str] = ()) -> TrialRows:
+def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str] = ()) -> TrialRows:
     """The rows of a table with the means of each trial's parts in the place of these, at one level of all that looks
-    set and of the columns that were ``named``."""
-    ranks = [name for name, column in table.columns.items() if names_ranks(column) and name not in (*responses, *named)]
+    set and of the columns that were ``factors``."""
+    ranks = [
+        name for name, column in table.columns.items() if names_ranks(column) and name not in (*responses, *factors)
+    ]
     trials = [name for word in _TRIALS for name, column in table.columns.items() if last_word(column) == word]
     if not ranks and not trials:
         return TrialRows(table)
@@ -44,10 +46,10 @@ def one_row_a_trial(table: Table, responses: Sequence[str], named: Sequence[str]
         column_roles = roles.guess(table, responses)
     except DataError:  # of a column that nobody asked about: what is set is not known
         return TrialRows(table)
-    cells = list(dict.fromkeys((*named, *(name for name in column_roles.settings if name not in ranks))))
+    cells = list(dict.fromkeys((*factors, *(name for name in column_roles.settings if name not in ranks))))
     trials = [name for name in trials if name not in (*cells, *ranks)]
     dated = [name for name in column_roles.numbering if name not in (*trials, *ranks)]
-    groups = _trials(table, cells, trials, ranks, dated)
+    groups = _group_trials(table, cells, trials, ranks, dated)
     if groups is None:
         said = Message(
             "missing-trial-column",
@@ -77,7 +79,7 @@ def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt
     return replace(table, columns=columns).take(np.sort([at[0] for at in groups]))
 
 
-def _trials(
+def _group_trials(
     table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], dated: Sequence[str]
 ) -> list[npt.NDArray[np.intp]] | None:
     """The rows of each trial; None where rows are ranks, and nothing tells whose."""
@@ -96,8 +98,9 @@ def _trials(
 def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequence[str]) -> bool:
     """Whether another number or date tells rows of one group apart, so that each is a trial."""
     columns = [table.column(name) for name in names]
-    return any(len({str(value) for value in column.values[at]}) > 1
-               for at in groups if at.size > 1 for column in columns)  # fmt: skip
+    return any(
+        len({str(value) for value in column.values[at]}) > 1 for at in groups if at.size > 1 for column in columns
+    )
 
 
 def _by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.NDArray[np.intp]] | None:

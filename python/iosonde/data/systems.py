@@ -47,10 +47,10 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
     return replace(source, table=source.table.take(mask)), own
 
 
-def clusters_of(rows: Table, named: Sequence[str]) -> tuple[str, ...]:
-    """The columns that say what is one system: those ``named``, or institution and system. Raises InputError."""
-    if named:
-        return tuple(rows.column(name).name for name in named)
+def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that say what is one system: those ``columns``, or institution and system. Raises InputError."""
+    if columns:
+        return tuple(rows.column(name).name for name in columns)
     for names in _SYSTEM:
         if all(name in rows.columns for name in names):
             return names
@@ -76,21 +76,21 @@ def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
     return False
 
 
-def per_of(rows: Table, asked: str | None) -> str:
+def per_of(rows: Table, column: str | None) -> str:
     """What rates are per: nodes or ranks, the first that is known, or ''. Raises DataError."""
-    if asked is None:
+    if column is None:
         return next((name for name in _PER if name in rows.columns and rows.columns[name].numeric), "")
-    if not asked or asked == "none":
+    if not column or column == "none":
         return ""
-    rows.numbers(asked)  # raises where it is no number
-    return rows.column(asked).name
+    rows.numbers(column)  # raises where it is no number
+    return rows.column(column).name
 
 
 def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
     """The known factors of which several systems share a level, or that are numbers. A year is taken only if it is
     asked for."""
     names = []
-    for name in source.known.names:
+    for name in source.varying_factors.names:
         if name in clusters or name == YEAR or name not in rows.columns:
             continue
         column = rows.columns[name]

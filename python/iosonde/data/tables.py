@@ -28,13 +28,13 @@ def read_file(path: Path) -> Table:
     if suffix in (".parquet", ".pq"):
         from iosonde.store.foreign import read_parquet
 
-        return with_numbers(of_arrow(read_parquet(path), str(path)))
+        return with_numbers(table_from_arrow(read_parquet(path), str(path)))
     raise InputError(
         "unknown-format", "{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it", path=path
     )
 
 
-def of_memory(table: Any) -> Table:
+def table_from_memory(table: Any) -> Table:
     """A table of pandas, polars, DuckDB, Arrow: whatever has ``__arrow_c_stream__``. Raises InputError, DataError."""
     if isinstance(table, Table):
         return table
@@ -52,12 +52,12 @@ def of_memory(table: Any) -> Table:
             "give a path, or a table of pandas, polars, DuckDB or Arrow",
             type_name=type(table).__name__,
         )
-    from iosonde.store.foreign import of_stream
+    from iosonde.store.foreign import table_from_stream
 
-    return with_numbers(of_arrow(of_stream(table), "the table"))
+    return with_numbers(table_from_arrow(table_from_stream(table), "the table"))
 
 
-def of_arrow(table: Any, source: str = "") -> Table:
+def table_from_arrow(table: Any, source: str = "") -> Table:
     """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
     unseen."""
     from iosonde.store.arrays import MANY, numbers, texts
@@ -94,7 +94,7 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     if not conditions:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
-    cells = {name: _cells(table, name) for name in {column for column, _, _ in resolved}}
+    cells = {name: _list_cells(table, name) for name in {column for column, _, _ in resolved}}
     selected = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
     if len(selected) == 0:
         text = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
@@ -108,7 +108,7 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     return selected
 
 
-def _cells(table: Table, name: str) -> list[Any]:
+def _list_cells(table: Table, name: str) -> list[Any]:
     column = table.column(name)
     if not column.numeric:
         return list(column.values)

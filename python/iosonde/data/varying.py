@@ -20,27 +20,27 @@ _SIZES = {"nodes", "ranks", "ranks_per_node"}  # where one always changes with a
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
 
-def varying_besides(source: Source, response: Response, named: Sequence[str]) -> tuple[str, ...]:
-    """The columns that vary over the trials of a response besides those that were ``named``."""
+def varying_besides(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
+    """The columns that vary over the trials of a response besides those that were ``factors``."""
     if source.store is None:
-        return settings_besides(response.rows, measured_columns(response), named)
-    varying = source.known
+        return settings_besides(response.rows, measured_columns(response), factors)
+    varying = source.varying_factors
     twins = dict(varying.confounded)
-    same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(named) for name in (a, b)}
-    candidates = [name for name in (*varying.names, *twins) if name not in named and name not in same]
+    same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(factors) for name in (a, b)}
+    candidates = [name for name in (*varying.names, *twins) if name not in factors and name not in same]
     if not response.operation.startswith("read"):  # who read, and from which cache, matters to reads alone
         candidates = [name for name in candidates if name not in READ_FACTORS]
     return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
 
 
-def settings_besides(rows: Table, measured: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:
-    """The columns of a table that look set and vary, besides those that were ``measured`` or ``named``."""
+def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns of a table that look set and vary, besides those that were ``measured`` or ``factors``."""
     try:
         settings = roles.guess(rows, measured).settings
     except DataError:  # of a column that nobody asked about
         return ()
     return tuple(
-        name for name in settings if name not in (*NAMES, *named, *measured) and has_two_levels(rows, name)
+        name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name)
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth,
 from .advise_needs import Needs, needs
 from .advise_noise import absolute_gain, one_hot, ratio_gain, share_gain
 from .advise_parts import FEW, by_repeat, geometric, mean_estimate
-from .advise_shares import best_settings, cut, of_instances, of_repeats
+from .advise_shares import best_settings, bound_instance_share, bound_repeat_share, cut
 from .advise_tree import choices
 from .advise_tree import cut as pruned
 from .instances import Instances, instances
@@ -190,15 +190,15 @@ def advise(
     table: Table,
     response: str,
     choose: Sequence[str],
-    given: Sequence[str] = (),
+    feature_columns: Sequence[str] = (),
     level: float = 0.95,
     wish: Wish = Wish(),
 ) -> Advice:
     """Advice from the trials of a table. Raises InputError, DataError."""
     lower = wish.lower
-    made = instances(table, response, choose, given, lower)
+    made = instances(table, response, choose, feature_columns, lower)
     made = made if wish.unit is None else replace(made, unit=wish.unit)
-    now = None if wish.current is None else _setting(made, wish.current)
+    now = None if wish.current is None else _find_setting(made, wish.current)
     learner = Learner(wish.depth if made.features else 0, wish.weigh, wish.full)
     values, rows = made.values, np.arange(len(made))
     share, ties = shares(values, made.lower), tied(made, level)
@@ -255,7 +255,7 @@ def _label_gains(
     """The gains that decide, in words."""
     if gain is None or random is None:
         return {}
-    over = instances.shown(gain.over)
+    over = instances.format_setting(gain.over)
     if now is not None:
         return {f"over {over}": gain.share}
     return {f"rules over {over}": gain.share, f"{over} over a setting at random": random}
@@ -265,34 +265,34 @@ def _is_positive(estimate: Estimate | None) -> bool:
     return estimate is not None and estimate.low is not None and estimate.low > 0
 
 
-def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
-    wanted = {
-        next((name for name in made.choose if column in (name, split_unit(name)[0])), column): level
-        for column, level in wanted.items()
+def _find_setting(instances: Instances, current: Mapping[str, str]) -> int:
+    current = {
+        next((name for name in instances.choose if column in (name, split_unit(name)[0])), column): level
+        for column, level in current.items()
     }
-    missing = [name for name in made.choose if name not in wanted]
-    if missing or len(wanted) > len(made.choose):
-        example = f"{made.choose[0]}={made.settings[0][0]}"
+    missing = [name for name in instances.choose if name not in current]
+    if missing or len(current) > len(instances.choose):
+        example = f"{instances.choose[0]}={instances.settings[0][0]}"
         raise InputError(
             "incomplete-setting",
             "the setting in use is not one value for each chosen column",
             "name {columns}, as {spell.current:{example}}",
-            columns=", ".join(made.choose),
+            columns=", ".join(instances.choose),
             example=example,
         )
-    text = tuple(str(wanted[name]) for name in made.choose)
-    for at, setting in enumerate(made.settings):
+    text = tuple(str(current[name]) for name in instances.choose)
+    for at, setting in enumerate(instances.settings):
         if tuple(map(str, setting)) == text or all(map(same_level, setting, text)):
             return at
-    for copy, first in made.renamed:
+    for copy, first in instances.renamed:
         if tuple(map(str, copy)) == text:
-            return made.settings.index(first)
+            return instances.settings.index(first)
     raise InputError(
         "unmeasured-setting",
         "the setting in use, {setting}, was never measured",
         "measured were {settings}",
         setting="/".join(text),
-        settings=", ".join(made.names),
+        settings=", ".join(instances.names),
     )
 
 
@@ -309,9 +309,9 @@ def _estimate_gain(
     def estimate_share(name: str) -> Estimate:
         estimate = mean(crossed.share[name], level)
         return (
-            of_repeats(instances, at[name], estimate)
+            bound_repeat_share(instances, at[name], estimate)
             if crossed.by_repeat
-            else of_instances(estimate, crossed.share[name])
+            else bound_instance_share(estimate, crossed.share[name])
         )
 
     gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
@@ -370,7 +370,7 @@ def _build_depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, 
     if crossed is not None:
         values = crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth]
         lost = crossed.mean(values, level)
-        estimate = cut(lost) if crossed.by_repeat else of_instances(lost, values)
+        estimate = cut(lost) if crossed.by_repeat else bound_instance_share(lost, values)
     return Depth(depth, float(1 - advised_shares.mean()), estimate, float(advised_shares.min()))
 
 

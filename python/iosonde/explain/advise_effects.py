@@ -17,7 +17,7 @@ import numpy.typing as npt
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_noise import by_noise, known
+from .advise_noise import by_noise, has_repeats
 from .advise_parts import by_repeat, geometric, mean_estimate
 from .instances import Instances
 
@@ -42,21 +42,21 @@ class Effect:
                 "low_case": self.low_case, "high_case": self.high_case}  # fmt: skip
 
 
-def told(found: Sequence[Effect]) -> Effect | None:
+def select_largest_effect(effects: Sequence[Effect]) -> Effect | None:
     """The largest effect that is told from none."""
-    sure = [effect for effect in found if effect.ratio.low is not None and effect.ratio.low > 1]
+    sure = [effect for effect in effects if effect.ratio.low is not None and effect.ratio.low > 1]
     return max(sure, key=lambda effect: effect.ratio.value or 0.0, default=None)
 
 
-def effects(made: Instances, level: float) -> tuple[Effect, ...]:
+def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
     """One for each level of each chosen column but its best; columns without a pair are left out."""
-    logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
+    logs = np.log(instances.values) * (-1.0 if instances.lower else 1.0)
     effects: list[Effect] = []
-    for at, column in enumerate(made.choose):
+    for at, column in enumerate(instances.choose):
         groups: dict[tuple[Cell, ...], dict[Cell, int]] = {}
-        for number, setting in enumerate(made.settings):
+        for number, setting in enumerate(instances.settings):
             groups.setdefault((*setting[:at], *setting[at + 1 :]), {})[setting[at]] = number
-        levels = list(dict.fromkeys(setting[at] for setting in made.settings))
+        levels = list(dict.fromkeys(setting[at] for setting in instances.settings))
         means = {value: float(logs[:, [g[value] for g in groups.values() if value in g]].mean()) for value in levels}
         best = max(levels, key=means.__getitem__)
         if len(levels) < 2:  # the others were this one under another name
@@ -68,18 +68,18 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
             effects.append(
-                Effect(column, best, other, geometric(_mean(made, ratios, pairs, wide)),
+                Effect(column, best, other, geometric(_estimate_mean(instances, ratios, pairs, wide)),
                        float(np.exp(ratios.min())), float(np.exp(ratios.max())))
             )  # fmt: skip
     return tuple(effects)
 
 
-def _mean(made: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
+def _estimate_mean(instances: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
     """The mean log ratio: over instances, or where these are few of these, by the pooled noise of trials."""
-    if not by_repeat(made) or not known(made):
-        return mean_estimate(ratios, level, made.group)
-    slopes = np.zeros_like(made.values)
+    if not by_repeat(instances) or not has_repeats(instances):
+        return mean_estimate(ratios, level, instances.group)
+    slopes = np.zeros_like(instances.values)
     for better, other in pairs:
         slopes[:, better] += 1 / len(pairs)
         slopes[:, other] -= 1 / len(pairs)
-    return by_noise(made, ratios, slopes, level)
+    return by_noise(instances, ratios, slopes, level)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 
 from .advise_defaults import best_of, shares
-from .advise_parts import FEW, InstanceSplit, by_repeat, held_out, inside, mean_estimate, splits, without
+from .advise_parts import FEW, InstanceSplit, by_repeat, inside, mean_estimate, partition_groups, splits, without
 from .advise_tree import Node, choices, grow
 from .instances import OWN_NOISE, Instances
 
@@ -69,17 +69,17 @@ class Crossed:
         return self.mean(self.share[what] - self.share[over], level).within(-1.0, 1.0)
 
 
-def tied(made: Instances, level: float) -> Mask:
+def tied(instances: Instances, level: float) -> Mask:
     """Which settings cannot be told from the best of their instance: one-sided t on log means with the noise of the
     instance, Bonferroni over the other settings (comparisons with the best, Hsu 1984). Without repeats equal values
     tie."""
     from iosonde.stats.estimate.distributions import t_quantile
 
-    values, counts, noise, df = made.values, made.trials, made.noise(), made.log_df
-    gap = np.abs(np.log(values) - np.log(best_of(values, made.lower))[:, None])
+    values, counts, noise, df = instances.values, instances.trials, instances.noise(), instances.log_df
+    gap = np.abs(np.log(values) - np.log(best_of(values, instances.lower))[:, None])
     if np.isnan(noise).all():
         return np.asarray(gap == 0)
-    at = (values.argmin(axis=1) if made.lower else values.argmax(axis=1))[:, None]
+    at = (values.argmin(axis=1) if instances.lower else values.argmax(axis=1))[:, None]
     own, number = np.unique(np.where(df >= OWN_NOISE, df, df.sum()), return_inverse=True)
     critical = np.array([t_quantile(1 - (1 - level) / (values.shape[1] - 1), d) for d in own])[number.reshape(-1)]
     spread = np.sqrt(1 / counts + 1 / np.take_along_axis(counts, at, axis=1))
@@ -95,54 +95,56 @@ def labels(share: Array) -> Rows:
     return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))
 
 
-def learn(made: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
+def learn(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
     """The full tree of these instances from these means."""
-    share = shares(values, made.lower)
-    return grow(made.features, made.x[rows], share, labels(share), learner.depth, learner.weigh)
+    share = shares(values, instances.lower)
+    return grow(instances.features, instances.x[rows], share, labels(share), learner.depth, learner.weigh)
 
 
-def pick_depth(made: Instances, values: Array, rows: Rows, learner: Learner) -> int:
+def pick_depth(instances: Instances, values: Array, rows: Rows, learner: Learner) -> int:
     """The least depth whose share in cross-validation is within one standard error, or one percent of the best
     possible, of the best depth's."""
     if learner.full or learner.depth == 0:
         return learner.depth
-    group = made.group[rows]
+    group = instances.group[rows]
     if len(np.unique(group)) < FEW:
         return 0
-    share, depth_shares = shares(values, made.lower), np.empty((len(rows), learner.depth + 1))
-    for test in held_out(group, _INNER, 0):
+    share, depth_shares = shares(values, instances.lower), np.empty((len(rows), learner.depth + 1))
+    for test in partition_groups(group, _INNER, 0):
         rest = np.setdiff1d(np.arange(len(rows)), test)
-        tree = learn(made, values[rest], rows[rest], learner)
+        tree = learn(instances, values[rest], rows[rest], learner)
         for depth in range(learner.depth + 1):
-            depth_shares[test, depth] = share[test, choices(tree, made.x[rows[test]], depth)]
+            depth_shares[test, depth] = share[test, choices(tree, instances.x[rows[test]], depth)]
     best = int(depth_shares.mean(axis=0).argmax())
     lost = depth_shares[:, best][:, None] - depth_shares
     error = lost.std(axis=0, ddof=1) / math.sqrt(len(np.unique(group)))
     return int(np.flatnonzero(lost.mean(axis=0) <= np.maximum(error, ENOUGH if best else 0.0))[0])
 
 
-def cross_fit(made: Instances, learner: Learner, best: int, current: int | None = None) -> Crossed | None:
+def cross_fit(instances: Instances, learner: Learner, best: int, current: int | None = None) -> Crossed | None:
     """Everything chosen on one part and measured on the other; None where nothing can be held out.
 
     ``best`` is the best default on all trials, which is what rules have to beat: its own luck is theirs to overcome.
     Where no question is worth asking it is what is advised.
     """
-    few = by_repeat(made)
-    if few and made.slots < 2:
+    few = by_repeat(instances)
+    if few and instances.slots < 2:
         return None
     measurements = []
-    for split in splits(made):
-        picked = _choose_settings(made, split, learner, best)
+    for split in splits(instances):
+        picked = _choose_settings(instances, split, learner, best)
         if current is not None:
             picked["current"] = np.full(len(split.test), current)
-        scale = best_of(without(made, split.test, split.slots), made.lower)
+        scale = best_of(without(instances, split.test, split.slots), instances.lower)
         # By slot where slots are the units, else the mean of the fold, which has less noise.
         for part in np.split(split.slots, len(split.slots)) if few and split.slots is not None else [split.slots]:
             unit = np.full(len(split.test), part[0]) if few and part is not None else split.test
             measurements.append(
-                _Measured(split.partition, split.test, unit, _measure_values(made, split.test, part, scale, picked))
+                _Measured(
+                    split.partition, split.test, unit, _measure_values(instances, split.test, part, scale, picked)
+                )
             )
-    return _combine_folds(made, measurements, learner.depth, few)
+    return _combine_folds(instances, measurements, learner.depth, few)
 
 
 def _choose_settings(instances: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:

@@ -37,8 +37,14 @@ class UndecidedPair:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"instance": self.instance, "setting": self.setting, "other": self.other, "ratio": self.ratio,
-                "trials": self.trials, "more": self.more}  # fmt: skip
+        return {
+            "instance": self.instance,
+            "setting": self.setting,
+            "other": self.other,
+            "ratio": self.ratio,
+            "trials": self.trials,
+            "more": self.more,
+        }
 
 
 @dataclass(frozen=True)
@@ -55,19 +61,24 @@ class Needs:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"instances": self.instances, "trials": self.trials, "of": self.of, "repeats": self.repeats,
-                "cells": [c.to_json() for c in self.cells]}  # fmt: skip
+        return {
+            "instances": self.instances,
+            "trials": self.trials,
+            "of": self.of,
+            "repeats": self.repeats,
+            "cells": [c.to_json() for c in self.cells],
+        }
 
 
-def needs(made: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float) -> Needs:
+def needs(instances: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float) -> Needs:
     """What would settle the choice. ``gains`` are those that were tried: the one that is told first counts."""
-    few = by_repeat(made)
+    few = by_repeat(instances)
     least = 3 if few else 2  # repeats: two have no interval of their own
-    repeats = 0 if made.slots >= least else least
+    repeats = 0 if instances.slots >= least else least
     counts = {what: n for what, gain in gains.items() if (n := enough(gain)) is not None}
     of = min(counts, key=counts.__getitem__) if counts else None
     n = None if of is None else counts[of]
-    cells = () if made.slots < 2 else tuple(_cells(made, ties, level))
+    cells = () if instances.slots < 2 else tuple(_select_undecided_pairs(instances, ties, level))
     return Needs(None if few else n, n if few else None, of, cells, repeats)
 
 
@@ -98,17 +109,17 @@ def enough(gain: Estimate) -> int | None:
     return max(high, gain.n + 1)
 
 
-def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[UndecidedPair]:
+def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[UndecidedPair]:
     """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first.
 
     So many trials of both tell a difference of this size with a power of 80 % by the limit of ``tied``.
     """
-    values, noise, counts = made.values, made.noise(), made.trials
-    best = best_of(values, made.lower)
+    values, noise, counts = instances.values, instances.noise(), instances.trials
+    best = best_of(values, instances.lower)
     gap = np.abs(np.log(values) - np.log(best)[:, None])
     candidates = []
     for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
-        at = int(values[row].argmin() if made.lower else values[row].argmax())
+        at = int(values[row].argmin() if instances.lower else values[row].argmax())
         rest = [s for s in np.flatnonzero(ties[row]).tolist() if s != at and gap[row, s] > 0]
         if rest:
             other = max(rest, key=lambda s: gap[row, s])
@@ -117,14 +128,18 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[U
     pairs = []
     for size, row, at, other in candidates[:_MOST_CELLS]:
         trials = int(min(counts[row, at], counts[row, other]))
-        df = float(made.log_df[row] if made.log_df[row] >= OWN_NOISE else made.log_df.sum())
-        n_needed = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
+        df = float(instances.log_df[row] if instances.log_df[row] >= OWN_NOISE else instances.log_df.sum())
+        n_needed = _compute_trials(
+            size / float(noise[row]), trials, df, 1 - (1 - level) / (len(instances.settings) - 1)
+        )
         more = None if n_needed is None else n_needed - trials
-        pairs.append(UndecidedPair(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
+        pairs.append(
+            UndecidedPair(instances.key(row), instances.names[at], instances.names[other], math.exp(size), trials, more)
+        )
     return pairs
 
 
-def _trials(size: float, trials: int, df: float, level: float) -> int | None:
+def _compute_trials(size: float, trials: int, df: float, level: float) -> int | None:
     """How many trials of each of two settings tell a difference of ``size`` standard deviations, by a one-sided t at
     ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
     from iosonde.stats.estimate.distributions import t_quantile

@@ -43,26 +43,26 @@ class InstanceSplit:
     slots: Rows | None
 
 
-def by_repeat(made: Instances) -> bool:
+def by_repeat(instances: Instances) -> bool:
     """Whether there are too few instances to hold any out, so that only repeats are split."""
-    return len(np.unique(made.group)) < FEW
+    return len(np.unique(instances.group)) < FEW
 
 
-def splits(made: Instances) -> Iterator[InstanceSplit]:
+def splits(instances: Instances) -> Iterator[InstanceSplit]:
     """All splits of all partitions: in each partition every instance, with every slot, is measured once."""
-    everything, few = np.arange(len(made)), by_repeat(made)
+    everything, few = np.arange(len(instances)), by_repeat(instances)
     # Where each slot is a fold of its own there is one partition of repeats.
-    single = made.slots <= _FOLDS if few else len(np.unique(made.group)) > _MANY
-    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(made.slots, _FOLDS))))
+    single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
+    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))
     for partition in range(partitions):
-        parts = [everything] if few else held_out(made.group, _PARTS, partition)
+        parts = [everything] if few else partition_groups(instances.group, _PARTS, partition)
         for test in parts:
             train = everything if few else np.setdiff1d(everything, test)
-            for fold in _split_slots(made.slots, partition):
+            for fold in _split_slots(instances.slots, partition):
                 yield InstanceSplit(partition, train, test, fold)
 
 
-def held_out(group: Rows, k: int, seed: int) -> list[Rows]:
+def partition_groups(group: Rows, k: int, seed: int) -> list[Rows]:
     """Rows in at most k random parts of whole groups, nearly equal in groups; the same for the same seed."""
     numbers = np.unique(group)
     order = np.random.default_rng((len(numbers), seed)).permutation(numbers)
@@ -77,15 +77,15 @@ def _split_slots(slots: int, seed: int) -> list[Rows | None]:
     return [np.sort(part) for part in np.array_split(order, min(slots, _FOLDS))]
 
 
-def without(made: Instances, rows: Rows, slots: Rows | None) -> Array:
+def without(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Means of the trials outside these slots: instances × settings."""
-    remaining = np.arange(made.slots) if slots is None else np.setdiff1d(np.arange(made.slots), slots)
-    return _average_slots(made, rows, remaining)
+    remaining = np.arange(instances.slots) if slots is None else np.setdiff1d(np.arange(instances.slots), slots)
+    return _average_slots(instances, rows, remaining)
 
 
-def inside(made: Instances, rows: Rows, slots: Rows | None) -> Array:
+def inside(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
     """Means of the trials in these slots: instances × settings."""
-    return _average_slots(made, rows, np.arange(made.slots) if slots is None else slots)
+    return _average_slots(instances, rows, np.arange(instances.slots) if slots is None else slots)
 
 
 def _average_slots(instances: Instances, rows: Rows, slots: Rows) -> Array:

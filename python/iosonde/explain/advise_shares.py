@@ -20,62 +20,64 @@ Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 
-def of_instances(made: Estimate, values: Array) -> Estimate:
-    """The mean of ``values``, shares of instances, which ``made`` is with its t interval.
+def bound_instance_share(estimate: Estimate, values: Array) -> Estimate:
+    """The mean of ``values``, shares of instances, which ``estimate`` is with its t interval.
 
     Values from 0 to 1 are skewed near an end: the interval is on the scale of log-odds (Newcombe 2001, The American
     Statistician 55, 200–202), where no end lies beyond. Values that noise carries beyond are nearly normal: it is
     Student's, cut to what can be, which takes nothing from its coverage (Mandelkern 2002, Statistical Science 17,
     149–172)."""
-    p = made.value
+    p = estimate.value
     assert p is not None
     bounded = values.min() >= 0.0 and values.max() <= 1.0
-    if made.high is None or not bounded or not 0.0 < p < 1.0:
-        return cut(made)
-    half = (made.high - p) / (p * (1.0 - p))
+    if estimate.high is None or not bounded or not 0.0 < p < 1.0:
+        return cut(estimate)
+    half = (estimate.high - p) / (p * (1.0 - p))
     odds = math.log(p / (1.0 - p))
-    return replace(made, low=_share_at(odds - half), high=_share_at(odds + half))
+    return replace(estimate, low=_share_at(odds - half), high=_share_at(odds + half))
 
 
 def _share_at(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
 
 
-def cut(made: Estimate) -> Estimate:
+def cut(estimate: Estimate) -> Estimate:
     """A share that noise carried beyond what can be, or that has no other interval: cut there, which is said."""
-    assert made.value is not None
-    if 0.0 <= made.value <= 1.0:
-        return made.within(0.0, 1.0)
-    value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
-    message = Message(
-        "cut-share", "by noise the mean is {mean:.4g}; a share is from 0 to 1, and it is cut there", mean=made.value
+    assert estimate.value is not None
+    if 0.0 <= estimate.value <= 1.0:
+        return estimate.within(0.0, 1.0)
+    value, low, high = (
+        None if x is None else min(max(x, 0.0), 1.0) for x in (estimate.value, estimate.low, estimate.high)
     )
-    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, message))
+    message = Message(
+        "cut-share", "by noise the mean is {mean:.4g}; a share is from 0 to 1, and it is cut there", mean=estimate.value
+    )
+    return replace(estimate, value=value, low=low, high=high, warnings=(*estimate.warnings, message))
 
 
-def of_repeats(made: Instances, chosen: Sequence[int] | Rows, seen: Estimate) -> Estimate:
-    """The share that the settings ``chosen``, one for each instance, reach of the best of that instance: of ``seen``
-    the value, with the interval of multiple comparisons with the best (Hsu 1984, The Annals of Statistics 12,
-    1136–1144), constrained to what can be: no setting is better than the best, and a trial's noise, which the best and
-    the chosen one share where they are the same, does not count twice. Bonferroni over settings and instances."""
+def bound_repeat_share(instances: Instances, chosen: Sequence[int] | Rows, estimate: Estimate) -> Estimate:
+    """The share that the settings ``chosen``, one for each instance, reach of the best of that instance: of
+    ``estimate`` the value, with the interval of multiple comparisons with the best (Hsu 1984, The Annals of Statistics
+    12, 1136–1144), constrained to what can be: no setting is better than the best, and a trial's noise, which the best
+    and the chosen one share where they are the same, does not count twice. Bonferroni over settings and instances."""
     from iosonde.stats.estimate.distributions import t_quantile
 
-    share = cut(seen)
-    noise, df = made.noise(), float(made.log_df.sum())
+    share = cut(estimate)
+    noise, df = instances.noise(), float(instances.log_df.sum())
     if not df or share.value is None:
         return share
-    logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
-    rows, at = np.arange(len(made)), np.asarray(chosen)
+    logs = np.log(instances.values) * (-1.0 if instances.lower else 1.0)
+    rows, at = np.arange(len(instances)), np.asarray(chosen)
     ahead = logs[rows, at][:, None] - logs
-    spread = np.sqrt(1 / made.trials[rows, at][:, None] + 1 / made.trials)
-    comparisons = (len(made.settings) - 1) * len(made)
-    half = t_quantile(1 - (1 - seen.level) / comparisons, df) * noise[:, None] * spread
+    spread = np.sqrt(1 / instances.trials[rows, at][:, None] + 1 / instances.trials)
+    comparisons = (len(instances.settings) - 1) * len(instances)
+    half = t_quantile(1 - (1 - estimate.level) / comparisons, df) * noise[:, None] * spread
     half[rows, at] = 0.0  # to itself; its difference, 0, is what constrains the others
     low, high = (float(np.exp((ahead + sign * half).min(axis=1)).mean()) for sign in (-1.0, 1.0))
     return replace(share, low=min(low, share.value), high=max(high, share.value))
 
 
-def best_settings(made: Instances) -> Rows:
+def best_settings(instances: Instances) -> Rows:
     """The best setting of each instance."""
-    at = made.values == best_of(made.values, made.lower)[:, None]
+    at = instances.values == best_of(instances.values, instances.lower)[:, None]
     return np.asarray(at.argmax(axis=1))

@@ -77,7 +77,7 @@ def against(advice: Advice, new: Table) -> Tried:
             "{source}: no instance has trials of both the advised setting and {other_setting}, within what was tried",
             "measure both, in turn, for workloads that the advice is for",
             source=new.source,
-            other_setting=advice.instances.shown(gain.over),
+            other_setting=advice.instances.format_setting(gain.over),
         )
     obtained = mean_estimate(np.array(list(log_ratios.values())), level)
     predicted, difference = gain.ratio, None
@@ -127,7 +127,7 @@ def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tup
     log_ratios, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
         instance = dict(zip(names, key, strict=True))
-        rule = advice.rule_for(instance) if all(map(_inside, instances.features, key)) else None
+        rule = advice.rule_for(instance) if all(map(_is_inside, instances.features, key)) else None
         tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(instances.choose)}
         if rule is None or rule.setting not in tried or reference not in tried:
             unused += 1
@@ -138,7 +138,7 @@ def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tup
     return log_ratios, same, unused
 
 
-def _inside(feature: Feature, value: Any) -> bool:
+def _is_inside(feature: Feature, value: Any) -> bool:
     return feature.low <= value <= feature.high if feature.numeric else value in feature.levels
 
 

@@ -50,7 +50,7 @@ class DensityClasses:
         """How many classes."""
         return len(self.typical_ns)
 
-    def of(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    def classify(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """The number of the class of each operation."""
         numbers = np.zeros(durations_ns.size, np.uint8)
         for bound in self.bounds_ns:

@@ -130,9 +130,9 @@ def _request_size(experiment: dict[str, Any], what: str, kind: str, size: int, s
 
 def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | None:
     """As much again: more operations, or more bytes, of all kinds, as what is read was written before."""
-    for node in _nodes(experiment["steps"], None):
+    for node in _iter_nodes(experiment["steps"], None):
         for name in _LIMITS:  # what would end it earlier
-            if isinstance(old := _level(experiment, node.get(name)), int | float):
+            if isinstance(old := _read_level(experiment, node.get(name)), int | float):
                 node[name] = 2 * old
     if not any(
         _put_factor(
@@ -168,9 +168,9 @@ def _put_factor(
     """Make a factor of the first of the keys that an operation of this kind (None: of any) has; ``levels`` of its
     value, None to leave it. Whether anything was found."""
     factor_levels: list[Any] | None = None
-    for node in _nodes(experiment["steps"], kind):
+    for node in _iter_nodes(experiment["steps"], kind):
         for key in keys:
-            old = _level(experiment, node.get(key))
+            old = _read_level(experiment, node.get(key))
             chosen = None if old is None else levels(old)
             if chosen is None or (factor_levels is not None and chosen != factor_levels):
                 continue
@@ -182,23 +182,23 @@ def _put_factor(
     return True
 
 
-def _nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
+def _iter_nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
     """Every mapping in the steps that may be of this kind of operation, from the outside."""
     if isinstance(value, dict):
         node_kind = value.get("kind", value.get("direction", kind))
         if kind is None or node_kind == kind or _PLACEHOLDER.fullmatch(str(node_kind)):
             yield value
         for item in value.values():
-            yield from _nodes(item, kind)
+            yield from _iter_nodes(item, kind)
     elif isinstance(value, list):
         for item in value:
-            yield from _nodes(item, kind)
+            yield from _iter_nodes(item, kind)
 
 
-def _level(made: Mapping[str, Any], value: Any) -> Any:
+def _read_level(experiment: Mapping[str, Any], value: Any) -> Any:
     """What a value of a step is at the one setting: a number where it is one, else a word; None where nobody knows."""
     if isinstance(value, str) and (match := _PLACEHOLDER.fullmatch(value)):
-        factor = made["factors"].get(match[1])
+        factor = experiment["factors"].get(match[1])
         levels = factor.get("levels") if isinstance(factor, dict) else factor
         return levels[0] if levels and len(levels) == 1 else None
     if isinstance(value, str):

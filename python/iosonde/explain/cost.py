@@ -85,14 +85,14 @@ def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Ac
     return sums.account(len(operations.ranks), operations.size)
 
 
-def of_all(sample: Account, made: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
+def scale_account(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
     """What the account of all operations is, of which those of ``sample`` were recorded: as many of each class were
-    ``made``, when and how long as those of the sample. Of a class that the sample lacks: when as all, as typical."""
+    ``totals``, when and how long as those of the sample. Of a class that the sample lacks: when as all, as typical."""
     recorded = sample.counts.sum(axis=0)
-    factor = made / np.maximum(recorded, 1.0)
+    factor = totals / np.maximum(recorded, 1.0)
     counts, seconds = sample.counts * factor, sample.seconds * factor
-    for place in np.flatnonzero((recorded == 0) & (made > 0)).tolist():
-        counts[:, place] = made[place] * sample.counts.sum(axis=1) / recorded.sum()
+    for place in np.flatnonzero((recorded == 0) & (totals > 0)).tolist():
+        counts[:, place] = totals[place] * sample.counts.sum(axis=1) / recorded.sum()
         seconds[:, place] = counts[:, place] * typical_s[place]
     return replace(sample, counts=counts, seconds=seconds)
 
@@ -126,9 +126,9 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
         return ClassShares(
             _estimate_over_trials(trials, lambda n, s, _: n[:, place] / n.sum(axis=1), level).within(0.0, 1.0),
             _estimate_over_trials(trials, lambda n, s, _: s[:, place] / s.sum(axis=1), level).within(0.0, 1.0),
-            _estimate_over_trials(trials, lambda n, s, trial: _lost(n, s, trial, classes.fast)[:, place], level).within(
-                0.0, longest_s
-            ),
+            _estimate_over_trials(
+                trials, lambda n, s, trial: _compute_excess(n, s, trial, classes.fast)[:, place], level
+            ).within(0.0, longest_s),
         )
 
     return [estimate_shares(place) for place in range(classes.count)]
@@ -140,7 +140,7 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
     longest_s = max(trial.elapsed_s for trial in trials)
 
     def sum_excess(n: Array, s: Array, trial: Account) -> Array:
-        longer: Array = np.minimum(_lost(n, s, trial, fast)[:, fast + 1 :].sum(axis=1), trial.elapsed_s)
+        longer: Array = np.minimum(_compute_excess(n, s, trial, fast)[:, fast + 1 :].sum(axis=1), trial.elapsed_s)
         return longer
 
     def compute_work(trial: Account) -> float:
@@ -172,7 +172,7 @@ def _without_endless(rate: Estimate, cost_s: Estimate, longest_s: float) -> Esti
     return replace(rate, low=None, high=None) if endless else rate
 
 
-def _lost(n: Array, s: Array, trial: Account, fast: int) -> Array:
+def _compute_excess(n: Array, s: Array, trial: Account, fast: int) -> Array:
     """Seconds of the run that each class took longer than the mean of the fast class; 0 of those that are faster."""
     usual_of_all = trial.seconds[:, fast].sum() / max(trial.counts[:, fast].sum(), 1)
     usual = np.where(n[:, fast] > 0, s[:, fast] / np.maximum(n[:, fast], 1), usual_of_all)  # a resample may have none

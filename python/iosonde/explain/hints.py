@@ -109,14 +109,14 @@ def _translate_setting(rule: Rule, system: str, names: Mapping[str, str]) -> tup
     pairs: list[tuple[str, str]] = []
     unknown: list[tuple[str, str]] = []
     for column, cell in zip(rule.choose, rule.setting, strict=True):
-        label, unit = _unit(column)
+        label, unit = _split_unit(column)
         word = re.sub(r"[\s-]+", "_", label.lower())
         keys = (names[column],) if column in names else hints.keys.get(word, ())
         if not keys and hints.own(label):
             keys = (label,)
         if not keys:
             unknown.append((column, str(cell)))
-        text = names.get(str(cell), _bytes(f"{cell}{unit}") if unit and not isinstance(cell, str) else str(cell))
+        text = names.get(str(cell), _format_bytes(f"{cell}{unit}") if unit and not isinstance(cell, str) else str(cell))
         for key in keys:
             if not _SAFE.match(key.lstrip("-")) or not text.isprintable() or text.startswith("-") and text != "-1":
                 raise InputError(
@@ -149,7 +149,7 @@ def _translate_setting(rule: Rule, system: str, names: Mapping[str, str]) -> tup
     return pairs, unknown
 
 
-def _unit(column: str) -> tuple[str, str]:
+def _split_unit(column: str) -> tuple[str, str]:
     """A column's name without its unit of size, and that: ``stripe_size (KiB)``, ``stripe_size_kib``; else ''."""
     match = re.fullmatch(r"(.+?)(?:\s*\(([KMGT]i?B|bytes|B)\)|_([KMGT]iB|bytes))", column, re.IGNORECASE)
     if not match:
@@ -158,14 +158,14 @@ def _unit(column: str) -> tuple[str, str]:
     return match.group(1), "" if unit.lower() in ("bytes", "b") else unit
 
 
-def _bytes(text: str) -> str:
+def _format_bytes(text: str) -> str:
     """A size as a whole number of bytes, which every system reads alike: of ``KiB`` fio makes 1000 bytes."""
     return str(parse_size(text))
 
 
 def _format_size(text: str) -> str:
     """Bytes of ``128KiB``; ``128k`` and ``2MB`` are what was given to the system when it was measured, and stay."""
-    return _bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
+    return _format_bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
 
 
 def _format_switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
@@ -191,7 +191,7 @@ def _romio_value(key: str, text: str) -> str:
         return _format_switch(key, text, "enable", "disable")
     if key in ("romio_no_indep_rw", "direct_read", "direct_write"):
         return _format_switch(key, text, "true", "false")
-    return _bytes(text) if key in _ROMIO_BYTES else text
+    return _format_bytes(text) if key in _ROMIO_BYTES else text
 
 
 def _lustre_value(key: str, text: str) -> str:
@@ -206,7 +206,7 @@ def _lustre_value(key: str, text: str) -> str:
 
 
 def _mount_value(key: str, text: str) -> str:
-    return _bytes(text) if key in ("rsize", "wsize") else _format_size(text)
+    return _format_bytes(text) if key in ("rsize", "wsize") else _format_size(text)
 
 
 def _fio_value(key: str, text: str) -> str:
@@ -240,7 +240,7 @@ def _write_gluster(pairs: Pairs) -> list[str]:
     return [f'gluster volume set "$1" {key} {shlex.quote(value)}' for key, value in pairs]
 
 
-def _mount(pairs: Pairs) -> list[str]:
+def _write_mount(pairs: Pairs) -> list[str]:
     return [",".join(_mount_word(key, value) for key, value in pairs)]
 
 
@@ -343,7 +343,7 @@ SYSTEMS: dict[str, Hints] = {
         ".options",
         {"read_size": ("rsize",), "write_size": ("wsize",)},
         lambda name: bool(_SAFE.match(name)),
-        _mount,
+        _write_mount,
         _mount_value,
     ),
     "fio": Hints(

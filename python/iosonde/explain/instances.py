@@ -78,14 +78,14 @@ class Instances:
         return tuple("/".join(map(str, setting)) for setting in self.settings)
 
     @cached_property
-    def _shown(self) -> dict[str, str]:
+    def _text_by_name(self) -> dict[str, str]:
         units = [self.units.get(name, "") for name in self.choose]
         texts = ["/".join(map(level_word, setting, units)) for setting in self.settings]
         return dict(zip(self.names, texts, strict=True)) if len(set(texts)) == len(texts) else {}
 
-    def shown(self, setting: str) -> str:
+    def format_setting(self, setting: str) -> str:
         """The name of a setting as people read it: ``2/128KiB/on``; as it is where two would then be one."""
-        return self._shown.get(setting, setting)
+        return self._text_by_name.get(setting, setting)
 
     def levels_of(self, setting: str) -> dict[str, Cell]:
         """Column → level of a setting by its name, in base units."""
@@ -112,7 +112,9 @@ class Instances:
         }
 
 
-def instances(table: Table, response: str, choose: Sequence[str], given: Sequence[str], lower: bool) -> Instances:
+def instances(
+    table: Table, response: str, choose: Sequence[str], feature_columns: Sequence[str], lower: bool
+) -> Instances:
     """The complete instances of a table.
 
     Raises InputError for a column named twice, DataError for a chosen column with one level, a value that is not
@@ -120,7 +122,7 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     """
     measured = table.column(response)
     y = table.numbers(response)
-    chosen, fixed = [table.column(n).name for n in choose], [table.column(n).name for n in given]
+    chosen, fixed = [table.column(n).name for n in choose], [table.column(n).name for n in feature_columns]
     _check_names(measured.name, chosen, fixed)
     usable = ~np.isnan(y)
     for name in (*chosen, *fixed):
@@ -158,9 +160,17 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     )
     x = _code_features(trials.table, fixed, trials.instance)
     instances = _arrange_trials(trials, x)
-    return replace(instances, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
-                   lower=lower, renamed=renamed, units=part.level_units((*chosen, *fixed)),
-                   warnings=(*warnings, *_twin_warnings(trials, renamed, instances.group)))  # fmt: skip
+    return replace(
+        instances,
+        features=features,
+        choose=tuple(chosen),
+        response=measured.name,
+        unit=measured.unit,
+        lower=lower,
+        renamed=renamed,
+        units=part.level_units((*chosen, *fixed)),
+        warnings=(*warnings, *_twin_warnings(trials, renamed, instances.group)),
+    )
 
 
 def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) -> None:
@@ -226,8 +236,17 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     # An original may be gone with a setting: the first copy that is left takes its place.
     first, original = np.unique(trials.original[keep], return_index=True, return_inverse=True)[1:]
     instance = np.unique(trials.instance[keep], return_inverse=True)[1].reshape(-1)
-    return (_Trials(table, trials.y[keep], instance, np.searchsorted(remaining, trials.setting[keep]),
-                    tuple(trials.settings[at] for at in remaining), first[original.reshape(-1)]), names)  # fmt: skip
+    return (
+        _Trials(
+            table,
+            trials.y[keep],
+            instance,
+            np.searchsorted(remaining, trials.setting[keep]),
+            tuple(trials.settings[at] for at in remaining),
+            first[original.reshape(-1)],
+        ),
+        names,
+    )
 
 
 def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
@@ -286,9 +305,22 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
         same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
         group = instance_twins.alike(same[complete])
     df = np.maximum(distinct - 1, 0).sum(axis=1).astype(float)
-    return Instances((), x[complete], (), settings, sums[complete], counts[complete], distinct[complete],
-                     within.sum(axis=1)[complete], df[complete], "", "", False, group,
-                     incomplete=int((~complete).sum()))  # fmt: skip
+    return Instances(
+        (),
+        x[complete],
+        (),
+        settings,
+        sums[complete],
+        counts[complete],
+        distinct[complete],
+        within.sum(axis=1)[complete],
+        df[complete],
+        "",
+        "",
+        False,
+        group,
+        incomplete=int((~complete).sum()),
+    )
 
 
 def _check_names(response: str, chosen: Sequence[str], feature_columns: Sequence[str]) -> None:

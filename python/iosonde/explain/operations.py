@@ -73,15 +73,15 @@ def split(
 ) -> Iterator[tuple[int, Operations, int]]:  # fmt: skip
     """(kind, its operations of one size, how many operations of this kind failed) for every kind and size of a phase
     that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
-    rows = _where(columns, "phase", phase.index, None)
-    for kind in _levels(columns, "kind", rows):
-        kind_rows = _where(columns, "kind", kind, rows)
-        good = _where(columns, "status", STATUS_OK, kind_rows)
-        failed = _count(columns, kind_rows) - _count(columns, good)
-        scale = stand_for(phase, kinds[kind], _count(columns, kind_rows))
-        for size in _levels(columns, "size", good):
-            mine = _where(columns, "size", size, good)
-            if _count(columns, mine) >= LEAST:
+    rows = _select_rows(columns, "phase", phase.index, None)
+    for kind in _list_levels(columns, "kind", rows):
+        kind_rows = _select_rows(columns, "kind", kind, rows)
+        good = _select_rows(columns, "status", STATUS_OK, kind_rows)
+        failed = _count_rows(columns, kind_rows) - _count_rows(columns, good)
+        scale = stand_for(phase, kinds[kind], _count_rows(columns, kind_rows))
+        for size in _list_levels(columns, "size", good):
+            mine = _select_rows(columns, "size", size, good)
+            if _count_rows(columns, mine) >= LEAST:
                 yield kind, _build_from_rows(columns, mine, phase, size, {**more, "stand_for": scale}), failed
 
 
@@ -99,10 +99,10 @@ def _build_from_rows(
     picked = {name: columns[name] if rows is None else columns[name][rows]
               for name in ("rank", "file", "offset", "start_ns", "duration_ns")}  # fmt: skip
     start = _after_first(picked, phase)
-    return of_columns({**picked, "start_ns": start}, phase, size, **more)
+    return build_operations({**picked, "start_ns": start}, phase, size, **more)
 
 
-def of_columns(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
+def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
     """Operations of a phase; ``start_ns`` is after the first start already."""
     hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
     options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
@@ -138,7 +138,7 @@ def rank_parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
         yield int(rank[begin]), begin, end
 
 
-def _levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Sequence[int]:
+def _list_levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Sequence[int]:
     """The values of a column that are not rare, from a sample of the rows."""
     values = columns[name] if rows is None else columns[name][rows]
     if not values.size:
@@ -148,7 +148,7 @@ def _levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Seque
     return [int(level) for level in levels[usual]]
 
 
-def _where(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+def _select_rows(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
     """The rows, of these, with a value; None: all that there are, so that nothing needs to be copied."""
     values = columns[name] if rows is None else columns[name][rows]
     mask = values == value
@@ -157,5 +157,5 @@ def _where(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | Non
     return np.flatnonzero(mask) if rows is None else rows[mask]
 
 
-def _count(columns: Columns, rows: npt.NDArray[Any] | None) -> int:
+def _count_rows(columns: Columns, rows: npt.NDArray[Any] | None) -> int:
     return int(columns["rank"].size if rows is None else rows.size)

@@ -130,22 +130,22 @@ def fit(cells: Sequence[PathCell]) -> dict[str, PathModels]:
     return {
         direction: PathModels(direction, lines)
         for direction, states in _ORDER.items()
-        if (lines := tuple(line for state in states for line in _lines(cells, direction, state)))
+        if (lines := tuple(line for state in states for line in _fit_lines(cells, direction, state)))
     }
 
 
-def _lines(cells: Sequence[PathCell], direction: str, state: str) -> list[PathLine]:
+def _fit_lines(cells: Sequence[PathCell], direction: str, state: str) -> list[PathLine]:
     mine = [cell for cell in cells if (cell.direction, cell.state) == (direction, state) and cell.reference is not None]
     groups = {reach: [cell for cell in mine if cell.reach == reach] for reach in (NEAR, FAR)}
     enough = all(len({cell.access_size for cell in group}) >= _VARIANT_SIZES for group in groups.values())
     if enough and state != UNCACHED:
-        return [_line(_format_variant(state, reach), group) for reach, group in groups.items()]
+        return [_fit_line(_format_variant(state, reach), group) for reach, group in groups.items()]
     if len(mine) < path_lines.LEAST_CELLS or len({cell.access_size for cell in mine}) < 2:
         return []
-    return [_line(state, mine)]
+    return [_fit_line(state, mine)]
 
 
-def _line(name: str, cells: Sequence[PathCell], replicates: int = path_lines.REPLICATES) -> PathLine:
+def _fit_line(name: str, cells: Sequence[PathCell], replicates: int = path_lines.REPLICATES) -> PathLine:
     sizes = np.array([cell.access_size for cell in cells], float)
     times = [cell.reference for cell in cells if cell.reference is not None]
     part_of_page = cells[0].direction == WRITE and cells[0].state == UNCACHED
@@ -186,10 +186,10 @@ def rows(cells: Sequence[PathCell], models: Mapping[str, PathModels], level: flo
         if cell.direction in models:
             by_name.setdefault(cell.name, []).append(cell)
     ordered = sorted(by_name.items(), key=lambda item: (item[1][0].direction, "DCU".index(item[0][0]), item[0]))
-    return [_row(name, group, models[group[0].direction], level) for name, group in ordered]
+    return [_build_row(name, group, models[group[0].direction], level) for name, group in ordered]
 
 
-def _row(name: str, cells: Sequence[PathCell], models: PathModels, level: float) -> PatternRow:
+def _build_row(name: str, cells: Sequence[PathCell], models: PathModels, level: float) -> PatternRow:
     shares = dict.fromkeys(models.names, 0.0)
     spent, best, intended = 0.0, np.zeros(path_lines.REPLICATES + 1), []
     for cell in cells:
@@ -246,10 +246,10 @@ class Confusion:
         return float(np.mean([row[state] for state, row in self.shares.items()])) if self.shares else 0.0
 
 
-def told_apart(cells: Sequence[PathCell], models: PathModels) -> Confusion:
+def measure_confusion(cells: Sequence[PathCell], models: PathModels) -> Confusion:
     """How well times alone tell the states: each cell is left out once."""
     lines = {line.name: line for line in models.lines}
-    kinds = list(dict.fromkeys(map(_kind, lines)))
+    kinds = list(dict.fromkeys(map(_get_kind, lines)))
     totals = {kind: dict.fromkeys(kinds, 0.0) for kind in kinds}
     counts = dict.fromkeys(kinds, 0)
     for cell in cells:
@@ -267,12 +267,12 @@ def told_apart(cells: Sequence[PathCell], models: PathModels) -> Confusion:
         ]
         if len(mine) < path_lines.LEAST_CELLS - 1 or len({other.access_size for other in mine}) < 2:
             continue
-        without = tuple(_line(name, mine, 1) if line.name == name else line for line in models.lines)
+        without = tuple(_fit_line(name, mine, 1) if line.name == name else line for line in models.lines)
         blind = PathModels(models.direction, without)
         assignment = blind.assign(np.full(cell.reference.size, float(cell.access_size)), cell.reference)
-        counts[_kind(name)] += 1
+        counts[_get_kind(name)] += 1
         for code, n in zip(*np.unique(assignment.nearest, return_counts=True), strict=True):
-            totals[_kind(name)][_kind(without[code].name)] += float(n) / cell.reference.size
+            totals[_get_kind(name)][_get_kind(without[code].name)] += float(n) / cell.reference.size
     shares = {
         kind: {label: share / counts[kind] for label, share in row.items()}
         for kind, row in totals.items()
@@ -281,7 +281,7 @@ def told_apart(cells: Sequence[PathCell], models: PathModels) -> Confusion:
     return Confusion(models.direction, shares, {kind: n for kind, n in counts.items() if n})
 
 
-def _kind(condition: str) -> str:
+def _get_kind(condition: str) -> str:
     state = state_of(condition)
     return state if state in (DISCARD, UNCACHED) else CACHED
 

@@ -37,28 +37,26 @@ class PlaceSums:
         self._offset = np.zeros((PARTS, count))
         self._ranks: dict[int, Array] = {}
 
-    def add(
-        self, parts: Iterable[tuple[int, int, int]], offset: npt.NDArray[Any], of: npt.NDArray[np.uint8]
-    ) -> None:  # fmt: skip
+    def add(self, parts: Iterable[tuple[int, int, int]], offset: npt.NDArray[Any], of: npt.NDArray[np.uint8]) -> None:
         """Operations of ``parts``: (rank, first row, row after the last)."""
         count = self._offset.shape[1]
         if self._reach:
             self._offset += _profile_values(offset, self._reach, of, count)
         for rank, begin, end in parts:
-            self._ranks[rank] = self._ranks.get(rank, 0.0) + _counts(of[begin:end], count)
+            self._ranks[rank] = self._ranks.get(rank, 0.0) + _count_classes(of[begin:end], count)
 
-    def counts(self, made: Account) -> PlaceCounts:
+    def counts(self, account: Account) -> PlaceCounts:
         """Of what was added, and of its account."""
-        run = made.counts.reshape(PARTS, -1, made.counts.shape[1]).sum(axis=1)
+        run = account.counts.reshape(PARTS, -1, account.counts.shape[1]).sum(axis=1)
         return PlaceCounts(run, self._offset if self._reach else None, self._ranks)
 
 
-def places(operations: Operations, of: npt.NDArray[np.uint8], made: Account) -> PlaceCounts:
+def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
     """Of one trial whose operations are ``of`` the classes of its account."""
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
-    sums = PlaceSums(made.counts.shape[1], reach + operations.size if reach else 0)
+    sums = PlaceSums(account.counts.shape[1], reach + operations.size if reach else 0)
     sums.add(operations.ranks, operations.offset, of)
-    return sums.counts(made)
+    return sums.counts(account)
 
 
 def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
@@ -68,8 +66,11 @@ def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
     for trial in several:
         for rank, counts in trial.ranks.items():
             ranks[rank] = ranks.get(rank, np.zeros_like(counts)) + counts
-    return PlaceCounts(np.sum([part.run for part in several], axis=0),
-                  np.sum(offsets, axis=0) if len(offsets) == len(several) else None, ranks)  # fmt: skip
+    return PlaceCounts(
+        np.sum([part.run for part in several], axis=0),
+        np.sum(offsets, axis=0) if len(offsets) == len(several) else None,
+        ranks,
+    )
 
 
 @dataclass(frozen=True)
@@ -84,22 +85,25 @@ class ClassPlaces:
     words: str
 
 
-def of_class(found: PlaceCounts, place: int) -> ClassPlaces:
+def profile_class(counts: PlaceCounts, place: int) -> ClassPlaces:
     """The profile of one class."""
-    run, offset = _shares(found.run, place), () if found.offset is None else _shares(found.offset, place)
-    total = sum(float(row[place]) for row in found.ranks.values()) or 1.0
-    ranks = {rank: float(row[place]) / total for rank, row in found.ranks.items() if row[place]}
+    run, offset = (
+        _compute_shares(counts.run, place),
+        () if counts.offset is None else _compute_shares(counts.offset, place),
+    )
+    total = sum(float(row[place]) for row in counts.ranks.values()) or 1.0
+    ranks = {rank: float(row[place]) / total for rank, row in counts.ranks.items() if row[place]}
     most = dict(sorted(ranks.items(), key=lambda item: -item[1])[:_MOST_RANKS])
-    several = len(found.ranks) > 1 and total >= PARTS
+    several = len(counts.ranks) > 1 and total >= PARTS
     texts = [
-        _part(found.run, place, "the run"),
-        "" if found.offset is None else _part(found.offset, place, "the file"),
-        _describe_ranks(found.ranks, most) if several else "",
+        _describe_part(counts.run, place, "the run"),
+        "" if counts.offset is None else _describe_part(counts.offset, place, "the file"),
+        _describe_ranks(counts.ranks, most) if several else "",
     ]
     return ClassPlaces(run, offset, most, ", ".join(text for text in texts if text))
 
 
-def _counts(of: npt.NDArray[np.uint8], count: int) -> Array:
+def _count_classes(of: npt.NDArray[np.uint8], count: int) -> Array:
     return np.array([np.count_nonzero(of == place) for place in range(count)], float)
 
 
@@ -111,12 +115,12 @@ def _profile_values(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.u
     return profile.reshape(PARTS, count)
 
 
-def _shares(table: Array, place: int) -> tuple[float, ...]:
+def _compute_shares(table: Array, place: int) -> tuple[float, ...]:
     mine = table[:, place]
     return tuple((mine / max(mine.sum(), 1.0)).tolist())
 
 
-def _part(table: Array, place: int, what: str) -> str:
+def _describe_part(table: Array, place: int, what: str) -> str:
     """The shortest part at either end that holds most of a class and few of all others."""
     mine, every = table[:, place], table.sum(axis=1)
     if mine.sum() < PARTS or (every > 0).sum() < 3:

@@ -116,7 +116,7 @@ class Pass:
     files: SlowFiles | None = None
 
 
-def of_all(operations: Pass) -> Reading | None:
+def read_pass(operations: Pass) -> Reading | None:
     """What all of them together read like: a server that itself took what was lost, or nothing that saves them from
     waiting; None where neither can be said."""
     return _in_a_server(operations) or _read_slow_server(operations) or _all_wait(operations)
@@ -208,7 +208,7 @@ def _all_wait(operations: Pass) -> Reading | None:
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
     """Of the first of these that reads like anything, what explains most first; None where none does."""
-    return next((reading for suspect in suspects if (reading := _of(suspect, times)) is not None), None)
+    return next((reading for suspect in suspects if (reading := _read_suspect(suspect, times)) is not None), None)
 
 
 def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
@@ -217,20 +217,20 @@ def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
     if not suspects:
         return ()
     rivals = [suspect for suspect in suspects if suspect.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
-    read = [_of(rival, times) for rival in rivals]
+    read = [_read_suspect(rival, times) for rival in rivals]
     first = [suspects[0].cause] if read[0] is None else []
     return tuple(dict.fromkeys([*first, *(reading.mechanism for reading in read if reading is not None)]))
 
 
-def _of(suspect: Suspect, times: Times) -> Reading | None:
+def _read_suspect(suspect: Suspect, times: Times) -> Reading | None:
     rules = {
         "S401": _read_period,
         "S402": _read_clock,
         "S404": _from_when_on,
-        "S405": _first,
-        "S406": _place,
+        "S405": _read_first_touch,
+        "S406": _read_place,
         "S407": _read_jump,
-        "S408": _files,
+        "S408": _read_files,
         "S409": _read_stall,
         "S411": _read_amount,
         "S412": _read_chance,
@@ -240,19 +240,19 @@ def _of(suspect: Suspect, times: Times) -> Reading | None:
     if reading is None or reading.mechanism != SLOW_SERVER:
         return reading
     if "files" not in suspect.evidence:
-        return _part(reading, times)
+        return _refine_by_servers(reading, times)
     of = suspect.evidence["of"]
-    return _part(reading, times, len(suspect.evidence["files"]) / of, of) if times.trials == 1 else reading
+    return _refine_by_servers(reading, times, len(suspect.evidence["files"]) / of, of) if times.trials == 1 else reading
 
 
-def _part(found: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
+def _refine_by_servers(reading: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
     """Of a slow server: whether it takes the time itself. It is that which has this ``share`` of so many ``files``,
     else the slowest."""
     longer_s = times.slow_s - times.fast_s
     if times.servers is None or times.servers.slowest is None or longer_s <= 0:
-        return found
+        return reading
     holders = [times.servers.slowest[0]] if share is None else times.servers.holders(share, files)
-    return _by_itself(found.words, holders, times.servers, longer_s) if holders else found
+    return _by_itself(reading.words, holders, times.servers, longer_s) if holders else reading
 
 
 def _read_period(suspect: Suspect, times: Times) -> Reading | None:
@@ -298,7 +298,7 @@ def _from_when_on(suspect: Suspect, times: Times) -> Reading | None:
     return Reading(WRITE_BEHIND, f"write-behind, full after {format_size(suspect.evidence['bytes_before'])}")
 
 
-def _place(suspect: Suspect, times: Times) -> Reading | None:
+def _read_place(suspect: Suspect, times: Times) -> Reading | None:
     evidence = suspect.evidence
     if evidence["crosses"]:
         return (
@@ -328,7 +328,7 @@ def _build_holder_reading(part: str, times: Times) -> Reading:
     return Reading(SLOW_SERVER, f"a slow server: it holds {part}")
 
 
-def _files(suspect: Suspect, times: Times) -> Reading | None:
+def _read_files(suspect: Suspect, times: Times) -> Reading | None:
     """More than one file, as a single one may have been slow for any reason; and all or nothing, as files that follow
     each other share what disturbed them."""
     files = suspect.evidence.get("files", ())
@@ -357,7 +357,7 @@ def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
     )
 
 
-def _first(suspect: Suspect, times: Times) -> Reading:
+def _read_first_touch(suspect: Suspect, times: Times) -> Reading:
     return Reading(FIRST_TOUCH, "a cache that has it from the second time on")
 
 

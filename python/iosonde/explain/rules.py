@@ -136,28 +136,28 @@ def _condition_json(condition: RuleCondition) -> dict[str, Any]:
     return {"factor": condition.name, "above": condition.low, "up_to": condition.high}
 
 
-def rules(tree: Node, made: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
+def rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
     """One rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
     choices."""
     rules = []
-    for leaf, limits in _iter_leaves(tree, made.features, {}):
+    for leaf, limits in _iter_leaves(tree, instances.features, {}):
         leaf_shares = share[leaf.rows, leaf.choice]
         frequent = Counter(labels[leaf.rows].tolist()).most_common(2)
-        pair = [made.settings[label] for label, _ in frequent]
-        differ = [n for n, a, b in zip(made.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
-        questions = [(feature, limits[at]) for at, feature in enumerate(made.features) if at in limits]
+        pair = [instances.settings[label] for label, _ in frequent]
+        differ = [n for n, a, b in zip(instances.choose, *pair, strict=True) if a != b] if len(pair) == 2 else []
+        questions = [(feature, limits[at]) for at, feature in enumerate(instances.features) if at in limits]
         rules.append(
             Rule(
-                tuple(_condition(feature, limit, made.units) for feature, limit in questions),
-                made.settings[leaf.choice],
-                made.choose,
+                tuple(_build_condition(feature, limit, instances.units) for feature, limit in questions),
+                instances.settings[leaf.choice],
+                instances.choose,
                 len(leaf.rows),
                 float(leaf_shares.mean()),
                 float(leaf_shares.min()),
-                made.key(int(leaf.rows[leaf_shares.argmin()])),
-                tuple((made.settings[label], n) for label, n in frequent),
+                instances.key(int(leaf.rows[leaf_shares.argmin()])),
+                tuple((instances.settings[label], n) for label, n in frequent),
                 tuple(differ),
-                made.units,
+                instances.units,
             )
         )
     return tuple(rules)
@@ -183,7 +183,7 @@ def _iter_leaves(node: Node, features: Sequence[Feature], limits: _Limits) -> It
     yield from _iter_leaves(node.no, features, {**limits, q.feature: no})
 
 
-def _condition(feature: Feature, limit: Any, units: Mapping[str, str]) -> RuleCondition:
+def _build_condition(feature: Feature, limit: Any, units: Mapping[str, str]) -> RuleCondition:
     unit = units.get(feature.name, "")
     if feature.numeric:
         return RuleCondition(feature.name, limit[0], limit[1], unit=unit)

@@ -29,26 +29,26 @@ _FACT_UNITS = (
 def units_of(run: StoredRun) -> dict[str, int]:
     """What the target's file system and devices say that they work in: name → bytes."""
     machine = run.facts.get("machine") or {}
-    units = {name: size for keys, name in _FACT_UNITS if (size := _bytes(_at(machine, keys)))}
+    units = {name: size for keys, name in _FACT_UNITS if (size := _parse_bytes(_get_nested(machine, keys)))}
     for device in machine.get("devices") or ():
-        if isinstance(device, Mapping) and (ahead := _bytes(device.get("read_ahead_bytes"))):
+        if isinstance(device, Mapping) and (ahead := _parse_bytes(device.get("read_ahead_bytes"))):
             units["the device's read-ahead window"] = ahead
     return units
 
 
-def named(n_bytes: int, units: Mapping[str, int]) -> str:
+def describe_size(n_bytes: int, units: Mapping[str, int]) -> str:
     """`` (the mount's rsize)``, to be put behind the number; '' where nothing is known of that size."""
     text = next((name for name, size in units.items() if size == n_bytes), None) or _USUAL.get(n_bytes)
     return f" ({text})" if text else ""
 
 
-def _at(value: Any, keys: tuple[str, ...]) -> Any:
+def _get_nested(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def _bytes(value: Any) -> int | None:
+def _parse_bytes(value: Any) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value > 0 else None
     return (int(value) if value.isdigit() else size_of(value)) if isinstance(value, str) else None

@@ -24,20 +24,20 @@ _BURST = 4  # times as many as on average may be in a stretch: the rest of it is
 class Stretches:
     """Those of ``n`` operations of so many ranks over ``elapsed_ns``."""
 
-    def __init__(self, n: int, ranks: int, elapsed_ns: float, kept: int = KEPT) -> None:
-        self.count = int(np.clip(kept // (max(ranks, 1) * _OF_RANK), _FEWEST, _MOST))
+    def __init__(self, n: int, ranks: int, elapsed_ns: float, max_operations: int = KEPT) -> None:
+        self.count = int(np.clip(max_operations // (max(ranks, 1) * _OF_RANK), _FEWEST, _MOST))
         part = max(elapsed_ns, 1.0) / self.count
-        self.width_ns = part * min(1.0, kept / max(n, 1))
+        self.width_ns = part * min(1.0, max_operations / max(n, 1))
         free = np.random.default_rng(SEED).random(self.count) * (part - self.width_ns)
         self.begins_ns = np.arange(self.count) * part + np.where(np.arange(self.count) == 0, 0.0, free)
-        self._most = max(_BURST * kept // (self.count * max(ranks, 1)), 1)
-        self._seen: dict[tuple[int, int], int] = {}
-        self._kept: list[list[dict[str, npt.NDArray[Any]]]] = [[] for _ in range(self.count)]
+        self._most = max(_BURST * max_operations // (self.count * max(ranks, 1)), 1)
+        self._counts: dict[tuple[int, int], int] = {}
+        self._parts: list[list[dict[str, npt.NDArray[Any]]]] = [[] for _ in range(self.count)]
 
     @property
     def operations(self) -> int:
         """How many are kept."""
-        return sum(part["rank"].size for parts in self._kept for part in parts)
+        return sum(part["rank"].size for parts in self._parts for part in parts)
 
     def add(self, columns: Columns, parts: list[tuple[int, int, int]]) -> None:
         """Rows of a trial; ``parts``: (rank, first row, row after the last), by start within it."""
@@ -46,15 +46,15 @@ class Stretches:
             lows = begin + np.searchsorted(start, self.begins_ns)
             highs = begin + np.searchsorted(start, self.begins_ns + self.width_ns)
             for place in np.flatnonzero(highs > lows):
-                count = self._seen.get((rank, int(place)), 0)
+                count = self._counts.get((rank, int(place)), 0)
                 low, high = int(lows[place]), min(int(highs[place]), int(lows[place]) + self._most - count)
                 if high > low:
-                    self._seen[rank, int(place)] = count + high - low
-                    self._kept[place].append({name: values[low:high].copy() for name, values in columns.items()})
+                    self._counts[rank, int(place)] = count + high - low
+                    self._parts[place].append({name: values[low:high].copy() for name, values in columns.items()})
 
     def each(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """The columns of each stretch that has operations, with times after its begin."""
-        for parts, begin in zip(self._kept, self.begins_ns.astype(np.int64), strict=True):
+        for parts, begin in zip(self._parts, self.begins_ns.astype(np.int64), strict=True):
             if parts:
                 columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
                 yield columns | {"start_ns": columns["start_ns"] - begin}

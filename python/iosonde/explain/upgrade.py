@@ -153,11 +153,11 @@ def options(
     return sorted(judged, key=lambda o: (bool(o.refused), -keys[order](o), o.cost))
 
 
-def path(cluster: Cluster, found: Sequence[UpgradeOption], limits: UpgradeLimits) -> list[tuple[str, float, float]]:
+def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimits) -> list[tuple[str, float, float]]:
     """What to buy first, then next …: (name, gain on top of those before, money so far). Each step is the change with
     the largest gain; it ends where none gains or the limits are reached."""
     taken: list[UpgradeCandidate] = []
-    remaining = [option.candidate for option in found if not option.refused]
+    remaining = [option.candidate for option in options if not option.refused]
     steps: list[tuple[str, float, float]] = []
     while remaining:
         before = after(cluster, taken).s

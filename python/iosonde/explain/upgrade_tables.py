@@ -41,10 +41,10 @@ class ListedCpu:
         return self.points / self.watts
 
 
-def cpus(found: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
+def cpus(cpus: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
     """Judged and ordered: allowed ones first, most points for each watt first."""
     judged = []
-    for cpu in found:
+    for cpu in cpus:
         refused = ""
         if min_points is not None and cpu.points < min_points:
             refused = Message(
@@ -78,12 +78,12 @@ class ConfigurationStep:
     speedup: Estimate
 
 
-def steps(found: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
+def steps(configurations: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
     """Every pair, slower first, largest speed-up first."""
     steps = []
-    for place, a in enumerate(found):
-        for b in found[place + 1 :]:
-            slow, fast = (a, b) if _mean(a) >= _mean(b) else (b, a)
+    for place, a in enumerate(configurations):
+        for b in configurations[place + 1 :]:
+            slow, fast = (a, b) if _compute_mean(a) >= _compute_mean(b) else (b, a)
             names = [name for name in slow.factors if slow.factors.get(name) != fast.factors.get(name)]
             names += [name for name in fast.factors if name not in slow.factors]
             speedup = ratio_of_means(side(slow.seconds), side(fast.seconds), level)
@@ -91,40 +91,43 @@ def steps(found: Sequence[Configuration], level: float) -> list[ConfigurationSte
     return sorted(steps, key=lambda step: -(step.speedup.value or 0.0))
 
 
-def best_from(found: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
+def best_from(steps: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
     """The largest speed-up from a configuration by a change of one factor; None where nothing was tried."""
-    return next((step for step in found if step.before == name and len(step.changed) == 1), None)
+    return next((step for step in steps if step.before == name and len(step.changed) == 1), None)
 
 
 def by_change(
-    found: Sequence[Configuration],
-    made: Sequence[ConfigurationStep],
+    configurations: Sequence[Configuration],
+    steps: Sequence[ConfigurationStep],
     today: Mapping[str, Any],
     change: Mapping[str, Any],
 ) -> tuple[ConfigurationStep, ...]:
     """Steps from a configuration like ``today`` (its factors, as far as said) to one that differs in the factors of
     ``change`` alone, which are then as it says. The largest speed-up first."""
-    factors = {configuration.name: configuration.factors for configuration in found}
+    factors = {configuration.name: configuration.factors for configuration in configurations}
 
     def is_match(before: Mapping[str, Any], after: Mapping[str, Any], changed: Sequence[str]) -> bool:
         same = {name: level for name, level in today.items() if name not in change}
-        return (set(changed) == set(change) and _agrees(after, change)
-                and _agrees(before, {**same, **{name: today[name] for name in change if name in today}}))  # fmt: skip
+        return (
+            set(changed) == set(change)
+            and _has_levels(after, change)
+            and _has_levels(before, {**same, **{name: today[name] for name in change if name in today}})
+        )
 
-    return tuple(step for step in made if change and is_match(factors[step.before], factors[step.after], step.changed))
+    return tuple(step for step in steps if change and is_match(factors[step.before], factors[step.after], step.changed))
 
 
-def _agrees(factors: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(factors.get(name) == level for name, level in wanted.items())
+def _has_levels(factors: Mapping[str, Any], levels: Mapping[str, Any]) -> bool:
+    return all(factors.get(name) == level for name, level in levels.items())
 
 
-def _mean(configuration: Configuration) -> float:
+def _compute_mean(configuration: Configuration) -> float:
     return sum(configuration.seconds) / len(configuration.seconds)
 
 
-def times(found: Sequence[Configuration], level: float) -> dict[str, Estimate]:
+def times(configurations: Sequence[Configuration], level: float) -> dict[str, Estimate]:
     """The mean time of each, s."""
-    return {configuration.name: mean(configuration.seconds, level) for configuration in found}
+    return {configuration.name: mean(configuration.seconds, level) for configuration in configurations}
 
 
 @dataclass(frozen=True)

@@ -87,17 +87,17 @@ class Waterfall:
     @property
     def largest(self) -> str | None:
         """The part that lost most, where its interval excludes 0; None where none can be told."""
-        sure = [(e.value, name) for name, e in self._losses() if e.low is not None and e.low > 0]
+        sure = [(e.value, name) for name, e in self._list_losses() if e.low is not None and e.low > 0]
         return max(sure)[1] if sure else None
 
     @property
     def doubtful(self) -> str | None:
         """A part that may have lost still more, but whose interval holds 0; None if there is none."""
-        by_value = {name: e.value or 0.0 for name, e in self._losses()}
+        by_value = {name: e.value or 0.0 for name, e in self._list_losses()}
         most = max(by_value, key=by_value.__getitem__)
         return most if most != self.largest and by_value[most] > 0 else None
 
-    def _losses(self) -> list[tuple[str, Estimate]]:
+    def _list_losses(self) -> list[tuple[str, Estimate]]:
         return [(name, e) for name, e in self.parts.items() if name != "bound" and e.value is not None]
 
     def to_json(self) -> dict[str, Any]:
@@ -134,7 +134,9 @@ def why_not(phase: StoredPhase, recorded: bool) -> str:
     return ""
 
 
-def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> TrialLosses:
+def compute_trial_losses(
+    phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float
+) -> TrialLosses:
     """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
     ``schema.OPERATION``. ``bound_s`` is D/S, s."""
     ranks = phase.ranks
@@ -147,7 +149,7 @@ def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[s
     seconds = _compute_covered_seconds(operations)
     group = _group_of_kind(kinds)[operations["kind"]]
     data = seconds[group == _DATA]
-    moved, tail = float(data.sum()) / n, _tail(data) / n
+    moved, tail = float(data.sum()) / n, _compute_tail(data) / n
     synced, called = (float(seconds[group == number].sum()) / n for number in (_SYNC, _CALL))
     parts = dict(
         zip(
@@ -167,7 +169,7 @@ def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[s
 
 
 def together(
-    operation: str, by: Mapping[str, Any], made: Ceiling, trials: Sequence[TrialLosses], level: float
+    operation: str, by: Mapping[str, Any], ceiling: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:
     """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
     parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
@@ -175,7 +177,7 @@ def together(
     parts = {name: e if name == "slow_operations" else e.within(low=0.0) for name, e in parts.items()}
     delivered = mean([trial.delivered_s for trial in trials], level).within(low=0.0)
     work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
-    return Waterfall(operation, dict(by), made, parts, delivered, work, time)
+    return Waterfall(operation, dict(by), ceiling, parts, delivered, work, time)
 
 
 def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
@@ -199,7 +201,7 @@ def _compute_covered_seconds(operations: npt.NDArray[Any]) -> npt.NDArray[np.flo
     return seconds
 
 
-def _tail(seconds: npt.NDArray[np.float64]) -> float:
+def _compute_tail(seconds: npt.NDArray[np.float64]) -> float:
     """What the slowest 1 % took beyond the median; 0 below 100 operations, which have no slowest 1 %."""
     if seconds.size < round(1 / (1 - TAIL)):
         return 0.0

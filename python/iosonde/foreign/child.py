@@ -44,7 +44,7 @@ class Child:
 
     def __init__(
         self, module: str, limit_s: float = LIMIT_S, on_wait: OnWait | None = None, on_alive: OnAlive | None = None
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.limit_s = limit_s
         self.stuck_pids: list[int] = []
         self._module, self._on_wait, self._on_alive = module, on_wait, on_alive
@@ -61,9 +61,12 @@ class Child:
         try:
             channel = self._connect()
             channel.sendall(json.dumps({"operation": operation, "arguments": arguments}).encode("ascii") + b"\n")
-            message = self._receive(what, self.limit_s)
+            message = self._receive_message(what, self.limit_s)
         except _SilenceError as silence:
-            pid, since = self._abandon(), time.strftime("%H:%M:%S", time.localtime(time.time() - silence.seconds))
+            pid, since = (
+                self._abandon_process(),
+                time.strftime("%H:%M:%S", time.localtime(time.time() - silence.seconds)),
+            )
             raise NoAnswerError(
                 "no-response",
                 "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s){stuck_process}",
@@ -75,7 +78,7 @@ class Child:
                 stuck_process=f"; process {pid} hangs in the kernel and is left behind" if pid else "",
             ) from None
         except (OSError, ValueError, EOFError):
-            self._abandon()
+            self._abandon_process()
             raise errors.SystemFaultError(
                 "helper-process-died",
                 "the process that looks after {path} ended ({operation})",
@@ -84,7 +87,7 @@ class Child:
                 operation=what,
             ) from None
         except BaseException:  # an interrupt: its answer would be taken for that of the next request
-            self._abandon()
+            self._abandon_process()
             raise
         if "error" in message:
             raise errors.error_from_json(message["error"])
@@ -93,7 +96,7 @@ class Child:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            self._abandon()
+            self._abandon_process()
 
     def _connect(self) -> socket.socket:
         if self._socket is not None:
@@ -111,10 +114,10 @@ class Child:
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
         self._socket, self._received = ours, bytearray()
-        self._receive("starting a process", _START_S)
+        self._receive_message("starting a process", _START_S)
         return ours
 
-    def _receive(self, what: str, limit_s: float) -> dict[str, Any]:
+    def _receive_message(self, what: str, limit_s: float) -> dict[str, Any]:
         """Return the next message that is no sign of life. Raises _SilenceError, EOFError."""
         assert self._socket is not None
         began = heard = time.monotonic()
@@ -140,7 +143,7 @@ class Child:
             if self._on_wait:
                 self._on_wait(what, time.monotonic() - began)
 
-    def _abandon(self) -> int:
+    def _abandon_process(self) -> int:
         """End the process, or leave it where it hangs and return its id; 0 if it ended."""
         process, channel = self._process, self._socket
         self._process = self._socket = None

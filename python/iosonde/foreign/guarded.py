@@ -47,7 +47,7 @@ def look(path: Path, leave_out: Path) -> Look:
     top = str(path)
     if mount := waiting_mount(path):
         top = os.path.abspath(path)
-        listing = _call(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
+        listing = _call_child(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
     else:
         listing = operations.look(top, str(leave_out))
     return Look(
@@ -60,7 +60,7 @@ def look(path: Path, leave_out: Path) -> Look:
 def kind_of(path: Path) -> str:
     """Return ``directory``, ``file`` for anything else, or ``missing``. Raises as ``look``."""
     if mount := waiting_mount(path):
-        return str(_call(mount, "kind", path, f"looking at {path}"))
+        return str(_call_child(mount, "kind", path, f"looking at {path}"))
     return operations.kind(str(path))
 
 
@@ -71,7 +71,7 @@ def forget_silence() -> None:
 
 
 @contextmanager
-def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
+def open_checked(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
     """Open a regular file for reading, or its first ``limit`` bytes.
 
     Raises as ``reading.open_file``; NoAnswerError; DataError at the end if the file turns out to be shorter than it
@@ -88,13 +88,13 @@ def open_whole(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
         promised = min(os.fstat(file.fileno()).st_size, limit if limit is not None else 1 << 63)
         yield file
         if (count := file.tell()) < promised and not file.read(1):
-            operations.check_whole(path, count, promised)
+            operations.check_complete(path, count, promised)
 
 
 def begin_of(path: Path, limit: int) -> bytes:
     """Return the first bytes of a file, none of one that is missing or cannot be read."""
     try:
-        with open_whole(path, limit) as file:
+        with open_checked(path, limit) as file:
             return file.read(limit)
     except (IosondeError, OSError):
         return b""
@@ -106,7 +106,7 @@ def _open_copy(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
     with os.fdopen(descriptor, "rb") as file:
         to = f"/proc/{os.getpid()}/fd/{descriptor}"
         most = MAX_COPY_BYTES + 1 if limit is None else limit
-        count = _call(mount, "copy", path, f"reading {path}", to=to, limit=most)
+        count = _call_child(mount, "copy", path, f"reading {path}", to=to, limit=most)
         if count > MAX_COPY_BYTES:
             raise InputError(
                 "file-too-large",
@@ -118,7 +118,7 @@ def _open_copy(mount: str, path: Path, limit: int | None) -> Iterator[BinaryIO]:
         yield file
 
 
-def _call(mount: str, operation: str, path: Path, what: str, **arguments: object) -> Any:
+def _call_child(mount: str, operation: str, path: Path, what: str, **arguments: object) -> Any:
     if mount in _silent_mounts:
         raise NoAnswerError(
             "no-response",
@@ -127,7 +127,7 @@ def _call(mount: str, operation: str, path: Path, what: str, **arguments: object
             path=path,
             mount=mount,
         )
-    child, absolute = _child(os.getpid()), os.path.abspath(path)
+    child, absolute = _get_child(os.getpid()), os.path.abspath(path)
     child.limit_s = limit_s
     try:
         return child.call(operation, str(path), what, path=absolute, **arguments)
@@ -139,6 +139,6 @@ def _call(mount: str, operation: str, path: Path, what: str, **arguments: object
 
 
 @cache
-def _child(pid: int) -> Child:
+def _get_child(pid: int) -> Child:
     """Return the child of this process; a forked one must not share it."""
     return Child("iosonde.foreign.guarded_operations")

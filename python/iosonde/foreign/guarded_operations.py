@@ -67,11 +67,11 @@ def copy(path: str, to: str, limit: int) -> int:
             copied.write(block)
             count += len(block)
             _advance_progress()
-    check_whole(Path(path), count, promised)
+    check_complete(Path(path), count, promised)
     return count
 
 
-def check_whole(path: Path, count: int, promised: int) -> None:
+def check_complete(path: Path, count: int, promised: int) -> None:
     """Raise DataError where a file ended before the size that it had when it was opened."""
     if count < promised:
         raise DataError(

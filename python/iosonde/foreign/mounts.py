@@ -11,21 +11,21 @@ _TABLE = Path("/proc/self/mountinfo")
 def mount_points_in(directory: Path) -> list[str]:
     """Return the mount points at or below a directory (absolute, without links), in the order of the kernel's table."""
     top = str(directory).rstrip("/")
-    points = [unescape(fields[4]) for fields in _rows()]
+    points = [unescape(fields[4]) for fields in _read_rows()]
     return [point for point in points if point == top or point.startswith(f"{top}/")]
 
 
 def mount_types() -> dict[str, tuple[str, str]]:
     """Return the type and the source of what is mounted at each mount point, on top where there is more than one."""
     types = {}
-    for fields in _rows():
+    for fields in _read_rows():
         if "-" in fields[6:-2]:
             place = fields.index("-", 6)
             types[unescape(fields[4])] = (fields[place + 1], unescape(fields[place + 2]))
     return types
 
 
-def _rows() -> list[list[str]]:
+def _read_rows() -> list[list[str]]:
     table = _TABLE.read_bytes().decode(errors="surrogateescape")
     return [fields for line in table.splitlines() if len(fields := line.split(" ")) > 4]
 

@@ -63,11 +63,11 @@ def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
     Raises DataError where the archive is damaged, its files cannot be written, or are more than is imported.
     """
     files: list[ArchiveFile] = []
-    with _damage(archive, ""):
+    with _translate_errors(archive, ""):
         budget = _Budget(archive, os.fstat(file.fileno()).st_size, into)
     entries = _iter_entries(file, budget)
     while True:
-        with _damage(archive, files[-1].name if files else ""):
+        with _translate_errors(archive, files[-1].name if files else ""):
             entry = next(entries, None)
         if entry is None:
             return files
@@ -109,12 +109,12 @@ def _write_entry(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> N
 
 
 def _read_block(archive: Path, entry: _Entry) -> bytes:
-    with _damage(archive, entry.name):
+    with _translate_errors(archive, entry.name):
         return entry.content.read(_BLOCK_BYTES)
 
 
 @contextmanager
-def _damage(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
+def _translate_errors(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
     """Name the archive in whatever the decoder of a damaged one raises, which can be anything."""
     try:
         yield
@@ -146,9 +146,9 @@ class _Budget:
         """Refuse a member that is more than is left. Raises DataError."""
         self._name, self._files = name, self._files + 1
         if self._files > MAX_FILES:
-            self._refuse("too-many-files", "has more than {limit} files", limit=MAX_FILES)
+            self._refuse_archive("too-many-files", "has more than {limit} files", limit=MAX_FILES)
         if size > MAX_FILE_BYTES:
-            self._refuse(
+            self._refuse_archive(
                 "file-too-large",
                 "unpacks to a file of {size}, and {limit} is the most",
                 size=format_size(size),
@@ -161,7 +161,7 @@ class _Budget:
         self._written += count
         self.check(self._written)
         if free_bytes(self._into) - count < self._free * MIN_SHARE_LEFT:
-            self._refuse("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
+            self._refuse_archive("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
 
     def unpack(self, count: int) -> None:
         """Account for bytes of the decompressed archive, headers included. Raises DataError."""
@@ -171,11 +171,11 @@ class _Budget:
     def check(self, total: int) -> None:
         """Refuse this many bytes in all. Raises DataError."""
         if total > MAX_BYTES:
-            self._refuse("archive-too-large", "unpacks to more than {limit}", limit=format_size(MAX_BYTES))
+            self._refuse_archive("archive-too-large", "unpacks to more than {limit}", limit=format_size(MAX_BYTES))
         if total > RATIO_FROM_BYTES and total > MAX_RATIO * self._packed:
-            self._refuse("archive-too-large", "unpacks to more than {ratio} times its size", ratio=MAX_RATIO)
+            self._refuse_archive("archive-too-large", "unpacks to more than {ratio} times its size", ratio=MAX_RATIO)
         if total > self._free * MAX_SHARE_OF_FREE:
-            self._refuse(
+            self._refuse_archive(
                 "no-space",
                 "unpacks to more than half of the {free} that are free in {directory}",
                 _MORE_SPACE,
@@ -183,7 +183,7 @@ class _Budget:
                 directory=self._into.parent,
             )
 
-    def _refuse(self, code: str, problem: str, hint: str = _CURE, **values: object) -> NoReturn:
+    def _refuse_archive(self, code: str, problem: str, hint: str = _CURE, **values: object) -> NoReturn:
         """Raise DataError about the archive; ``problem`` is a template over ``values``."""
         raise DataError(
             code,

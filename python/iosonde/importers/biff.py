@@ -38,10 +38,10 @@ def sheet_lines(data: bytes) -> list[str]:
         else:
             continue
         rows.setdefault(row, {})[column] = value
-    return [_line(rows.get(row, {})) for row in range(max(rows, default=-1) + 1)]
+    return [_format_line(rows.get(row, {})) for row in range(max(rows, default=-1) + 1)]
 
 
-def _line(cells: dict[int, str | float]) -> str:
+def _format_line(cells: dict[int, str | float]) -> str:
     words = [cells[column] for column in sorted(cells)]
     if not words:
         return ""

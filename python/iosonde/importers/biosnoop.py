@@ -46,15 +46,15 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed: all devices of the trace."""
     head = text.search(_HEAD, "TIME(s)")
     if head is None:
-        return [_latencies(text)]
+        return [_parse_latencies(text)]
     run, gathered, ranks = Parsed(), Gathered(), Numbered()
     queued, others, digits = 0.0, 0, 6
     for at, line in enumerate(text.lines[head[0] :], head[0] + 1):
         row = _ROW.fullmatch(line)
         if row is None:
-            if line.strip() and not _note(run, at, line) and not _HEAD.match(line):
+            if line.strip() and not _read_note(run, at, line) and not _HEAD.match(line):
                 sentence = "not a line of biosnoop, or two in one: left out, and others like it"
-                gathered.left_out(run, at, Message("unreadable-lines", sentence))
+                gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
             continue
         seconds, part, comm, pid, disk, kind, sector, size, queue, integer, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""
@@ -65,8 +65,19 @@ def parse(text: Text) -> list[Parsed]:
         took = int(integer + fraction.ljust(6, "0"))
         done = int(seconds + part.ljust(9, "0"))
         queued += float(queue or 0)
-        gathered.rows.extend((ranks.of(f"{pid} {comm}"), gathered.names.of(name), 0, int(size), gathered.files.of(disk),
-                           int(sector) * _SECTOR, done - took, took, at))  # fmt: skip
+        gathered.rows.extend(
+            (
+                ranks.get_number(f"{pid} {comm}"),
+                gathered.names.get_number(name),
+                0,
+                int(size),
+                gathered.files.get_number(disk),
+                int(sector) * _SECTOR,
+                done - took,
+                took,
+                at,
+            )
+        )
     gathered.into(run, {"read": "read", "write": "write"}, text)
     keep_names(run, "files", gathered.files.numbers)
     keep_names(run, "processes", ranks.numbers)
@@ -97,17 +108,17 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
-def _note(run: Parsed, at: int, line: str) -> bool:
+def _read_note(run: Parsed, at: int, line: str) -> bool:
     if lost := _LOST.search(line):
         run.lacks(at, Message("lost-records", "biosnoop lost {n_lost} requests", n_lost=lost.group(1)))
     return bool(lost) or line.startswith(("Tracing ", "Attaching "))
 
 
-def _latencies(text: Text) -> Parsed:
+def _parse_latencies(text: Text) -> Parsed:
     """Of bpftrace's program: whole ms, of nobody knows what."""
     run, took, lines = Parsed(), list[int](), list[int]()
     for at, line in text.numbered():
-        if not line.strip() or _note(run, at, line) or _BPFTRACE.match(line):
+        if not line.strip() or _read_note(run, at, line) or _BPFTRACE.match(line):
             continue
         row = _SHORT.fullmatch(line)
         if row is None or at == text.cut_line:

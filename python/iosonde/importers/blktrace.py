@@ -55,7 +55,7 @@ def parse(text: Text) -> list[Parsed]:
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
                 sentence = "not an event of blkparse, or two in one: left out, and others like it"
-                reader.found.left_out(run, at, Message("unreadable-lines", sentence))
+                reader.found.note_unreadable(run, at, Message("unreadable-lines", sentence))
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
             run.lacks(
                 at,
@@ -82,26 +82,26 @@ class _Reader:
 
     def __init__(self) -> None:
         self.found = Gathered()
-        self._given: _Waiting = defaultdict(list)
+        self._issued: _Waiting = defaultdict(list)
         self._queued: _Waiting = defaultdict(list)
         self._ranks = Numbered()
         self._from_queue, self._without, self._others = 0, 0, Counter[str]()
 
-    def event(self, run: Parsed, at: int, found: re.Match[str]) -> None:
+    def event(self, run: Parsed, at: int, match: re.Match[str]) -> None:
         """One event."""
-        if found[5] not in _ACTIONS:
+        if match[5] not in _ACTIONS:
             return
-        device, integer, part, pid, action, flags, sector, count, error_text = found.groups()
+        device, integer, part, pid, action, flags, sector, count, error_text = match.groups()
         kind = _kind_of(flags)
         if not kind or not count or count == "0":
             self._others["discards and flushes" if action == "C" else ""] += 1
             return
         now, key = int(integer + part), (device, kind, sector, count)
         if action != "C":
-            waiting = self._given if action == "D" else self._queued
-            waiting[key].append((now, self._ranks.of(pid)))
+            waiting = self._issued if action == "D" else self._queued
+            waiting[key].append((now, self._ranks.get_number(pid)))
             return
-        issued, queued = self._given.get(key), self._queued.get(key)
+        issued, queued = self._issued.get(key), self._queued.get(key)
         begun = issued or queued
         if not begun:
             self._without += 1
@@ -112,11 +112,11 @@ class _Reader:
             queued.clear()
         if now < start:
             sentence = Message("impossible-times", "a request was complete before it began: left out")
-            self.found.left_out(run, at, sentence)
+            self.found.note_unreadable(run, at, sentence)
             return
         error = int(error_text) if error_text and error_text != "0" and _ERROR.fullmatch(error_text) else 0
         status = min(abs(error), 133) if error < 0 else 0
-        kind_number, file = self.found.names.of(kind), self.found.files.of(device)
+        kind_number, file = self.found.names.get_number(kind), self.found.files.get_number(device)
         size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
         self.found.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
 
@@ -147,7 +147,7 @@ class _Reader:
                     n_requests=self._without,
                 ),
             )
-        if open_ones := sum(map(len, self._given.values())):
+        if open_ones := sum(map(len, self._issued.values())):
             run.warn(
                 0,
                 Message("end-not-traced", "{n_open} requests were not complete when the trace ended", n_open=open_ones),

@@ -16,7 +16,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import PER_SECOND, number, size_bytes, whole_number
+from .reading import PER_SECOND, number, parse_integer, size_bytes
 from .text import Text
 
 NAME = "bonnie++"
@@ -24,8 +24,14 @@ HEADLINE = ("bandwidth", "rate")
 
 _NEW = re.compile(r"(1\.9[3-9]\w?|2\.\d+\w?),([12]\.\d+\w?),([^,]*),(\d+),(\d*),([\dkKMGT]*(?::\w+)?),")
 _OLD = re.compile(r"([^,\s]+),(\d+(?:\.\d+)?[kMGT](?::\w+)?),(?:[\d.+]*,){20,}")
-_DATA = (("char_write", True), ("block_write", True), ("rewrite", True), ("char_read", True), ("block_read", True),
-         ("seek", False))  # fmt: skip
+_DATA = (
+    ("char_write", True),
+    ("block_write", True),
+    ("rewrite", True),
+    ("char_read", True),
+    ("block_read", True),
+    ("seek", False),
+)
 _FILES = ("sequential_create", "sequential_stat", "sequential_delete", "random_create", "random_stat", "random_delete")
 _LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
 
@@ -45,9 +51,9 @@ def parse(text: Text) -> list[Parsed]:
     runs = []
     for at, line in text.numbered():
         if match := _NEW.match(line):
-            runs.append(_new(at, line.strip().split(","), match))
+            runs.append(_parse_new_line(at, line.strip().split(","), match))
         elif match := _OLD.match(line):
-            runs.append(_old(at, line.strip().split(",")))
+            runs.append(_parse_old_line(at, line.strip().split(",")))
     if not runs:
         runs.append(Parsed())
         runs[0].lacks(
@@ -57,12 +63,15 @@ def parse(text: Text) -> list[Parsed]:
     return runs
 
 
-def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
-    run = Parsed(version=found.group(2))
-    run.facts["system"] = found.group(3)[:200]
-    run.factors |= {"threads": int(found.group(4)[:9]), "file_size": size_bytes(found.group(6).partition(":")[0])}
+def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Parsed:
+    run = Parsed(version=new_match.group(2))
+    run.facts["system"] = new_match.group(3)[:200]
+    run.factors |= {
+        "threads": int(new_match.group(4)[:9]),
+        "file_size": size_bytes(new_match.group(6).partition(":")[0]),
+    }
     # From 1.98 on the number of seeks and of seekers stand before the results.
-    first = 9 if number(found.group(1)) is not None and float(found.group(1)) >= 1.98 else 7
+    first = 9 if number(new_match.group(1)) is not None and float(new_match.group(1)) >= 1.98 else 7
     files = first + 12
     needed = files + 5 + 12 + 12
     if len(cells) < needed:
@@ -76,9 +85,9 @@ def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
             ),
         )
         return run
-    _data(run, at, cells[first:files])
-    run.factors["files_in_1024"] = whole_number(cells[files])
-    _files(run, at, cells[files + 5 : files + 17])
+    _add_data(run, at, cells[first:files])
+    run.factors["files_in_1024"] = parse_integer(cells[files])
+    _add_files(run, at, cells[files + 5 : files + 17])
     names = [name for name, _ in _DATA] + list(_FILES)
     for name, cell in zip(names, cells[files + 17 : files + 29], strict=False):
         if (match := _LATENCY.match(cell)) and (value := number(match.group(1))) is not None:
@@ -86,24 +95,24 @@ def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
     return run
 
 
-def _old(at: int, cells: list[str]) -> Parsed:
+def _parse_old_line(at: int, cells: list[str]) -> Parsed:
     run = Parsed(version="1.03")
     run.facts["system"] = cells[0][:200]
     run.factors["file_size"] = size_bytes(cells[1].partition(":")[0])
-    _data(run, at, cells[2:14])
-    run.factors["files_in_1024"] = whole_number(cells[14])
-    _files(run, at, cells[15:27])
+    _add_data(run, at, cells[2:14])
+    run.factors["files_in_1024"] = parse_integer(cells[14])
+    _add_files(run, at, cells[15:27])
     return run
 
 
-def _data(run: Parsed, at: int, cells: list[str]) -> None:
+def _add_data(run: Parsed, at: int, cells: list[str]) -> None:
     run.warn(at, Message("assumed-unit", "K/sec was read as 1024 bytes/s, as bonnie++ calculates"))
     for place, (name, bandwidth) in enumerate(_DATA):
         metric = ("bandwidth_last_done", "bytes/s", 1024.0) if bandwidth else ("rate_last_done", "operations/s", 1.0)
         _add_pair(run, at, name, cells[2 * place : 2 * place + 2], *metric)
 
 
-def _files(run: Parsed, at: int, cells: list[str]) -> None:
+def _add_files(run: Parsed, at: int, cells: list[str]) -> None:
     for place, name in enumerate(_FILES):
         _add_pair(run, at, name, cells[2 * place : 2 * place + 2], "rate_last_done", "operations/s", 1.0)
 

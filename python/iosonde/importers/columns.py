@@ -22,7 +22,7 @@ from .columns_map import ColumnsMap, MapColumn
 from .damage import checked
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .paths import value_of
-from .reading import iso_date, number, size_bytes, whole_number
+from .reading import iso_date, number, parse_integer, size_bytes
 from .registry import Understood
 from .text import Text
 
@@ -67,9 +67,9 @@ class _Reader:
     def trials(self, text: Text, head: int, names: list[str]) -> list[Parsed]:
         """One Parsed for each trial, and one for the rows that cannot be read."""
         lost = Parsed()
-        rows = list(self._rows(text, head, names, lost))
-        levels = {column.header: self._levels(text, column, rows) for column in self._map.with_role("factor")}
-        runs = self._trials(text, rows, levels)
+        rows = list(self._iterate_rows(text, head, names, lost))
+        levels = {column.header: self._read_levels(text, column, rows) for column in self._map.with_role("factor")}
+        runs = self._build_trials(text, rows, levels)
         for run in runs:
             _miss_ranks(run)
         unread = [name for name in names if name and name not in {column.header for column in self._map.columns}]
@@ -88,7 +88,7 @@ class _Reader:
         """The first line that has all columns of the map. Raises DataError with what the likeliest header lacks."""
         headers, first = [column.header for column in self._map.columns], (0, list[str]())
         for at, line in text.numbered():
-            cells = self._cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
+            cells = self._split_cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
             names = [cell.strip() for cell in cells or ()]
             if names and set(headers) <= set(names):
                 twice = next((name for name in headers if names.count(name) > 1), None)
@@ -118,20 +118,20 @@ class _Reader:
             map_name=self._map.name,
         )
 
-    def _cells(self, line: str) -> list[str] | None:
+    def _split_cells(self, line: str) -> list[str] | None:
         """None where a quote is opened and not closed."""
         try:
             return next(csv.reader([line], delimiter=self._map.separator, skipinitialspace=True, strict=True), [])
         except csv.Error:
             return None
 
-    def _rows(self, text: Text, head: int, names: list[str], lost: Parsed) -> Iterator[_Line]:
+    def _iterate_rows(self, text: Text, head: int, names: list[str], lost: Parsed) -> Iterator[_Line]:
         unended = 0 if text.whole.endswith(("\n", '"')) else text.last_line
         values_by_column: dict[str, set[str]] = {name: set() for name in names}
         for at, line in enumerate(text.lines[head:], head + 1):
             if not line.strip() or line.lstrip().startswith(_COMMENTS):
                 continue
-            cells = self._cells(line)
+            cells = self._split_cells(line)
             if cells is None:
                 lost.lacks(at, Message("unclosed-quote", "a quote is opened and not closed: the row is left out"))
             elif len(cells) != len(names):
@@ -156,19 +156,19 @@ class _Reader:
                 values_by_column[names[-1]].add(row[names[-1]])
                 yield _Line(at, row)
 
-    def _may_be_cut(self, name: str, cell: str, seen: set[str]) -> bool:
+    def _may_be_cut(self, name: str, cell: str, values: set[str]) -> bool:
         """Text that no other row has. A number at the very end is left out by ``damage.checked``."""
-        return any(column.header == name for column in self._map.columns) and cell not in seen
+        return any(column.header == name for column in self._map.columns) and cell not in values
 
     # Levels
 
-    def _levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
+    def _read_levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
         """What the cells of a factor are. Raises DataError where that cannot be known."""
         level_by_cell: dict[str, FactorValue] = {}
         for row in rows:
             cell = row.cells[column.header]
             if cell not in level_by_cell:
-                level_by_cell[cell] = self._level(text, column, row.at, cell)
+                level_by_cell[cell] = self._read_level(text, column, row.at, cell)
         plain = {
             cell: level for cell, level in level_by_cell.items() if level is not None and cell not in column.levels
         }
@@ -193,7 +193,7 @@ class _Reader:
             )
         return level_by_cell
 
-    def _level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
+    def _read_level(self, text: Text, column: MapColumn, at: int, cell: str) -> FactorValue:
         if cell in column.levels:
             return column.levels[cell]
         if cell in self._map.empty:
@@ -213,7 +213,7 @@ class _Reader:
             return size
         if column.text:
             return cell
-        value = value_of(self._pointed(cell))
+        value = value_of(self._replace_decimal_comma(cell))
         if column.unit == (column.unit.base, 1.0, 1.0):
             return value
         if not isinstance(value, (int, float)):
@@ -226,15 +226,17 @@ class _Reader:
                 column=column.header,
                 cell=cell[:40],
             )
-        level = column.unit.of(value)
+        level = column.unit.to_base(value)
         return int(level) if level == int(level) else level
 
-    def _pointed(self, cell: str) -> str:
+    def _replace_decimal_comma(self, cell: str) -> str:
         return cell if self._map.decimal == "." else cell.replace(",", ".")
 
     # Trials
 
-    def _trials(self, text: Text, rows: list[_Line], levels: Mapping[str, Mapping[str, FactorValue]]) -> list[Parsed]:
+    def _build_trials(
+        self, text: Text, rows: list[_Line], levels: Mapping[str, Mapping[str, FactorValue]]
+    ) -> list[Parsed]:
         run_by_key: dict[tuple[object, ...], Parsed] = {}
         line_by_place: dict[tuple[object, ...], int] = {}
         times: dict[tuple[object, ...], int] = {}
@@ -243,8 +245,8 @@ class _Reader:
                 column.name: levels[column.header][row.cells[column.header]] for column in self._map.with_role("factor")
             }
             trial = tuple(row.cells[column.header] for column in self._map.with_role("trial"))
-            part = tuple(self._cell(row, role) for role in ("operation", "rank", "iteration"))
-            setting = (*sorted(factors.items()), trial, self._cell(row, "repetition"))
+            part = tuple(self._get_cell(row, role) for role in ("operation", "rank", "iteration"))
+            setting = (*sorted(factors.items()), trial, self._get_cell(row, "repetition"))
             place = (*setting, part)
             if (trial or self._roles["repetition"]) and place in line_by_place:
                 raise DataError(
@@ -259,21 +261,21 @@ class _Reader:
             line_by_place[place] = row.at
             key = trial if trial else (*setting, times[place])
             if key not in run_by_key:
-                run_by_key[key] = self._begun(text, row)
-            self._add(run_by_key[key], row, factors if trial else None)
+                run_by_key[key] = self._begin_run(text, row)
+            self._add_row(run_by_key[key], row, factors if trial else None)
             if not trial:
                 run_by_key[key].factors |= factors
         return list(run_by_key.values())
 
-    def _cell(self, row: _Line, role: str) -> str:
+    def _get_cell(self, row: _Line, role: str) -> str:
         column = self._roles[role]
         return row.cells[column.header] if column else ""
 
-    def _begun(self, text: Text, row: _Line) -> Parsed:
+    def _begin_run(self, text: Text, row: _Line) -> Parsed:
         run = Parsed(version=self._map.version, factors=dict(self._map.factors), facts=dict(self._map.facts))
         if self._roles["repetition"]:
-            cell = self._cell(row, "repetition")
-            run.factors["repetition"] = self._whole(text, row, "repetition", cell)
+            cell = self._get_cell(row, "repetition")
+            run.factors["repetition"] = self._read_integer(text, row, "repetition", cell)
         if column := self._roles["started"]:
             run.started_at = _parse_moment(row.cells[column.header], column)
             if not run.started_at and row.cells[column.header] not in self._map.empty:
@@ -288,8 +290,8 @@ class _Reader:
                 )
         return run
 
-    def _whole(self, text: Text, row: _Line, role: str, cell: str) -> int:
-        value, column = whole_number(cell), self._roles[role]
+    def _read_integer(self, text: Text, row: _Line, role: str, cell: str) -> int:
+        value, column = parse_integer(cell), self._roles[role]
         if value is None:
             header = column.header if column else role
             raise DataError(
@@ -305,7 +307,7 @@ class _Reader:
             )
         return value
 
-    def _add(self, run: Parsed, row: _Line, factors: dict[str, FactorValue] | None) -> None:
+    def _add_row(self, run: Parsed, row: _Line, factors: dict[str, FactorValue] | None) -> None:
         for column in self._map.with_role("fact"):
             _add_fact(run, column.name, row.cells[column.header])
         status = self._roles["status"]
@@ -319,15 +321,15 @@ class _Reader:
         before = len(run.rows)
         measured = self._map.with_role("metric")
         for column in measured:
-            self._number(run, row, column, factors)
+            self._add_number(run, row, column, factors)
         if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
             run.lacks(row.at, Message("no-results", "the row holds no number"))
 
-    def _number(self, run: Parsed, row: _Line, column: MapColumn, factors: dict[str, FactorValue] | None) -> None:
+    def _add_number(self, run: Parsed, row: _Line, column: MapColumn, factors: dict[str, FactorValue] | None) -> None:
         cell = row.cells[column.header]
         if cell in self._map.empty:
             return
-        value = number(self._pointed(cell))
+        value = number(self._replace_decimal_comma(cell))
         if value is None:
             run.lacks(
                 row.at,
@@ -339,17 +341,17 @@ class _Reader:
                 ),
             )
             return
-        rank = self._of(run, row, "rank")
-        iteration = self._of(run, row, "iteration")
+        rank = self._read_index(run, row, "rank")
+        iteration = self._read_index(run, row, "iteration")
         metric = column.metric
         if rank is not None and column.unit.base.endswith("/s"):
             metric = f"{column.kind}_own"
-        operation = self._operation(row) or column.operation
+        operation = self._name_operation(row) or column.operation
         run.rows.append(
             Row(
                 operation,
                 metric,
-                column.unit.of(value),
+                column.unit.to_base(value),
                 column.unit.base,
                 row.at,
                 rank,
@@ -360,19 +362,19 @@ class _Reader:
             )
         )
 
-    def _operation(self, row: _Line) -> str:
+    def _name_operation(self, row: _Line) -> str:
         column = self._roles["operation"]
         if column is None:
             return ""
         cell = row.cells[column.header]
         return str(column.levels.get(cell, cell))[:60]
 
-    def _of(self, run: Parsed, row: _Line, role: str) -> int | None:
+    def _read_index(self, run: Parsed, row: _Line, role: str) -> int | None:
         """The rank or the iteration of a row, None for a row that is of all of them."""
-        cell = self._cell(row, role)
+        cell = self._get_cell(row, role)
         if not cell or cell in self._map.empty or cell.lower() in _AGGREGATE_WORDS:
             return None
-        value = whole_number(cell)
+        value = parse_integer(cell)
         if value is None:
             run.lacks(row.at, Message("invalid-number", "'{cell}' is no {role}", cell=cell[:40], role=role))
         return value
@@ -406,7 +408,7 @@ def _parse_moment(cell: str, column: MapColumn) -> str:
     """ISO 8601 of a time stamp; '' for what is none."""
     if column.unit.base == "s":
         value = number(cell)
-        return "" if value is None or value > 1e11 else _format_utc(column.unit.of(value))
+        return "" if value is None or value > 1e11 else _format_utc(column.unit.to_base(value))
     try:
         if column.form:
             return datetime.strptime(cell, column.form).isoformat()

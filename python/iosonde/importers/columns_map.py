@@ -43,8 +43,22 @@ _KEYS = {
     "status": ("complete",),
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_TAKEN = frozenset({*RESULT_COLUMNS, "tool", "run", "experiment", "started_at", "source", "complete", "block", "order",
-                    "seed", "seconds", "trial"})  # fmt: skip
+_TAKEN = frozenset(
+    {
+        *RESULT_COLUMNS,
+        "tool",
+        "run",
+        "experiment",
+        "started_at",
+        "source",
+        "complete",
+        "block",
+        "order",
+        "seed",
+        "seconds",
+        "trial",
+    }
+)
 _COUNTS = {"operations": 1.0, "operation": 1.0, "ops": 1.0, "op": 1.0, "files": 1.0, "IOs": 1.0}
 _COUNT_RATE = re.compile(r"([kM]?)(?:(?:operations|operation|ops|op|files|IOs)/s|IOPS|iops)")
 _OTHERS = ("samples", "samples/s", "W", "J")
@@ -60,7 +74,7 @@ class BaseUnit(NamedTuple):
     times: float = 1.0
     per: float = 1.0
 
-    def of(self, number: float) -> float:
+    def to_base(self, number: float) -> float:
         """The number in base units."""
         return number * self.times / self.per
 
@@ -159,19 +173,19 @@ def unit_of(text: str) -> BaseUnit:
 
 
 def _list_problems(document: Document) -> Iterator[Problem]:
-    columns = {name: _keys(column) for name, column in document.data["columns"].items()}
+    columns = {name: _normalise_keys(column) for name, column in document.data["columns"].items()}
     roles = [column["is"] for column in columns.values()]
     columns_path: Key = ("columns",)
     for role in _ONCE:
         if roles.count(role) > 1:
-            yield _at(
+            yield _build_problem(
                 document,
                 columns_path,
                 Message("duplicate-role", "{n_columns} columns are {role}", n_columns=roles.count(role), role=role),
                 "name the one that is",
             )
     if "metric" not in roles:
-        yield _at(
+        yield _build_problem(
             document,
             columns_path,
             Message("missing-metric", "no column is a metric"),
@@ -182,7 +196,7 @@ def _list_problems(document: Document) -> Iterator[Problem]:
     factor_names = [(name, column.get("name", name)) for name, column in columns.items() if column["is"] == "factor"]
     for place, (name, factor) in enumerate(factor_names):
         if factor in [other for _, other in factor_names[:place]] or factor in document.data.get("factors", {}):
-            yield _at(
+            yield _build_problem(
                 document,
                 (*columns_path, name),
                 Message("duplicate-factor", "the factor {factor} is given twice", factor=factor),
@@ -190,14 +204,14 @@ def _list_problems(document: Document) -> Iterator[Problem]:
             )
     for factor in document.data.get("factors", {}):
         yield from _factor_name(document, ("factors", factor), factor)
-    yield from _metrics(document, columns, "operation" in roles, "rank" in roles)
+    yield from _check_metrics(document, columns, "operation" in roles, "rank" in roles)
 
 
-def _keys(given: str | dict[str, Any]) -> dict[str, Any]:
-    return {"is": given} if isinstance(given, str) else given
+def _normalise_keys(value: str | dict[str, Any]) -> dict[str, Any]:
+    return {"is": value} if isinstance(value, str) else value
 
 
-def _at(document: Document, path: Key, what: Message, hint: str = "") -> Problem:
+def _build_problem(document: Document, path: Key, what: Message, hint: str = "") -> Problem:
     return Problem(document.place(path), key_text(path), what, hint)
 
 
@@ -206,7 +220,7 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
     for key in column:
         if key != "is" and key not in allowed:
             hint = nearest(key, allowed) if allowed else "leave it out"
-            yield _at(
+            yield _build_problem(
                 document,
                 (*path, key),
                 Message("unused-key", "it means nothing for a column that is {role}", role=role),
@@ -216,9 +230,9 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
         try:
             unit_of(column["unit"])
         except InputError as error:
-            yield _at(document, (*path, "unit"), error.message, error.hint)
+            yield _build_problem(document, (*path, "unit"), error.message, error.hint)
     if role == "status" and "complete" not in column:
-        yield _at(
+        yield _build_problem(
             document,
             path,
             Message("missing-key", "nothing says which words mean that a trial is whole", name="complete"),
@@ -231,9 +245,11 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
 def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
     if not _NAME.fullmatch(name):
         hint = "give it one of letters, digits and _ with name:"
-        yield _at(document, path, Message("invalid-name", "'{name}' is no name of a factor", name=name), hint)
+        yield _build_problem(
+            document, path, Message("invalid-name", "'{name}' is no name of a factor", name=name), hint
+        )
     elif name in _TAKEN:
-        yield _at(
+        yield _build_problem(
             document,
             path,
             Message("reserved-name", "'{name}' is a column that every run has already", name=name),
@@ -241,14 +257,14 @@ def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
         )
 
 
-def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks: bool) -> Iterator[Problem]:
+def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks: bool) -> Iterator[Problem]:
     column_by_metric: dict[tuple[str, str], str] = {}
     for name, column in columns.items():
         if column["is"] != "metric":
             continue
         path: Key = ("columns", name)
         if "unit" not in column:
-            yield _at(
+            yield _build_problem(
                 document,
                 path,
                 Message("missing-key", "it has no unit", name="unit"),
@@ -257,7 +273,7 @@ def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks
             continue
         kind = column.get("name", name)
         if not _NAME.fullmatch(kind):
-            yield _at(
+            yield _build_problem(
                 document,
                 path,
                 Message("invalid-name", "'{name}' is no name of a metric", name=kind),
@@ -267,12 +283,12 @@ def _metrics(document: Document, columns: dict[str, Any], by_column: bool, ranks
         operation = column.get("operation") or document.data.get("operation", "")
         if not operation and not by_column:
             hint = "give operation: write, here or for the whole file, or a column that is operation"
-            yield _at(
+            yield _build_problem(
                 document, path, Message("missing-key", "nothing says of which operation it is", name="operation"), hint
             )
         key = (operation, _metric_name(kind, column.get("clock", "")))
         if key in column_by_metric:
-            yield _at(
+            yield _build_problem(
                 document,
                 path,
                 Message("duplicate-metric", "it is the same metric as column {column}", column=column_by_metric[key]),
@@ -289,9 +305,11 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
     clock = column.get("clock", "")
     if is_rate(base) and not clock and not ranks:
         hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
-        yield _at(document, path, Message("missing-key", "nothing says when its clock stopped", name="clock"), hint)
+        yield _build_problem(
+            document, path, Message("missing-key", "nothing says when its clock stopped", name="clock"), hint
+        )
     if clock and not is_rate(base):
-        yield _at(
+        yield _build_problem(
             document,
             (*path, "clock"),
             Message("unused-key", "only a rate depends on when the clock stopped"),
@@ -300,7 +318,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
     better = column.get("better")
     default_better = str(metric_of(kind, base).better)
     if better is None and not is_rate(base) and base not in TIMES:
-        yield _at(
+        yield _build_problem(
             document,
             path,
             Message("missing-key", "nothing says which way it is better", name="better"),
@@ -315,7 +333,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
             unit=base or "no unit",
             direction=default_better,
         )
-        yield _at(document, (*path, "better"), what, hint)
+        yield _build_problem(document, (*path, "better"), what, hint)
 
 
 # What is made of it
@@ -327,7 +345,7 @@ def _metric_name(kind: str, clock: str) -> str:
 
 def _build_map(document: Document) -> ColumnsMap:
     data = document.data
-    columns = tuple(_column(name, _keys(column), data) for name, column in data["columns"].items())
+    columns = tuple(_build_column(name, _normalise_keys(column), data) for name, column in data["columns"].items())
     kinds = tuple(dict.fromkeys(column.kind for column in columns if column.role == "metric"))
     return ColumnsMap(
         name=document.name,
@@ -345,23 +363,23 @@ def _build_map(document: Document) -> ColumnsMap:
     )
 
 
-def _column(header: str, given: dict[str, Any], data: dict[str, Any]) -> MapColumn:
-    kind = given.get("name", header)
-    typed = given.get("unit") == SIZE
+def _build_column(header: str, column: dict[str, Any], data: dict[str, Any]) -> MapColumn:
+    kind = column.get("name", header)
+    typed = column.get("unit") == SIZE
     return MapColumn(
         header=header,
-        role=given["is"],
+        role=column["is"],
         name=kind,
-        unit=BaseUnit("bytes") if typed else unit_of(given.get("unit", "1")),
+        unit=BaseUnit("bytes") if typed else unit_of(column.get("unit", "1")),
         typed_size=typed,
-        metric=_metric_name(kind, given.get("clock", "")),
+        metric=_metric_name(kind, column.get("clock", "")),
         kind=kind,
-        includes=given.get("includes", ""),
-        operation=given.get("operation", data.get("operation", "")),
-        levels=given.get("levels", {}),
-        text=given.get("text"),
-        form=given.get("format", ""),
-        complete=frozenset(map(_format_word, given.get("complete", ()))),
+        includes=column.get("includes", ""),
+        operation=column.get("operation", data.get("operation", "")),
+        levels=column.get("levels", {}),
+        text=column.get("text"),
+        form=column.get("format", ""),
+        complete=frozenset(map(_format_word, column.get("complete", ()))),
     )
 
 

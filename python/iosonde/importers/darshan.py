@@ -67,11 +67,11 @@ def parse(text: Text) -> list[Parsed]:
     if is_darshan_log(text.raw):
         from .darshan_log import parse_log
 
-        return [parse_log(text, _add)]
+        return [parse_log(text, _add_counter)]
     run = job(text)
     _read_totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
-        _records(run, text)
+        _read_records(run, text)
     _read_performance(run, text)
     note_end(run, text)
     if glued := _GLUED_TO_REMARK.search(text.whole):
@@ -99,7 +99,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
         at = match.start()
         module, counter, value = match.groups()
         if counter in _MEANS:
-            _add(run, module, counter, value, line)
+            _add_counter(run, module, counter, value, line)
         else:
             counters[f"{module}_{counter}"] = value[:40]
     if counters:
@@ -113,7 +113,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
         )
 
 
-def _records(run: Parsed, text: Text) -> None:
+def _read_records(run: Parsed, text: Text) -> None:
     """Sums over files and ranks, of the list that is printed without an option."""
     cut = text.cut_line
     end = len(text.whole) if not cut else text.whole.rfind("\n") + 1
@@ -128,7 +128,7 @@ def _records(run: Parsed, text: Text) -> None:
             sums[key] = sums.get(key, 0.0) + float(value)
             first.setdefault(key, match.start())
     for (module, counter), value in sums.items():
-        _add(run, module, counter, repr(value), text.line_of(first[module, counter]))
+        _add_counter(run, module, counter, repr(value), text.line_of(first[module, counter]))
     lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.whole, re.MULTILINE))
     if records and lines > records:
         other = lines - sum(1 for _ in re.finditer(_LINE, text.whole))
@@ -148,7 +148,7 @@ _LINE = re.compile(
 )
 
 
-def _add(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
+def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -> None:
     if counter not in _MEANS:
         return
     operation, metric, unit = _MEANS[counter]

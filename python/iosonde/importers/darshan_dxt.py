@@ -20,7 +20,7 @@ import numpy as np
 from iosonde.core.message import Message
 
 from .darshan_job import job
-from .fixed_width import FixedLines, decimal, whole
+from .fixed_width import FixedLines, decimal, parse_integers
 from .parsed import CERTAIN, Claim, Parsed
 from .text import Text
 from .trace import Numbered, keep_names, record, without_cut
@@ -55,9 +55,9 @@ def parse(text: Text) -> list[Parsed]:
     run = job(text)
     lines = FixedLines(text.whole)
     first = lines.firsts()
-    columns = without_cut(run, text, _rows(run, text, lines, first))
+    columns = without_cut(run, text, _read_rows(run, text, lines, first))
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
-    hosts = _files(run, remarks, columns)
+    hosts = _assign_files(run, remarks, columns)
     for at, line in remarks:
         if match := _PARTIAL.match(line):
             run.lacks(
@@ -81,19 +81,19 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
-def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, Any]:
+def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, Any]:
     """The operations, in the order of the text; lines that are none mark the run."""
     length = lines.end - lines.start
     others = np.flatnonzero((length > 0) & (first != ord("#")))
     # Two points are those of two times: with more, two lines are in one.
     wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
-    parts = [_read(table) for table in lines.heads(wide, _WIDTH)]
+    parts = [_read_columns(table) for table in lines.heads(wide, _WIDTH)]
     good = np.concatenate([fine for _, fine in parts])
     arrays = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
     columns = {name: values[good] for name, values in arrays.items()} | {"line": wide[good] + 1}
     rest = np.setdiff1d(others, wide[good], assume_unique=True)
-    slow = [(at + 1, row) for at in rest.tolist() if (row := _one(text.lines[at]))]
-    lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _one(text.lines[at])]
+    slow = [(at + 1, row) for at in rest.tolist() if (row := _parse_row(text.lines[at]))]
+    lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _parse_row(text.lines[at])]
     if lost:
         run.lacks(
             lost[0],
@@ -120,7 +120,7 @@ def _rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, A
     return columns
 
 
-def _read(table: Any) -> tuple[dict[str, Any], Any]:
+def _read_columns(table: Any) -> tuple[dict[str, Any], Any]:
     """Columns of rows as printf wrote them, and which of these are good."""
     module = _pack_word(table, 0, 8)
     word = _pack_word(table, *_WORD)
@@ -129,7 +129,7 @@ def _read(table: Any) -> tuple[dict[str, Any], Any]:
     good = (posix | mpiio) & (write | read)
     columns: dict[str, Any] = {"phase": mpiio * 2 + read}
     for name, (begin, end) in (("rank", _RANK), ("offset", _OFFSET), ("size", _LENGTH)):
-        columns[name], fine = whole(table, begin, end)
+        columns[name], fine = parse_integers(table, begin, end)
         good &= fine
     for name, (begin, end) in (("start_ns", _START), ("end_ns", _END)):
         ticks, fine = decimal(table, begin, end, 4)
@@ -142,7 +142,7 @@ def _pack_word(table: Any, begin: int, end: int) -> Any:
     return np.ascontiguousarray(table[:, begin:end]).view(f"S{end - begin}").ravel()
 
 
-def _one(line: str) -> tuple[int, ...] | None:
+def _parse_row(line: str) -> tuple[int, ...] | None:
     """(phase, rank, offset, size, start, end) of a row of other widths."""
     match = _ROW.fullmatch(line)
     if match is None:
@@ -152,13 +152,13 @@ def _one(line: str) -> tuple[int, ...] | None:
     return (2 * (module == "MPIIO") + (word == "read"), int(rank), int(offset), int(size), *ticks)
 
 
-def _files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> dict[int, str]:
+def _assign_files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> dict[int, str]:
     """Put the number of each operation's file beside it; rank → host."""
     numbers, begins, files, hosts = Numbered(), [0], [0], dict[int, str]()
     for at, line in remarks:
         if match := _FILE.match(line):
             begins.append(at)
-            files.append(numbers.of(match.group(2) or match.group(1)))
+            files.append(numbers.get_number(match.group(2) or match.group(1)))
         elif match := _RANK_OF.match(line):
             hosts[int(match.group(1))] = match.group(2).strip()
     columns["file"] = np.array(files, np.int64)[np.searchsorted(begins, columns["line"]) - 1]

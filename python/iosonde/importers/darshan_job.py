@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from .parsed import Parsed
-from .reading import number, whole_number
+from .reading import number, parse_integer
 from .text import Text
 
 
@@ -16,10 +16,10 @@ def job(text: Text) -> Parsed:
     head = text.whole[: 1 << 16]
     header = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
     run.version = f"log {header['darshan log version']}" if "darshan log version" in header else ""
-    if ranks := whole_number(header.get("nprocs", "")):
+    if ranks := parse_integer(header.get("nprocs", "")):
         run.factors["ranks"] = ranks
     run.seconds = number(header.get("run time", "")) or 0.0
-    begin = whole_number(header.get("start_time", ""))
+    begin = parse_integer(header.get("start_time", ""))
     if begin and begin < 2**33:
         run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     for name, fact in (("exe", "command"), ("jobid", "job")):

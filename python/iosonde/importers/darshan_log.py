@@ -76,7 +76,7 @@ def parse_log(text: Text, add: Any) -> Parsed:
             return run
         if error_text:
             run.lacks(0, Message("tool-failed", "pydarshan says: {reason}", reason=error_text))
-        _read(run, out, add)
+        _read_output(run, out, add)
     return run
 
 
@@ -96,7 +96,7 @@ def unmapped_bytes(raw: bytes) -> int:
     return abs(len(raw) - end)
 
 
-def _read(run: Parsed, out: Path, add: Any) -> None:
+def _read_output(run: Parsed, out: Path, add: Any) -> None:
     import numpy as np
 
     with np.load(out) as arrays:
@@ -140,22 +140,29 @@ def _read(run: Parsed, out: Path, add: Any) -> None:
         )
         integers, times = integers[good], times[good]
     if len(integers):
-        _operations(run, dict(zip(FIELDS, integers.T, strict=True)), np.round(times * 1e9).astype(np.int64), about)
+        _record_operations(
+            run, dict(zip(FIELDS, integers.T, strict=True)), np.round(times * 1e9).astype(np.int64), about
+        )
     elif not run.rows:
         run.lacks(0, Message("no-results", "there are no counters of POSIX, MPI-IO or STDIO in the log"))
 
 
-def _operations(run: Parsed, found: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
+def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
     from .darshan_dxt import OPERATIONS, cannot_tell, kinds
     from .trace import keep_names, record
 
     columns = {
-        "rank": found["rank"], "phase": found["module"] * 2 + found["reads"], "size": found["length"],
-        "file": found["file"], "offset": found["offset"], "start_ns": times_ns[:, 0],
-        "duration_ns": times_ns[:, 1] - times_ns[:, 0], "line": found["rank"] * 0 + 1,
-    }  # fmt: skip
+        "rank": operations["rank"],
+        "phase": operations["module"] * 2 + operations["reads"],
+        "size": operations["length"],
+        "file": operations["file"],
+        "offset": operations["offset"],
+        "start_ns": times_ns[:, 0],
+        "duration_ns": times_ns[:, 1] - times_ns[:, 0],
+        "line": operations["rank"] * 0 + 1,
+    }
     columns["kind"] = kinds()[columns["phase"]]
     hosts = {int(rank): host for rank, host in about["hosts"].items()}
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     keep_names(run, "files", {name: number for number, name in enumerate(about["files"])})
-    cannot_tell(run, bool(found["module"].any()))
+    cannot_tell(run, bool(operations["module"].any()))

@@ -50,14 +50,14 @@ def parse(text: Text) -> list[Parsed]:
     table, done = False, True
     for at, line in text.numbered():
         if match := _BANNER.match(line):
-            _close(runs, done, at)
+            _close_runs(runs, done, at)
             runs.append(Parsed(version=match.group(2)))
             runs[-1].factors["protocol"] = "socket" if match.group(1) == "tbench" else "file"
             table, done = False, False
         elif line.startswith("Throughput") and (match := _TOTAL.match(line)):
             if done:
                 runs.append(Parsed())
-            _total(runs[-1], at, match)
+            _add_total(runs[-1], at, match)
             table, done = False, True
         elif not runs or not line.strip():
             continue
@@ -67,17 +67,17 @@ def parse(text: Text) -> list[Parsed]:
         elif " Operation" in line and "AvgLat" in line:
             table = True
         elif table and (match := _ROW.match(line)):
-            _row(runs[-1], at, match)
+            _add_row(runs[-1], at, match)
         elif not note_trouble(runs[-1], at, line) and "ERROR" in line:
             runs[-1].lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
-    _close(runs, done, text.last_line)
+    _close_runs(runs, done, text.last_line)
     return runs
 
 
-def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
-    operation, count = found.group(1).lower(), int(found.group(2)[:18])
+def _add_row(run: Parsed, at: int, match: re.Match[str]) -> None:
+    operation, count = match.group(1).lower(), int(match.group(2)[:18])
     run.rows.append(Row(operation, "operations", count, "operations", at, count=count))
-    for metric, word in (("latency_mean", found.group(3)), ("latency_max", found.group(4))):
+    for metric, word in (("latency_mean", match.group(3)), ("latency_max", match.group(4))):
         if (value := number(word)) is None or value < 0:
             run.lacks(
                 at,
@@ -89,20 +89,20 @@ def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
             run.rows.append(Row(operation, metric, value / 1e3, "s", at, count=count))
 
 
-def _total(run: Parsed, at: int, found: re.Match[str]) -> None:
-    value, latency = number(found.group(1)), number(found.group(5) or "")
+def _add_total(run: Parsed, at: int, match: re.Match[str]) -> None:
+    value, latency = number(match.group(1)), number(match.group(5) or "")
     if value is None or value <= 0:
-        run.lacks(at, Message("invalid-number", "the throughput is '{cell}'", cell=found.group(1)[:40]))
+        run.lacks(at, Message("invalid-number", "the throughput is '{cell}'", cell=match.group(1)[:40]))
     else:
         run.warn(at, Message("assumed-unit", "MB/sec was read as 1000000 bytes/s, as dbench calculates"))
         run.rows.append(Row("all", "bandwidth_last_done", value * 1e6, "bytes/s", at))
     if latency is not None:
         run.rows.append(Row("all", "latency_max", latency / 1e3, "s", at))
     for place, factor in ((3, "clients"), (4, "ranks")):
-        if found.group(place):
-            run.factors[factor] = int(found.group(place)[:9])
+        if match.group(place):
+            run.factors[factor] = int(match.group(place)[:9])
 
 
-def _close(runs: list[Parsed], done: bool, last: int) -> None:
+def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
         runs[-1].lacks(last, Message("ended-early", "the output ends without 'Throughput'"))

@@ -87,12 +87,12 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Summary:
-    def __init__(self, run: Parsed, said: dict[str, Any], lines: Lines, begin: int, end: int) -> None:
-        self._run, self._said, self._lines, self._begin, self._end = run, said, lines, begin, end
+    def __init__(self, run: Parsed, document: dict[str, Any], lines: Lines, begin: int, end: int) -> None:
+        self._run, self._document, self._lines, self._begin, self._end = run, document, lines, begin, end
 
     def read(self) -> None:
         """All of a ``summary.json``."""
-        run, document, metrics = self._run, self._said, part(self._said, "metric")
+        run, document, metrics = self._run, self._document, part(self._document, "metric")
         for key, factor in _FACTORS.items():
             value = finite(document.get(key))
             if value is not None and (value or key != "num_files_eval"):
@@ -100,14 +100,14 @@ class _Summary:
         for key in ("hostname", "epochs", "host_memory_GB", "data_size_per_host_GB", "host_cpu_count"):
             if key in document and len(str(document[key])) < 4000:
                 run.facts[key] = document[key]
-        self._times()
+        self._read_times()
         per_epoch: dict[str, list[float]] = {}
         for operation in ("train", "eval"):
-            self._rows(operation, operation, metrics, _MEANS, _INCLUDES)
-            per_epoch |= self._lists(operation, metrics)
-            self._passed(operation, metrics)
+            self._add_rows(operation, operation, metrics, _MEANS, _INCLUDES)
+            per_epoch |= self._read_lists(operation, metrics)
+            self._read_verdict(operation, metrics)
         for operation, prefix in (("checkpoint_save", "save_checkpoint"), ("checkpoint_load", "load_checkpoint")):
-            self._rows(operation, prefix, metrics, _CHECKPOINTS, "")
+            self._add_rows(operation, prefix, metrics, _CHECKPOINTS, "")
         if (size := finite(metrics.get("checkpoint_size_GB"))) is not None:
             run.facts["checkpoint_bytes"] = size * _GIB
         if per_epoch:
@@ -115,43 +115,44 @@ class _Summary:
             run.facts["standard_deviation"] = "population"
         if not run.rows:
             run.lacks(
-                self._line("metric"), Message("no-results", "there is no metric: it did not end, or only made its data")
+                self._find_line("metric"),
+                Message("no-results", "there is no metric: it did not end, or only made its data"),
             )
 
-    def _line(self, key: str) -> int:
-        return self._lines.of(f'"{key}"', self._begin, self._end)[0]
+    def _find_line(self, key: str) -> int:
+        return self._lines.locate_needle(f'"{key}"', self._begin, self._end)[0]
 
-    def _times(self) -> None:
+    def _read_times(self) -> None:
         run = self._run
-        begin, end = _parse_moment(self._said.get("start")), _parse_moment(self._said.get("end"))
+        begin, end = _parse_moment(self._document.get("start")), _parse_moment(self._document.get("end"))
         if begin is not None:
             run.started_at = begin.isoformat(timespec="seconds")
         if end is None:
-            run.lacks(self._line("start"), Message("ended-early", "there is no end: it was interrupted"))
+            run.lacks(self._find_line("start"), Message("ended-early", "there is no end: it was interrupted"))
         elif begin is not None and end >= begin:
             run.seconds = (end - begin).total_seconds()
 
-    def _rows(
+    def _add_rows(
         self,
         operation: str,
         prefix: str,
         metrics: dict[str, Any],
-        known: dict[str, tuple[str, float, str]],
+        columns: dict[str, tuple[str, float, str]],
         inside: str,
     ) -> None:
-        for key, (metric, factor, unit) in known.items():
+        for key, (metric, factor, unit) in columns.items():
             name = f"{prefix}_{key}"
             if name not in metrics:
                 continue
             value = finite(metrics[name])
             if value is None:
                 self._run.lacks(
-                    self._line(name), Message("invalid-number", "{metric} is no number: left out", metric=name)
+                    self._find_line(name), Message("invalid-number", "{metric} is no number: left out", metric=name)
                 )
                 continue
-            self._run.rows.append(Row(operation, metric, value * factor, unit, self._line(name), includes=inside))
+            self._run.rows.append(Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside))
 
-    def _lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
+    def _read_lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
         """Each epoch's own values. Raises nothing; too few of them are said."""
         values_by_name: dict[str, list[float]] = {}
         for key in ("au_percentage", "throughput_samples_per_second"):
@@ -159,10 +160,10 @@ class _Summary:
             if not isinstance(values, list) or not values:
                 continue
             values_by_name[f"{operation}_{key}"] = [number for value in values if (number := finite(value)) is not None]
-            epochs = finite(self._said.get("epochs"))
+            epochs = finite(self._document.get("epochs"))
             if operation == "train" and epochs and len(values) != epochs:
                 self._run.lacks(
-                    self._line(f"{operation}_{key}"),
+                    self._find_line(f"{operation}_{key}"),
                     Message(
                         "missing-rows",
                         "{n_values} of {n_epochs:g} epochs have a value",
@@ -172,20 +173,20 @@ class _Summary:
                 )
         return values_by_name
 
-    def _passed(self, operation: str, metrics: dict[str, Any]) -> None:
+    def _read_verdict(self, operation: str, metrics: dict[str, Any]) -> None:
         key = f"{operation}_au_meet_expectation"
         if (verdict := metrics.get(key)) is not None:
             self._run.facts[key] = str(verdict)[:40]
             if verdict != "success":
                 template = "MLPerf Storage does not accept it: {field} is '{value}'"
                 sentence = Message("not-accepted", template, field=key, value=str(verdict)[:40])
-                self._run.warn(self._line(key), sentence)
-        cached = self._said.get("potential_caching")
+                self._run.warn(self._find_line(key), sentence)
+        cached = self._document.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
             hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
             template = "the data may fit into the memory of {hosts} (DLIO's own check)"
             sentence = Message("data-fits-memory", template, hosts=hosts)
-            self._run.warn(self._line("potential_caching"), sentence)
+            self._run.warn(self._find_line("potential_caching"), sentence)
 
 
 def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -> None:

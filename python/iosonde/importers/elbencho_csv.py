@@ -7,7 +7,7 @@ import csv
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import iso_date, number, whole_number
+from .reading import iso_date, number, parse_integer
 from .text import Text
 
 MIB = 1024.0**2
@@ -40,36 +40,36 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         row = dict(zip(names, cells, strict=False))
         operation = row.get("operation", "").lower()
         if len(cells) < len(names) or not operation:
-            (runs[-1] if runs else _new(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
+            (runs[-1] if runs else _begin_run(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
             continue
         if not runs or (operation in operations and operation not in BETWEEN) or row.get("command", "") != command:
-            run, command = _new(runs), row.get("command", "")
+            run, command = _begin_run(runs), row.get("command", "")
             operations.clear()
-            _settings(run, row)
+            _read_settings(run, row)
         operations.add(operation)
-        _row(runs[-1], at, operation, row)
+        _add_row(runs[-1], at, operation, row)
     if not runs:
-        _new(runs).lacks(head, Message("no-results", "the table has no rows"))
+        _begin_run(runs).lacks(head, Message("no-results", "the table has no rows"))
     return runs
 
 
-def _new(runs: list[Parsed]) -> Parsed:
+def _begin_run(runs: list[Parsed]) -> Parsed:
     runs.append(Parsed())
     return runs[-1]
 
 
-def _settings(run: Parsed, row: dict[str, str]) -> None:
+def _read_settings(run: Parsed, row: dict[str, str]) -> None:
     run.version = row.get("version", "")[:60]
     run.started_at = iso_date(row.get("ISO date", "")[:19])
     run.facts |= {"command": row.get("command", "").strip()}
     if row.get("label"):
         run.facts["label"] = row["label"][:200]
     for name, factor in _FACTORS.items():
-        if (value := whole_number(row.get(name, ""))) is not None:
+        if (value := parse_integer(row.get(name, ""))) is not None:
             run.factors[factor] = value
 
 
-def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
+def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
     run.warn(
         at, Message("low-resolution", "MiB/s and MiB are whole numbers in the CSV, times whole ms: the JSON has bytes")
     )
@@ -107,13 +107,13 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
     for at, line in enumerate(text.lines[head:], head + 1):
         cells = line.strip().split(",")
         row = dict(zip(names, cells, strict=False))
-        if cells == [""] or row.get("Rank") not in ("Total", "") and whole_number(row.get("Rank", "x")) is None:
+        if cells == [""] or row.get("Rank") not in ("Total", "") and parse_integer(row.get("Rank", "x")) is None:
             continue
         operation = row.get("Phase", "").lower()
         if not operation or len(cells) < len(names):
             run.warn(at, Message("damaged-lines", "the row is cut: left out"))
             continue
-        rank = whole_number(row["Rank"])
+        rank = parse_integer(row["Rank"])
         key = f"{operation} {rank}"
         counts[key] = counts.get(key, -1) + 1
         for name, metric, unit, per_base in (

@@ -41,7 +41,7 @@ def parse_json(text: Text) -> list[Parsed]:
     for document in json_documents(text.whole):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
-            (runs[-1] if runs else _new(runs)).lacks(
+            (runs[-1] if runs else _begin_run(runs)).lacks(
                 at, Message("damaged-lines", "the JSON is broken or ends early here: left out")
             )
         elif isinstance(value.get("phase_type"), str):
@@ -52,22 +52,22 @@ def parse_json(text: Text) -> list[Parsed]:
                 or (operation in operations and operation not in BETWEEN)
                 or config.get("command") != command
             ):
-                _settings(_new(runs), value, config)
+                _read_settings(_begin_run(runs), value, config)
                 command = config.get("command", "")
                 operations.clear()
             operations.add(operation)
-            _phase(runs[-1], at, operation, value)
+            _add_phase(runs[-1], at, operation, value)
     if not runs:
-        _new(runs).lacks(1, Message("no-results", "there is no phase in it"))
+        _begin_run(runs).lacks(1, Message("no-results", "there is no phase in it"))
     return runs
 
 
-def _new(runs: list[Parsed]) -> Parsed:
+def _begin_run(runs: list[Parsed]) -> Parsed:
     runs.append(Parsed())
     return runs[-1]
 
 
-def _settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> None:
+def _read_settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> None:
     run.version = str(config.get("version", ""))[:60]
     run.started_at = iso_date(str(value.get("iso_start_date", ""))[:19])
     run.facts["command"] = str(config.get("command", "")).strip()
@@ -79,7 +79,7 @@ def _settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> Non
             run.factors[factor] = config[name] == "true"
 
 
-def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
+def _add_phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
     before = len(run.rows)
     for done in ("first_done", "last_done"):
         numbers = value.get(done)
@@ -87,9 +87,9 @@ def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
             run.lacks(at, Message("missing-value", "{operation} has no {count}", operation=operation, count=done))
             continue
         mix = numbers.get("rwmix_read") or numbers.get("read")
-        _numbers(run, at, partial(_part_of, operation, bool(mix)), done, numbers)
+        _add_numbers(run, at, partial(_part_of, operation, bool(mix)), done, numbers)
         if isinstance(mix, dict):
-            _numbers(run, at, lambda _: f"{operation}_read", done, mix)
+            _add_numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
         run.lacks(at, Message("no-results", "{operation} holds no number", operation=operation))
 
@@ -98,15 +98,17 @@ def _part_of(operation: str, mixed: bool, quantity: str) -> str:
     return part_of(operation, quantity, mixed, False)
 
 
-def _numbers(run: Parsed, at: int, named: Callable[[str], str], done: str, numbers: dict[str, Any]) -> None:
+def _add_numbers(
+    run: Parsed, at: int, name_operation: Callable[[str], str], done: str, numbers: dict[str, Any]
+) -> None:
     for key, (quantity, unit, per_base) in _VALUES.items():
         value = finite(numbers.get(key))
         if value is not None and (value > 0 or (value == 0 and not unit.endswith("/s"))):
-            run.rows.append(Row(named(quantity), f"{quantity}_{done}", value / per_base, unit, at))
+            run.rows.append(Row(name_operation(quantity), f"{quantity}_{done}", value / per_base, unit, at))
     latency = numbers.get("latency")
     for kind, values in latency.items() if isinstance(latency, dict) and done == "last_done" else ():
         name = "access_latency" if str(kind).startswith("IO") else "latency"
         for key, statistic in _LATENCIES.items():
             value = finite(values.get(key)) if isinstance(values, dict) else None
             if value is not None and value >= 0:
-                run.rows.append(Row(named(name), f"{name}_{statistic}", value / 1e6, "s", at))
+                run.rows.append(Row(name_operation(name), f"{name}_{statistic}", value / 1e6, "s", at))

@@ -66,7 +66,7 @@ class _Pairs:
     def __init__(self) -> None:
         self._begun: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         self._finished: dict[tuple[str, int], list[int]] = {}
-        self._found = Gathered()
+        self._gathered = Gathered()
         self._unbegun, self._last = 0, 0
 
     def add(self, at: int, line: re.Match[str], now_ms: int) -> None:
@@ -84,9 +84,9 @@ class _Pairs:
             return
         began = begun.pop(0)
         if name in _KINDS and now_ms >= began >= 0:
-            gathered = self._found
-            number = gathered.files.of(f"{entry} of worker {rank}")
-            gathered.rows.extend((max(int(rank), 0), gathered.names.of(name), 0, int(size), number, int(offset),
+            gathered = self._gathered
+            number = gathered.files.get_number(f"{entry} of worker {rank}")
+            gathered.rows.extend((max(int(rank), 0), gathered.names.get_number(name), 0, int(size), number, int(offset),
                                began * 10**6, (now_ms - began) * 10**6, at))  # fmt: skip
 
     def into(self, run: Parsed, text: Text) -> None:
@@ -111,7 +111,7 @@ class _Pairs:
             )
         if not run.rows:
             run.lacks(1, Message("no-results", "the log holds no operation"))
-        took = self._found.columns()["duration_ns"]
+        took = self._gathered.columns()["duration_ns"]
         if not took.any():
             run.warn(
                 1,
@@ -120,8 +120,8 @@ class _Pairs:
                 ),
             )
             return
-        self._found.into(run, _KINDS, text, shared=False)
-        keep_names(run, "files", self._found.files.numbers)
+        self._gathered.into(run, _KINDS, text, shared=False)
+        keep_names(run, "files", self._gathered.files.numbers)
         run.cannot_tell(
             Message(
                 "low-resolution", "times are in whole ms: operations of less than one have no duration, others ± 1 ms"

@@ -58,9 +58,9 @@ class _State:
         if not stripped:
             return
         if "RESULT TYPE" in stripped and _HEAD.match(line):
-            self._begin()
+            self._begin_run()
         elif stripped.startswith("COMMAND LINE:"):
-            self._command(stripped.partition(":")[2].strip())
+            self._set_command(stripped.partition(":")[2].strip())
         elif stripped.startswith("ISO DATE:"):
             self._settings = Parsed(started_at=iso_date(stripped[9:].strip()[:19]))
         elif stripped == "---":
@@ -81,11 +81,11 @@ class _State:
             if self.runs and not (parts[0] or self._phase):
                 self.runs[-1].lacks(at, GLUED)
                 return
-            self._result(at, *parts)
+            self._add_result(at, *parts)
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)
 
-    def _begin(self) -> None:
+    def _begin_run(self) -> None:
         settings = self._settings
         run = Parsed(settings.version, [], dict(settings.factors), dict(settings.facts), settings.started_at)
         run.missing = list(settings.missing)
@@ -94,7 +94,7 @@ class _State:
             run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         self._errors, self._phase, self._in_table = [], "", True
 
-    def _command(self, command: str) -> None:
+    def _set_command(self, command: str) -> None:
         settings = self._settings
         settings.facts["command"] = command
         words = words_of(command)
@@ -105,7 +105,7 @@ class _State:
         if hosts := option(words, "--hosts"):
             settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
-    def _result(self, at: int, phase: str, label: str, rest: str) -> None:
+    def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:
         run = self.runs[-1]
         if phase:
             self._phase, self._pending = phase.lower(), True
@@ -114,13 +114,13 @@ class _State:
             return
         words = rest.split()
         if label.startswith("Elapsed"):
-            self._elapsed(run, at, label, words)
+            self._add_elapsed(run, at, label, words)
         elif rest.startswith("["):
-            self._latencies(run, at, label, rest)
+            self._add_latencies(run, at, label, rest)
         else:
-            self._rates(run, at, label, words)
+            self._add_rates(run, at, label, words)
 
-    def _elapsed(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
+    def _add_elapsed(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         for name, word in zip(("first_done", "last_done"), words, strict=False):
             value = seconds_of(word, in_ms=label.endswith("ms"))
             if value is None:
@@ -130,7 +130,7 @@ class _State:
         if len(words) != 2:
             run.lacks(at, Message("damaged-lines", "the row is cut"))
 
-    def _rates(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
+    def _add_rates(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         base, _, which = label.rpartition(" ")
         operation = self._phase
         if which in ("read", "write", "total"):
@@ -155,7 +155,7 @@ class _State:
             if (value or 0) > 0 or not unit.endswith("/s"):
                 run.rows.append(Row(operation, f"{quantity}_{name}", (value or 0) * factor, unit, at))
 
-    def _latencies(self, run: Parsed, at: int, label: str, rest: str) -> None:
+    def _add_latencies(self, run: Parsed, at: int, label: str, rest: str) -> None:
         kind = "latency" if label.startswith(("Files", "Dirs", "Ent")) else "access_latency"
         operation = self._phase
         for short, name in (("IO rd", "read"), ("IO wr", "write")):

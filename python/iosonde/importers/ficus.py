@@ -41,16 +41,16 @@ def parse(text: Text) -> list[Parsed]:
     when = directory.groups() if directory else ("", "")
     for at, line in text.numbered():
         if match := _LINE.match(line):
-            runs.append(_run(at, match.groups()[:2], match.groups()[2:]))
+            runs.append(_build_run(at, match.groups()[:2], match.groups()[2:]))
         elif match := _ALONE.match(line):
-            runs.append(_run(at, when, match.groups()))
+            runs.append(_build_run(at, when, match.groups()))
         elif runs and line.strip():
             runs[-1].warn(at, Message("unreadable-lines", "a line of another form: left out"))
     return runs
 
 
-def _run(at: int, when: tuple[str, ...], found: tuple[str, ...]) -> Parsed:
-    (date, time), (system, benchmark, replicas, *times) = when, found
+def _build_run(at: int, when: tuple[str, ...], cells: tuple[str, ...]) -> Parsed:
+    (date, time), (system, benchmark, replicas, *times) = when, cells
     run = Parsed()
     run.factors |= {"fs": system[:100], "benchmark": benchmark[:100], "replicas": int(replicas[:9])}
     try:

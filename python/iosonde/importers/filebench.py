@@ -105,11 +105,11 @@ class _Reader:
         if message.startswith("Per-Operation Breakdown"):
             self._rows, self._lost, self._open = [], [], True
         elif message.startswith("IO Summary:"):
-            self._summary(at, message)
+            self._read_summary(at, message)
         elif self._open and not stamp and ("ops/s" in message or "mb/s" in message):
-            self._flowop(at, message)
+            self._read_flowop(at, message)
         elif stamp or line.startswith((" ", "\t")):
-            self._said(at, message.strip())
+            self._read_message(at, message.strip())
         else:
             note_trouble(self.run, at, line)
 
@@ -120,10 +120,10 @@ class _Reader:
         elif not self._reports:
             self.run.lacks(last, Message("ended-early", "there is no IO Summary: it ended early"))
 
-    def _summary(self, at: int, said: str) -> None:
+    def _read_summary(self, at: int, message: str) -> None:
         if not self._final:
             return  # of a period: no trial
-        match = _SUMMARY.match(said)
+        match = _SUMMARY.match(message)
         values = [number(text) for text in match.groups() if text is not None] if match else [None]
         self._open = False
         if match is None or None in values:
@@ -155,16 +155,16 @@ class _Reader:
         self._rows, self._lost = [], []
         self._reports += 1
 
-    def _flowop(self, at: int, said: str) -> None:
-        match, old = _FLOWOP.match(said), None
+    def _read_flowop(self, at: int, message: str) -> None:
+        match, old = _FLOWOP.match(message), None
         if match is None:
-            old = _OLD_FLOWOP.match(said)
+            old = _OLD_FLOWOP.match(message)
         if match is None and old is None:
             self._lost.append(
                 (
                     at,
                     Message(
-                        "damaged-lines", "the line of a flowop is cut or damaged: '{quote}'", quote=said.strip()[:40]
+                        "damaged-lines", "the line of a flowop is cut or damaged: '{quote}'", quote=message.strip()[:40]
                     ),
                 )
             )
@@ -191,19 +191,19 @@ class _Reader:
             self._rows += [Row(name[:60], "latency_min", least_ms / 1000, "s", at),
                            Row(name[:60], "latency_max", most_ms / 1000, "s", at)]  # fmt: skip
 
-    def _said(self, at: int, said: str) -> None:
+    def _read_message(self, at: int, message: str) -> None:
         run = self.run
-        if _PERSONALITY in said and (match := _LOADED.match(said)):
+        if _PERSONALITY in message and (match := _LOADED.match(message)):
             run.factors["personality"] = match.group(1)[:60]
-        elif match := _FILESET.match(said):
+        elif match := _FILESET.match(message):
             self._files += int(match.group(2)[:15])
             self._bytes += (number(match.group(3)) or 0.0) * _MIB
             run.factors |= {"files": self._files, "fileset_size": round(self._bytes)}
-            run.facts[f"fileset {match.group(1)[:40]}"] = said[:300]
-        elif match := _TOOK.match(said):
+            run.facts[f"fileset {match.group(1)[:40]}"] = message[:300]
+        elif match := _TOOK.match(message):
             run.seconds = float(match.group(1)[:9])
             self._final = True
-        elif any(words in said for words in _BAD) and not any(words in said for words in _HARMLESS):
-            run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=said[:160]))
+        elif any(words in message for words in _BAD) and not any(words in message for words in _HARMLESS):
+            run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=message[:160]))
         else:
-            note_trouble(run, at, said)
+            note_trouble(run, at, message)

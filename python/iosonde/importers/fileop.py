@@ -13,7 +13,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number, whole_number
+from .reading import number, parse_integer
 from .text import Text
 
 NAME = "fileop"
@@ -47,21 +47,21 @@ def parse(text: Text) -> list[Parsed]:
             if words[1] not in sizes:
                 runs.append(Parsed())
                 sizes[words[1]] = runs[-1]
-            _row(sizes[words[1]], at, match.group(1), words[2:], names)
+            _add_row(sizes[words[1]], at, match.group(1), words[2:], names)
     if not runs:
         runs.append(Parsed())
         runs[0].lacks(text.last_line, Message("no-results", "there is no row of results"))
     return runs
 
 
-def _row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -> None:
+def _add_row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -> None:
     if len(words) != len(names):
         run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
         return
     for name, word in zip(names, words, strict=True):
         value = number(word)
         if name == "Total_files":
-            run.factors["files"] = whole_number(word)
+            run.factors["files"] = parse_integer(word)
         elif value is None or value <= 0:
             run.lacks(
                 at, Message("invalid-number", "'{cell}' of {operation} is not a rate", cell=word[:40], operation=name)

@@ -43,7 +43,7 @@ def parse_json(text: Text) -> list[Parsed]:
             runs.append(broken_run(text, document))
             outside = document.error_at
     for at, document in enumerate(read):
-        run = _document(document.value, lines, document.begin, document.end)
+        run = _parse_document(document.value, lines, document.begin, document.end)
         if at + 1 < len(read) and _is_snapshot(document.value, read[at + 1].value):
             continue
         if at and _is_snapshot(read[at - 1].value, document.value):
@@ -53,11 +53,11 @@ def parse_json(text: Text) -> list[Parsed]:
             )
         runs.append(run)
     for begin, end in [*ranges, (outside, len(text.whole))]:
-        _outside(text, runs, begin, end)
+        _read_outside(text, runs, begin, end)
     return runs
 
 
-def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
+def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
     run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
     run.started_at = iso_date(str(value.get("time", "")))
     shared = value.get("global options")
@@ -66,9 +66,9 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
     jobs = value.get("client_stats") if clients else value.get("jobs")
     entries = [entry for entry in jobs if isinstance(entry, dict)] if isinstance(jobs, list) else []
     if clients:
-        begin = max(begin, lines.of('"client_stats"', begin, end)[1])
-    places = _places(entries, lines, begin, end)
-    _factors(run, {**shared, **_options(entries[0])} if entries else shared)
+        begin = max(begin, lines.locate_needle('"client_stats"', begin, end)[1])
+    places = _find_places(entries, lines, begin, end)
+    _set_factors(run, {**shared, **_collect_options(entries[0])} if entries else shared)
     if not entries:
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
     totals = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
@@ -77,17 +77,17 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
         stop = places[at + 1][1] if at + 1 < len(places) else end
         several = len(entries) > 1 and (same or clients) and entry not in totals
         by_job = len(entries) > 1 and not same and not clients
-        _entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, by_job)
+        _add_entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, by_job)
     if same and len(entries) > 1 and not clients:
-        _sums(run, len(entries))
-        _percentiles(run, entries, lines.of('"jobs"', begin, end)[0])
+        _add_sums(run, len(entries))
+        _add_percentiles(run, entries, lines.locate_needle('"jobs"', begin, end)[0])
     return run
 
 
-def _places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -> list[tuple[int, int]]:
+def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -> list[tuple[int, int]]:
     places, at = [], begin
     for _ in entries:
-        line, at = lines.of('"jobname"', at, end)
+        line, at = lines.locate_needle('"jobname"', at, end)
         places.append((line, at))
         at += 1
     return places
@@ -97,12 +97,12 @@ def _build_identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     return entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))
 
 
-def _options(entry: dict[str, Any]) -> dict[str, Any]:
+def _collect_options(entry: dict[str, Any]) -> dict[str, Any]:
     options = entry.get("job options")
     return options if isinstance(options, dict) else {}
 
 
-def _factors(run: Parsed, options: dict[str, Any]) -> None:
+def _set_factors(run: Parsed, options: dict[str, Any]) -> None:
     run.factors |= factors_of(options)
 
 
@@ -121,15 +121,15 @@ def factors_of(options: dict[str, Any]) -> dict[str, Any]:
 
 def _lines_between(lines: Lines, begin: int, end: int) -> Callable[[str], int]:
     """The line of a needle between two places."""
-    return lambda needle: lines.of(needle, begin, end)[0]
+    return lambda needle: lines.locate_needle(needle, begin, end)[0]
 
 
-def _entry(
-    run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, named: bool
+def _add_entry(
+    run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, by_job: bool
 ) -> None:  # fmt: skip
     name = str(entry.get("jobname", ""))[:200]
-    factors = {"job": name, **factors_of(_options(entry))} if named else None
-    if not named and rank is None and name:
+    factors = {"job": name, **factors_of(_collect_options(entry))} if by_job else None
+    if not by_job and rank is None and name:
         run.facts["job"] = name
     error = finite(entry.get("error"))
     if error:
@@ -149,13 +149,13 @@ def _entry(
     for direction in DIRECTIONS:
         part = entry.get(direction)
         if isinstance(part, dict) and (finite(part.get("total_ios")) or finite(part.get("io_bytes"))):
-            _direction(run, direction, part, line_of(f'"{direction}" :'), rank, factors)
+            _add_direction(run, direction, part, line_of(f'"{direction}" :'), rank, factors)
             empty = False
     if empty:
         run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
 
-def _direction(
+def _add_direction(
     run: Parsed, direction: str, part: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
 ) -> None:  # fmt: skip
     count = finite(part.get("total_ios"))
@@ -174,7 +174,7 @@ def _direction(
     add_row(f"rate_{clock}", finite(part.get("iops")), "operations/s")
     runtime = finite(part.get("runtime"))
     add_row("time", None if runtime is None else runtime / 1000, "s")
-    add_row("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
+    add_row("bytes", _read_bytes(run, part, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
         run.warn(
             line, Message("low-resolution", "the runtime is below 1 s and printed in whole ms: the rates are coarse")
@@ -183,7 +183,7 @@ def _direction(
         _add_latency(add_row, name, values, per_second)
 
 
-def _bytes(
+def _read_bytes(
     run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
     """fio 2 wrote KiB under ``io_bytes``: the bandwidth and the runtime tell which it is."""
@@ -208,7 +208,7 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
         add(f"{name}_p{level:g}", value / per_second, "s")
 
 
-def _sums(run: Parsed, entries: int) -> None:
+def _add_sums(run: Parsed, entries: int) -> None:
     run.factors["ranks"] = entries
     for direction in DIRECTIONS:
         for quantity, unit in (("bandwidth", "bytes/s"), ("rate", "operations/s")):
@@ -220,7 +220,7 @@ def _sums(run: Parsed, entries: int) -> None:
                 )
 
 
-def _percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
+def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
     """Of all threads, where each printed its histogram; else they are of each thread alone, and that is said."""
     for direction in DIRECTIONS:
         parts = [part for entry in entries if isinstance(part := entry.get(direction), dict) and part.get("total_ios")]
@@ -240,20 +240,20 @@ def _percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
     """Whether ``later`` began before ``earlier`` was printed and had done at least as much: the same run."""
-    (at, ran, done), (next_at, next_ran, next_done) = _progress(earlier), _progress(later)
-    names = [[str(job.get("jobname")) for job in _jobs(document)] for document in (earlier, later)]
+    (at, ran, done), (next_at, next_ran, next_done) = _read_progress(earlier), _read_progress(later)
+    names = [[str(job.get("jobname")) for job in _list_jobs(document)] for document in (earlier, later)]
     return names[0] == names[1] and 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
 
 
-def _progress(document: dict[str, Any]) -> tuple[float, float, float]:
+def _read_progress(document: dict[str, Any]) -> tuple[float, float, float]:
     """When it was printed and for how long it had run (ms), how many bytes it had done."""
-    parts = [job[name] for job in _jobs(document) for name in DIRECTIONS if isinstance(job.get(name), dict)]
+    parts = [job[name] for job in _list_jobs(document) for name in DIRECTIONS if isinstance(job.get(name), dict)]
     ran = max((finite(part.get("runtime")) or 0 for part in parts), default=0)
     printed = finite(document.get("timestamp_ms")) or 1000 * (finite(document.get("timestamp")) or 0)
     return printed, ran, sum(finite(part.get("io_bytes")) or 0 for part in parts)
 
 
-def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
+def _list_jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
     jobs = document.get("client_stats", document.get("jobs"))
     return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
 
@@ -263,7 +263,7 @@ _BAD = re.compile(
 )
 
 
-def _outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
+def _read_outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
     """What fio said around its JSON: signals and errors belong to the document that follows (or the last)."""
     if not runs or end - begin < 4:
         return

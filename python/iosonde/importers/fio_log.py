@@ -89,7 +89,7 @@ def parse(text: Text) -> list[Parsed]:
         run.cannot_tell(
             Message("low-resolution", "times are in whole ms: operations within one ms keep the order of the log only")
         )
-        _operations(run, table)
+        _record_operations(run, table)
     return [run]
 
 
@@ -188,7 +188,7 @@ def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any,
     ]
 
 
-def _operations(run: Parsed, table: Any) -> None:
+def _record_operations(run: Parsed, table: Any) -> None:
     """Reads and writes as recorded operations, one phase for each; fio logs when an operation was done."""
     import numpy as np
 

@@ -26,16 +26,16 @@ def parse_terse(text: Text) -> list[Parsed]:
     runs: list[Parsed] = []
     for at, line in text.numbered():
         if match := TERSE.match(line):
-            runs.append(_line(at, line.split(";"), match))
+            runs.append(_parse_line(at, line.split(";"), match))
         elif runs and line.startswith("fio: terminating on signal"):
             runs[-1].lacks(at, Message("tool-failed", "fio said: {quote}", quote=line[:160]))
     return runs
 
 
-def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
-    form = found.group(1) or "2"
-    run = Parsed(version=(found.group(2) or "").removeprefix("fio-")[:60])
-    run.facts["job"] = found.group(3)[:200]
+def _parse_line(at: int, fields: list[str], match: re.Match[str]) -> Parsed:
+    form = match.group(1) or "2"
+    run = Parsed(version=(match.group(2) or "").removeprefix("fio-")[:60])
+    run.facts["job"] = match.group(3)[:200]
     run.warn(
         at,
         Message(
@@ -43,11 +43,11 @@ def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
             "bandwidths were read as KiB/s (1024 bytes) and latencies as µs, as fio's terse format defines",
         ),
     )
-    if found.group(5) != "0":
+    if match.group(5) != "0":
         run.lacks(
             at,
             Message(
-                "tool-failed", "job {job} ended with error {status}", job=found.group(3)[:40], status=found.group(5)
+                "tool-failed", "job {job} ended with error {status}", job=match.group(3)[:40], status=match.group(5)
             ),
         )
     block = _BLOCK + 6 * (form == "5")
@@ -57,13 +57,13 @@ def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
         if len(part) < block and direction != "trim":
             run.lacks(at, Message("ended-early", "the line ends in the fields of {direction}", direction=direction))
         elif len(part) == block and (number(part[0]) or 0) > 0:
-            _direction(run, at, direction, part)
+            _add_direction(run, at, direction, part)
     if not run.rows:
         run.lacks(at, Message("no-results", "the job did no I/O"))
     return run
 
 
-def _direction(run: Parsed, at: int, direction: str, part: list[str]) -> None:
+def _add_direction(run: Parsed, at: int, direction: str, part: list[str]) -> None:
     def add_row(metric: str, word: str, unit: str, per_base: float) -> None:
         if (value := number(word)) is not None:
             run.rows.append(Row(direction, metric, value / per_base, unit, at))

@@ -54,7 +54,7 @@ class _Reader:
         self._direction, self._in_percentiles = "", 0.0
         self._latency_blocks: list[str] = []  # of this direction
 
-    def _current(self, new: bool = False) -> Parsed:
+    def _get_run(self, new: bool = False) -> Parsed:
         if not self.runs or self._done or new:
             self.end()
             self.runs.append(Parsed())
@@ -67,39 +67,39 @@ class _Reader:
             return
         self._last = at
         if stripped[0] == "|":
-            self._percentiles(at, stripped)
+            self._add_percentiles(at, stripped)
             if ": IOPS=" in stripped:
-                self._current().lacks(at, GLUED)
+                self._get_run().lacks(at, GLUED)
         elif stripped.startswith("fio-") and " " not in stripped:
-            self._current(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
+            self._get_run(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
         elif "groupid=" in stripped and (match := JOB.match(line)):
-            self._job(at, match)
-        elif self._jobs and stripped.startswith(_NUMBERED) and self._numbers(at, line):
+            self._begin_job(at, match)
+        elif self._jobs and stripped.startswith(_NUMBERED) and self._read_numbers(at, line):
             return
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
-            self._current().lacks(at, Message("tool-failed", "fio said: {quote}", quote=stripped[:160]))
+            self._get_run().lacks(at, Message("tool-failed", "fio said: {quote}", quote=stripped[:160]))
         elif stripped.startswith("steadystate") and "attained=no" in stripped:
-            self._current().warn(at, NOT_STEADY)
+            self._get_run().warn(at, NOT_STEADY)
         elif "verify" in stripped and "failed" in stripped:
-            self._current().lacks(
+            self._get_run().lacks(
                 at, Message("verification-failed", "verification failed: {quote}", quote=stripped[:160])
             )
         elif match := _OPEN.match(stripped):
-            self._setting(match)
+            self._read_setting(match)
         elif self.runs:
             note_trouble(self.runs[-1], at, line)
 
-    def _setting(self, found: re.Match[str]) -> None:
-        run = self._current()
-        run.factors |= {"rw": found.group(3), "engine": found.group(5), "io_depth": int(found.group(6)[:9])}
-        if (size := _bytes(found.group(4))) is not None:
+    def _read_setting(self, match: re.Match[str]) -> None:
+        run = self._get_run()
+        run.factors |= {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
+        if (size := _parse_bytes(match.group(4))) is not None:
             run.factors["block_size"] = int(size)
 
-    def _job(self, at: int, found: re.Match[str]) -> None:
-        name, _, threads, error, date = found.groups()
-        run = self._current()
+    def _begin_job(self, at: int, match: re.Match[str]) -> None:
+        name, _, threads, error, date = match.groups()
+        run = self._get_run()
         run.started_at = run.started_at or iso_date(date or "")
         self._jobs.append(name)
         self._factors = {"job": name[:200], "ranks": int(threads[:9])}
@@ -107,30 +107,30 @@ class _Reader:
         if error != "0":
             run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
 
-    def _numbers(self, at: int, line: str) -> bool:
+    def _read_numbers(self, at: int, line: str) -> bool:
         if match := _NEW.match(line):
             direction, iops, value, unit, amount, amount_unit, runtime = match.groups()
-            self._rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
+            self._add_rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
         elif match := _OLD.match(line):
             direction, amount, amount_unit, value, unit, iops, runtime = match.groups()
-            self._rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
+            self._add_rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
         elif ": IOPS=" in line:
-            self._current().lacks(at, GLUED)
+            self._get_run().lacks(at, GLUED)
             self._direction = ""
         elif (match := _LATENCY.match(line)) and self._direction:
-            self._latencies(at, match)
+            self._add_latencies(at, match)
         elif match := _PERCENTILES.match(line):
             self._in_percentiles = PER_SECOND[match.group(1)]
         else:
             return False
         return True
 
-    def _latencies(self, at: int, found: re.Match[str]) -> None:
-        block, unit, *words = found.groups()
+    def _add_latencies(self, at: int, match: re.Match[str]) -> None:
+        block, unit, *words = match.groups()
         order = list(_NAMES)
         if self._latency_blocks and order.index(block) <= order.index(self._latency_blocks[-1]):
             # The line that begins the next direction was lost.
-            self._current().lacks(
+            self._get_run().lacks(
                 at,
                 Message(
                     "damaged-lines",
@@ -144,28 +144,30 @@ class _Reader:
             return
         self._latency_blocks.append(block)
         for statistic, word in zip(("min", "max", "mean", "sd"), words, strict=True):
-            self._add(at, f"{_NAMES[block]}_{statistic}", _count(word), "s", PER_SECOND[unit])
+            self._add_row(at, f"{_NAMES[block]}_{statistic}", _parse_count(word), "s", PER_SECOND[unit])
 
-    def _percentiles(self, at: int, line: str) -> None:
+    def _add_percentiles(self, at: int, line: str) -> None:
         if self._in_percentiles and self._direction:
             for level, value in _PERCENTILE.findall(line):
                 if name := _percentile_name(level):
-                    self._add(at, name, number(value), "s", self._in_percentiles)
+                    self._add_row(at, name, number(value), "s", self._in_percentiles)
 
-    def _rates(self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str) -> None:
+    def _add_rates(
+        self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str
+    ) -> None:
         iops, value, unit = rates
         self._direction, self._in_percentiles, self._latency_blocks = direction, 0.0, []
-        run = self._current()
+        run = self._get_run()
         if "i" not in unit:
             run.warn(at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=unit))
         run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
-        self._add(at, "bandwidth_last_done", _parse_amount(value, unit), "bytes/s", 1.0)
-        self._add(at, "rate_last_done", _count(iops), "operations/s", 1.0)
-        self._add(at, "bytes", amount, "bytes", 1.0)
-        self._add(at, "time", number(runtime), "s", 1e3)
+        self._add_row(at, "bandwidth_last_done", _parse_amount(value, unit), "bytes/s", 1.0)
+        self._add_row(at, "rate_last_done", _parse_count(iops), "operations/s", 1.0)
+        self._add_row(at, "bytes", amount, "bytes", 1.0)
+        self._add_row(at, "time", number(runtime), "s", 1e3)
 
-    def _add(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
-        run = self._current()
+    def _add_row(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
+        run = self._get_run()
         if not self._direction:
             run.warn(
                 at,
@@ -211,7 +213,7 @@ def _parse_amount(value: str, unit: str) -> float | None:
     return None if not match or amount is None else amount * BINARY[match.group(1).lower()]
 
 
-def _bytes(text: str) -> float | None:
+def _parse_bytes(text: str) -> float | None:
     match = re.match(r"([\d.]+)(\w*)$", text)
     if not match:
         return None
@@ -219,7 +221,7 @@ def _bytes(text: str) -> float | None:
     return _parse_amount(match.group(1), unit if unit[-1:] in ("B", "b") else f"{unit}B")  # fio 2 prints 4K
 
 
-def _count(word: str) -> float | None:
+def _parse_count(word: str) -> float | None:
     """``570k`` → 570000: fio shortens counts and µs in steps of 1000."""
     word = word.rstrip(",")
     if word[-1:].lower() in ("k", "m", "g") and (value := number(word[:-1])) is not None:

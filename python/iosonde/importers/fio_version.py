@@ -37,7 +37,7 @@ def is_latency_log(name: PurePath) -> bool:
     return _LATENCY_LOG.match(name.name) is not None
 
 
-def version_beside(
+def find_sibling_version(
     log: PurePath, begin: Callable[[PurePath], bytes], others: Sequence[PurePath] = ()
 ) -> VersionBeside | None:  # fmt: skip
     """What the output of the same job says, else all ``others`` of its directory, else those of the one above; None

@@ -41,7 +41,7 @@ class FixedLines:
             yield self.bytes[self.start[lines[begin : begin + _TOGETHER]][:, None] + across]
 
 
-def whole(table: Any, begin: int, end: int) -> tuple[Any, Any]:
+def parse_integers(table: Any, begin: int, end: int) -> tuple[Any, Any]:
     """(values, which are good) of whole numbers between two columns, blanks before them."""
     cells = table[:, begin:end]
     digit = (cells >= _ZERO) & (cells <= _ZERO + 9)
@@ -56,7 +56,7 @@ def whole(table: Any, begin: int, end: int) -> tuple[Any, Any]:
 def decimal(table: Any, begin: int, end: int, digits: int) -> tuple[Any, Any]:
     """(values in units of the last digit, which are good) of numbers with so many digits behind the point."""
     point = end - digits - 1
-    before, good = whole(table, begin, point)
-    behind, also = whole(table, point + 1, end)
+    before, good = parse_integers(table, begin, point)
+    behind, also = parse_integers(table, point + 1, end)
     filled = (table[:, point + 1 : end] != _BLANK).all(axis=1)
     return before * 10**digits + behind, good & also & filled & (table[:, point] == _POINT)

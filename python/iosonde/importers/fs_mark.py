@@ -14,7 +14,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, whole_number
+from .reading import iso_date, number, parse_integer
 from .text import Text
 from .trouble import note_trouble
 
@@ -54,16 +54,16 @@ def parse(text: Text) -> list[Parsed]:
             runs[-1].version, runs[-1].started_at = match.group(1)[:60], iso_date(match.group(3))
             runs[-1].factors["threads"] = int(match.group(2)[:9])
         elif names and line.strip()[:1].isdigit():
-            iteration += _row(runs[-1], at, line.split(), len(names), iteration)
+            iteration += _add_row(runs[-1], at, line.split(), len(names), iteration)
         elif runs:
-            _other(runs[-1], at, line.strip())
+            _read_other_line(runs[-1], at, line.strip())
     for run in runs:
         if not run.rows:
             run.lacks(text.last_line, Message("no-results", "there is no row of results"))
     return runs
 
 
-def _row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -> bool:
+def _add_row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -> bool:
     values = [number(word) for word in words]
     if len(words) < 5 or len(words) < columns or None in values[:5] or (values[3] or 0) <= 0:
         run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
@@ -78,10 +78,10 @@ def _row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -
     return True
 
 
-def _other(run: Parsed, at: int, line: str) -> None:
+def _read_other_line(run: Parsed, at: int, line: str) -> None:
     if "Sync method:" in line:
         run.factors["sync_method"] = line.partition("Sync method:")[2].strip()[:80]
     elif match := re.search(r"written with an IO size of (\d+) bytes", line):
-        run.factors["transfer_size"] = whole_number(match.group(1)[:18])
+        run.factors["transfer_size"] = parse_integer(match.group(1)[:18])
     elif not note_trouble(run, at, line) and "failed" in line:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))

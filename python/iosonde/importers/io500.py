@@ -14,10 +14,10 @@ import re
 
 from iosonde.core.message import Message
 
-from .io500_list import GIB, INVALID, RESULT, SCORE, of_list
+from .io500_list import GIB, INVALID, RESULT, SCORE, parse_list
 from .io500_score import check_score
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, whole_number
+from .reading import iso_date, number, parse_integer
 from .text import Text
 
 NAME = "io500"
@@ -52,9 +52,9 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each list."""
     if text.search(RESULT, "[RESULT", "[   ") or text.search(SCORE, "[SCORE"):
-        return of_list(text)
+        return parse_list(text)
     if hit := text.search(_FIND, first_lines=3):
-        return [_find(text, hit[0])]
+        return [_parse_find(text, hit[0])]
     return [_parse_sections(text)]
 
 
@@ -68,7 +68,7 @@ def _parse_sections(text: Text) -> Parsed:
             run.lacks(at, GLUED)
             section = ""
         elif match := _VALUE.match(line.strip()):
-            _value(run, at, section, *match.groups())
+            _add_value(run, at, section, *match.groups())
         elif line.startswith("; START"):
             run.started_at = iso_date(line[7:])
         elif INVALID.match(line):
@@ -85,9 +85,9 @@ def _parse_sections(text: Text) -> Parsed:
     return run
 
 
-def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
+def _add_value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
     if section == "run":
-        _setting(run, key, word)
+        _add_setting(run, key, word)
     elif key == "exe":
         run.facts.setdefault("commands", {})[section] = word.strip()[:2000]
     else:
@@ -101,10 +101,10 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
             _phase_value(run, at, section.lower().replace("-", "_"), key, value)
 
 
-def _setting(run: Parsed, key: str, word: str) -> None:
+def _add_setting(run: Parsed, key: str, word: str) -> None:
     if key == "version":
         run.version = word.strip().removeprefix("io500-")[:60]
-    elif key == "procs" and (ranks := whole_number(word)) is not None:
+    elif key == "procs" and (ranks := parse_integer(word)) is not None:
         run.factors["ranks"] = ranks
     elif key == "mode":
         run.factors["mode"] = word.strip()[:60]
@@ -161,7 +161,7 @@ def _other_unit(run: Parsed) -> None:
             )
 
 
-def _find(text: Text, at: int) -> Parsed:
+def _parse_find(text: Text, at: int) -> Parsed:
     run = Parsed()
     match = _FIND.match(text.lines[at - 1])
     assert match is not None
@@ -171,16 +171,16 @@ def _find(text: Text, at: int) -> Parsed:
     names = [name.strip() for name in text.lines[at].split(",")] if len(text.lines) > at else []
     for place, line in enumerate(text.lines[at + 1 :], at + 2):
         cells = [cell.strip() for cell in line.split(",")]
-        rank = whole_number(cells[0])
+        rank = parse_integer(cells[0])
         if rank is None or len(cells) != len(names):
             if line.strip():
                 run.warn(place, Message("unreadable-lines", "not a row of this table: left out"))
             continue
         row = dict(zip(names, cells, strict=True))
-        if (errors := whole_number(row.get("errors", ""))) and errors > 0:
+        if (errors := parse_integer(row.get("errors", ""))) and errors > 0:
             run.lacks(
                 place, Message("operations-failed", "rank {rank} had {n_errors} errors", rank=rank, n_errors=errors)
             )
-        if (total := whole_number(row.get("total", ""))) is not None:
+        if (total := parse_integer(row.get("total", ""))) is not None:
             run.rows.append(Row("find", "operations", total, "operations", place, rank))
     return run

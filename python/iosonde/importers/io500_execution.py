@@ -57,7 +57,7 @@ class Execution:
 
     def is_same(self, other: Parsed) -> bool:
         """Whether this list tells of this execution: each phase that both have has the same result."""
-        return _same(self.results, _results(other))
+        return _is_same(self.results, _collect_results(other))
 
 
 def is_execution(names: Sequence[str]) -> bool:
@@ -93,14 +93,16 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
             0,
             Message("no-results", "there is no list of results: neither result.txt nor result_summary.txt is complete"),
         )
-    execution = Execution(run, base, [base], results=_results(run), there={_place(row) for row in run.rows})
+    execution = Execution(
+        run, base, [base], results=_collect_results(run), there={_build_row_key(row) for row in run.rows}
+    )
     for part in lists[1:]:
         _add_list(execution, part)
     for part in sorted(phases, key=lambda candidate: candidate.name.endswith(".csv")):
         _add_phase(execution, part, bool(lists))
     others = {id(part) for part in (*execution.used, *execution.doubles, *execution.left)}
     execution.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
-    _settings(execution, information)
+    _set_factors(execution, information)
     return execution
 
 
@@ -122,9 +124,13 @@ def _add_list(execution: Execution, part: FilePart) -> None:
     """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
     if execution.is_same(part.parsed):
         execution.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
-        _add(execution, part, part.parsed.rows, {})
+        _add_rows(execution, part, part.parsed.rows, {})
     elif enclosing := next(
-        (candidate for candidate in execution.left if _is_within(_results(part.parsed), _results(candidate.parsed))),
+        (
+            candidate
+            for candidate in execution.left
+            if _is_within(_collect_results(part.parsed), _collect_results(candidate.parsed))
+        ),
         None,
     ):
         enclosing.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
@@ -132,7 +138,9 @@ def _add_list(execution: Execution, part: FilePart) -> None:
     else:
         # An attempt that went on where one had ended says all of that again.
         repeated = [
-            candidate for candidate in execution.left if _is_within(_results(candidate.parsed), _results(part.parsed))
+            candidate
+            for candidate in execution.left
+            if _is_within(_collect_results(candidate.parsed), _collect_results(part.parsed))
         ]
         execution.left = [
             candidate for candidate in execution.left if all(candidate is not other for other in repeated)
@@ -150,7 +158,7 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
     names = {name: _rename_operation(phase, name) for name in {row.operation for row in rows}}
     for row in (candidate for candidate in rows if candidate.rank is None and names[candidate.operation] == phase):
         key = (phase, row.metric)
-        if key in execution.results and not _near(
+        if key in execution.results and not _is_near(
             execution.results[key], row.value, SAME_PHASE, _compute_half_step(key)
         ):
             execution.parsed.warn(
@@ -171,7 +179,7 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
     if len({row.iteration for row in rows if row.iteration is not None}) > 1:
         execution.left.append(part)
         return
-    _add(execution, part, rows, names)
+    _add_rows(execution, part, rows, names)
     for note in part.parsed.missing:
         execution.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
     if not listed and not execution.parsed.started_at:
@@ -184,28 +192,28 @@ def _rename_operation(phase: str, operation: str) -> str:
     return phase if operation in own else f"{phase}_{operation}"
 
 
-def _add(made: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[str, str]) -> None:
+def _add_rows(execution: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[str, str]) -> None:
     """The rows that are not there yet; their operations get these ``names``. There are millions of them in some
     directories: none is copied."""
     new = []
     for row in rows:
         place = (names.get(row.operation, row.operation), row.metric, row.rank)
-        if place not in made.there:
+        if place not in execution.there:
             row.operation = place[0]
             new.append(row)
     # One iteration's largest, smallest and mean are its value again.
-    made.there |= set(map(_place, new))
-    made.results |= {
+    execution.there |= set(map(_build_row_key, new))
+    execution.results |= {
         (row.operation, row.metric): row.value for row in new if row.rank is None and row.metric in _CLOCKED
     }
-    new = [row for row in new if row.rank is not None or not _is_single_value(row, made)]
+    new = [row for row in new if row.rank is not None or not _is_single_value(row, execution)]
     for row in new:
         row.line = 0
-    made.parsed.rows += new
-    (made.used if new else made.doubles).append(part)
+    execution.parsed.rows += new
+    (execution.used if new else execution.doubles).append(part)
 
 
-def _place(row: Row) -> tuple[str, str, int | None]:
+def _build_row_key(row: Row) -> tuple[str, str, int | None]:
     return row.operation, row.metric, row.rank
 
 
@@ -216,17 +224,19 @@ def _is_single_value(row: Row, execution: Execution) -> bool:
         return False
     key = (row.operation, f"{kind}_last_done")
     if key in execution.results and (
-        form == "sd" or not _near(execution.results[key], row.value, SAME_LIST, _compute_half_step(key))
+        form == "sd" or not _is_near(execution.results[key], row.value, SAME_LIST, _compute_half_step(key))
     ):
         return form == "sd" and not row.value
     names = (kind, key[1]) + (("rate_last_done",) if kind == "transfers" else ())
     return any((row.operation, name, None) in execution.there for name in names)
 
 
-def _settings(made: Execution, information: str) -> None:
+def _set_factors(execution: Execution, information: str) -> None:
     """The factors of all files: what the tools say, of the first phase on, then what the author says."""
-    run = made.parsed
-    by_phase = {_phase_of(part.name): part.parsed for part in made.used + made.doubles if _phase_of(part.name)}
+    run = execution.parsed
+    by_phase = {
+        _phase_of(part.name): part.parsed for part in execution.used + execution.doubles if _phase_of(part.name)
+    }
     commands = {name: str(parsed.facts["command"]) for name, parsed in by_phase.items() if parsed.facts.get("command")}
     commands = {name.replace("-", "_"): command for name, command in run.facts.pop("commands", {}).items()} | commands
     first = [by_phase[name] for name in (*BANDWIDTH, *RATE) if name in by_phase]
@@ -280,18 +290,18 @@ def _complete_counts(factors: dict[str, FactorValue]) -> None:
         factors["ranks"] = nodes * each
 
 
-def _results(run: Parsed) -> dict[tuple[str, str], float]:
+def _collect_results(run: Parsed) -> dict[tuple[str, str], float]:
     return {(row.operation, row.metric): row.value for row in run.rows if row.metric in _CLOCKED and row.rank is None}
 
 
-def _same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
+def _is_same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, str], float]) -> bool:
     both = mine.keys() & theirs.keys()
-    return bool(both) and all(_near(mine[key], theirs[key], SAME_LIST, _compute_half_step(key)) for key in both)
+    return bool(both) and all(_is_near(mine[key], theirs[key], SAME_LIST, _compute_half_step(key)) for key in both)
 
 
 def _is_within(part: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
     """Whether the other list says all that this one says."""
-    return part.keys() <= other.keys() and _same(part, other)
+    return part.keys() <= other.keys() and _is_same(part, other)
 
 
 def _compute_half_step(key: tuple[str, str]) -> float:
@@ -299,5 +309,5 @@ def _compute_half_step(key: tuple[str, str]) -> float:
     return 0.00051 * (1024.0**3 if key[1].startswith("bandwidth") else 1e3)
 
 
-def _near(value: float, other: float, share: float, least: float) -> bool:
+def _is_near(value: float, other: float, share: float, least: float) -> bool:
     return abs(value - other) <= max(share * max(value, other), least)

@@ -28,7 +28,7 @@ SCORE = re.compile(
 INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases invalid")
 
 
-def of_list(text: Text) -> list[Parsed]:
+def parse_list(text: Text) -> list[Parsed]:
     """One Parsed for each list: it ends with its score, or where a phase comes again with another result."""
     runs: list[Parsed] = []
     results: dict[str, tuple[str, ...]] = {}
@@ -67,7 +67,7 @@ def of_list(text: Text) -> list[Parsed]:
                     runs[-1].mark_invalid(place, sentence)
                 scored, is_new, results, early = False, False, {}, []
             if name not in results:
-                _phase(runs[-1], at, match)
+                _add_phase(runs[-1], at, match)
                 results[name] = cells
         elif (match := SCORE.match(line)) and runs:
             if not mixed:
@@ -114,8 +114,8 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
     }
 
 
-def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
-    mark, name, word, unit, seconds, rest = found.groups()
+def _add_phase(run: Parsed, at: int, match: re.Match[str]) -> None:
+    mark, name, word, unit, seconds, rest = match.groups()
     operation = NAMES.get(name.lower().replace("-", "_"), name.lower().replace("-", "_"))
     value, time = number(word), number(seconds)
     scored = mark.strip() != ""
@@ -139,11 +139,11 @@ def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
         return
     if not scored:
         run.warn(at, Message("not-in-score", "{operation} does not count in the score", operation=name))
-    _result(run, at, operation, value, unit)
+    _add_result(run, at, operation, value, unit)
     run.rows.append(Row(operation, "time", time, "s", at))
 
 
-def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
+def _add_result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
     factor_by_unit = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
     factor = factor_by_unit.get(unit.lower())
     if factor is None:

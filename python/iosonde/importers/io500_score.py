@@ -26,12 +26,12 @@ HALF_OF_THE_LAST_DECIMAL = {"bandwidth_last_done": 0.0005 * 1024.0**3, "rate_las
 def check_score(run: Parsed) -> None:
     """Note what contradicts the score: a phase that is not there, a damaged line. A total that is the product becomes
     the root."""
-    total = _row(run.rows, "score", "total")
+    total = _find_row(run.rows, "score", "total")
     if total is None:
         return
     parts = []
     for name, phases, metric in (("bandwidth", BANDWIDTH, "bandwidth_last_done"), ("rate", RATE, "rate_last_done")):
-        score_row = _row(run.rows, "score", name)
+        score_row = _find_row(run.rows, "score", name)
         if score_row is not None:
             parts.append(score_row.value)
             _check_part(run, score_row, phases, metric)
@@ -40,7 +40,7 @@ def check_score(run: Parsed) -> None:
 
 
 def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str) -> None:
-    row_by_phase = {name: row for name in phases if (row := _row(run.rows, name, metric))}
+    row_by_phase = {name: row for name in phases if (row := _find_row(run.rows, name, metric))}
     absent = [name for name in phases if name not in row_by_phase]
     if absent:
         run.lacks(
@@ -97,5 +97,5 @@ def _check_total(run: Parsed, total: Row, product: float) -> None:
     )
 
 
-def _row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:
+def _find_row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:
     return next((row for row in rows if (row.operation, row.metric) == (operation, metric)), None)

@@ -84,9 +84,9 @@ def parse(text: Text) -> list[Parsed]:
 
         return parse_summary(text)
     if text.first_line == _OP_CSV:
-        from .operation_csv import of_ior
+        from .operation_csv import parse_ior
 
-        return [of_ior(text)]
+        return [parse_ior(text)]
     reader = _Reader()
     for at, line in text.numbered():
         reader.feed(at, line)
@@ -115,33 +115,33 @@ class _Reader:
             self._last = at
         first = stripped.split(None, 1)[0]
         if first.startswith("IOR-") and (match := _BANNER.match(line)):
-            self._begin(match.group(1))
+            self._begin_session(match.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
-            self._table = IorTable(self._current(at), stripped.split())
+            self._table = IorTable(self._get_run(at), stripped.split())
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
-            self._current(at)
+            self._get_run(at)
             # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
             head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
             self._summary = IorSummary(self._session, head.split())
         elif first in ("write", "read", "remove") and (table := self._summary or self._table):
-            table.add(at, _cells(stripped))
+            table.add(at, _split_cells(stripped))
         else:
-            self._other(at, first, stripped)
+            self._read_other_line(at, first, stripped)
 
     def end(self) -> None:
         """After the last line."""
         for run in self._session:
-            _close(run, self._finished, self._last)
+            _close_run(run, self._finished, self._last)
         self._session = []
 
-    def _begin(self, version: str) -> None:
+    def _begin_session(self, version: str) -> None:
         self.end()
         self._shared = Parsed(version=version)
         self._table = self._summary = None
         self._finished = False
-        self._current(0)
+        self._get_run(0)
 
-    def _current(self, at: int) -> Parsed:
+    def _get_run(self, at: int) -> Parsed:
         if not self._session:
             self._add_run()
             for place, line in self._early:
@@ -155,7 +155,7 @@ class _Reader:
         self._session.append(run)
         self.runs.append(run)
 
-    def _other(self, at: int, first: str, line: str) -> None:
+    def _read_other_line(self, at: int, first: str, line: str) -> None:
         run = self._session[-1] if self._session else None
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
@@ -169,11 +169,11 @@ class _Reader:
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
         elif first == "Test" and (match := re.match(r"Test (\d+) started: (.*)", line)):
-            self._test(int(match.group(1)[:9]), match.group(2))
+            self._begin_test(int(match.group(1)[:9]), match.group(2))
         elif line == "Summary:" and self._summary:
             self._next_of_ior_2()
         elif match := _SETTING.match(line):
-            self._setting(at, match.group(1).strip(), match.group(2).strip())
+            self._read_setting(at, match.group(1).strip(), match.group(2).strip())
 
     def _next_of_ior_2(self) -> None:
         """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
@@ -181,7 +181,7 @@ class _Reader:
         self._add_run()
         self._table = IorTable(self._session[-1], names) if names else None
 
-    def _test(self, number: int, started: str = "") -> None:
+    def _begin_test(self, number: int, started: str = "") -> None:
         run = self._session[-1]
         if "test_id" in run.factors:
             self._add_run()
@@ -191,7 +191,7 @@ class _Reader:
             run.started_at = iso_date(started) or run.started_at
         self._table = None
 
-    def _setting(self, at: int, key: str, value: str) -> None:
+    def _read_setting(self, at: int, key: str, value: str) -> None:
         run = self._session[-1]
         if key in ("Began", "Run began", "StartTime"):
             run.started_at = iso_date(value) or run.started_at
@@ -202,7 +202,7 @@ class _Reader:
         elif key == "Machine":
             run.facts["system"] = self._shared.facts["system"] = value
         elif key == "TestID" and value.isdigit():
-            self._test(int(value[:9]))
+            self._begin_test(int(value[:9]))
         else:
             no_count = key in _COUNTS and not value.isdigit()
             if no_count or (_GLUED.search(value) and key not in ("Path", "FS", "test filename")):
@@ -212,7 +212,7 @@ class _Reader:
                 run.facts[key.lower().replace(" ", "_")] = value[:1000]
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     words = line.split()
     return words[:-1] if words[-1] in ("EXCEL", "XXCEL") else words  # IOR 2 marks its rows for grep
 
@@ -256,7 +256,7 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
         run.warn(at, Message("tool-warning", "IOR warns: {quote}", quote=words[:200]))
 
 
-def _close(run: Parsed, finished: bool, last: int) -> None:
+def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Whether everything that was asked for is there. IO500 prints IOR's table without summary and end."""
     words = words_of(str(run.facts.get("command", "")))
     _exact_sizes(run, words)

@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 
 from .ior_table import IorTable
 from .parsed import Parsed, Row
-from .reading import number, whole_number
+from .reading import number, parse_integer
 from .text import Text
 from .trouble import note_trouble
 
@@ -41,7 +41,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
         cells = line.strip().split(",")
         if cells == [""]:
             continue
-        rank = whole_number(cells[1]) if len(cells) == len(names) else None
+        rank = parse_integer(cells[1]) if len(cells) == len(names) else None
         if rank is None or rank < 0:
             run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
@@ -77,7 +77,7 @@ def parse_summary(text: Text) -> list[Parsed]:
         if cells[:2] == ["access", "bw(MiB/s)"]:
             names, table = cells, None
         elif names and cells[0] in ("write", "read", "remove"):
-            row_settings = _settings(names, cells)
+            row_settings = _read_settings(names, cells)
             key = (cells[0], cells[-1])
             if len(cells) == len(names) and (table is None or row_settings != settings or key in keys):
                 runs.append(Parsed())
@@ -108,7 +108,7 @@ def _is_too_short(name: str, cell: str) -> bool:
     return (name == "Latency" or name.endswith("(s)")) and number(cell) == 0
 
 
-def _settings(names: list[str], cells: list[str]) -> dict[str, int]:
+def _read_settings(names: list[str], cells: list[str]) -> dict[str, int]:
     """The sizes in bytes and the number of tasks of one row."""
     by_name = dict(zip(names, cells, strict=False))
     values = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())

@@ -38,10 +38,18 @@ _SUMMARY = {
     "OPsSD": ("transfers_sd", "operations/s", 1.0),
     "MeanTime": ("total_time_mean", "s", 1.0),
 }
-_PARAMETERS = {"transferSize": "transfer_size", "blockSize": "block_size", "segmentCount": "segments",
-               "repetitions": "iterations", "tasksPerNode": "ranks_per_node", "nodes": "nodes", "api": "api",
-               "filePerProc": "file_per_process", "randomOffset": "random", "deadlineForStonewall":
-               "stonewall_seconds"}  # fmt: skip
+_PARAMETERS = {
+    "transferSize": "transfer_size",
+    "blockSize": "block_size",
+    "segmentCount": "segments",
+    "repetitions": "iterations",
+    "tasksPerNode": "ranks_per_node",
+    "nodes": "nodes",
+    "api": "api",
+    "filePerProc": "file_per_process",
+    "randomOffset": "random",
+    "deadlineForStonewall": "stonewall_seconds",
+}
 
 
 def parse_json(text: Text) -> list[Parsed]:
@@ -52,7 +60,7 @@ def parse_json(text: Text) -> list[Parsed]:
         ends.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and ("tests" in document.value or "Version" in document.value):
-            runs += _session(document.value, lines, document.begin, document.end)
+            runs += _parse_session(document.value, lines, document.begin, document.end)
         elif document.value is None and '"' in text.whole[document.begin : document.begin + 400]:
             runs.append(broken_run(text, document))
             outside = len(text.whole)
@@ -64,28 +72,30 @@ def parse_json(text: Text) -> list[Parsed]:
     return runs
 
 
-def _session(document: dict[str, Any], lines: Lines, begin: int, end: int) -> list[Parsed]:
+def _parse_session(document: dict[str, Any], lines: Lines, begin: int, end: int) -> list[Parsed]:
     runs = []
     tests = document.get("tests")
     for test in tests if isinstance(tests, list) else []:
         if isinstance(test, dict):
-            line, begin = lines.of('"TestID"', begin, end)
-            runs.append(_test(document, test, lines, begin, end, line))
+            line, begin = lines.locate_needle('"TestID"', begin, end)
+            runs.append(_parse_test(document, test, lines, begin, end, line))
             begin += 1
     place = begin
     summary = document.get("summary")
     for item in summary if isinstance(summary, list) else []:
         if isinstance(item, dict) and runs:
-            line, place = lines.of('"operation"', place + 1, end)
-            _summary(runs, item, line)
+            line, place = lines.locate_needle('"operation"', place + 1, end)
+            _add_summary(runs, item, line)
     if not runs:
         runs = [Parsed(version=str(document.get("Version", "")))]
     for run in runs:
-        _check(run, document, lines.at(end))
+        _check_run(run, document, lines.at(end))
     return runs
 
 
-def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: int, end: int, line: int) -> Parsed:
+def _parse_test(
+    document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: int, end: int, line: int
+) -> Parsed:
     run = Parsed(version=str(document.get("Version", ""))[:60])
     run.started_at = iso_date(str(test.get("StartTime") or document.get("Began", "")))
     run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
@@ -103,9 +113,9 @@ def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: i
     place = begin
     for result in _flatten_results(test.get("Results")):
         if isinstance(result, dict) and isinstance(operation := result.get("access"), str):
-            line, place = lines.of('"access"', place + 1, end)
+            line, place = lines.locate_needle('"access"', place + 1, end)
             iteration = iteration_by_operation[operation] = iteration_by_operation.get(operation, -1) + 1
-            _result(run, operation, result, iteration, line)
+            _add_result(run, operation, result, iteration, line)
     return run
 
 
@@ -115,7 +125,7 @@ def _flatten_results(results: Any) -> Iterator[Any]:
         yield from result if isinstance(result, list) else [result]
 
 
-def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int, line: int) -> None:
+def _add_result(run: Parsed, operation: str, result: dict[str, Any], iteration: int, line: int) -> None:
     includes = includes_of(run, operation)
     for key, (metric, unit, factor) in _RESULT.items():
         value = finite(result.get(key))
@@ -138,7 +148,7 @@ def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int,
         run.warn(line, Message("low-resolution", "times shorter than 0.00005 s are 0 in IOR's JSON"))
 
 
-def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
+def _add_summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
     run = next((run for run in runs if run.factors.get("test_id") == item.get("TestID")), runs[-1])
     operation = str(item.get("operation", ""))[:40]
     for key, (metric, unit, factor) in _SUMMARY.items():
@@ -149,7 +159,7 @@ def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
             run.rows.append(Row(operation, metric, value * factor, unit, line, includes=includes))
 
 
-def _check(run: Parsed, document: dict[str, Any], last: int) -> None:
+def _check_run(run: Parsed, document: dict[str, Any], last: int) -> None:
     n_iterations = run.factors.get("iterations")
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
     for operation in sorted({row.operation for row in rows}):

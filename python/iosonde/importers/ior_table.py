@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import number, whole_number
+from .reading import number, parse_integer
 
 MIB = 1024.0**2
 # Column → metric, unit, factor. All times are of the slowest rank, in s.
@@ -43,7 +43,7 @@ class IorTable:
     def add(self, at: int, words: list[str]) -> None:
         """One line that begins with ``write``, ``read`` or ``remove``."""
         run, operation = self._run, words[0]
-        iteration = whole_number(words[self._iteration]) if len(words) == len(self.names) else None
+        iteration = parse_integer(words[self._iteration]) if len(words) == len(self.names) else None
         if iteration is None or iteration < 0:
             run.warn(
                 at,
@@ -98,7 +98,7 @@ class IorSummary:
     def add(self, at: int, words: list[str]) -> None:
         """One row of the summary. Every statistic stands in the four columns after its first."""
         names, operation = self._names, words[0]
-        run = self._test(words)
+        run = self._find_test(words)
         if len(words) < len(names):
             run.warn(
                 at,
@@ -109,8 +109,8 @@ class IorSummary:
                 ),
             )
             return
-        self._statistics(run, at, operation, words, "Max(MiB)", ("bandwidth", "bytes/s", MIB))
-        self._statistics(run, at, operation, words, "Max(OPs)", ("transfers", "operations/s", 1.0))
+        self._add_statistics(run, at, operation, words, "Max(MiB)", ("bandwidth", "bytes/s", MIB))
+        self._add_statistics(run, at, operation, words, "Max(OPs)", ("transfers", "operations/s", 1.0))
         for name, metric, unit, factor in (
             ("Mean(s)", "total_time_mean", "s", 1.0),
             ("Stonewall(s)", "stonewall_time", "s", 1.0),
@@ -118,9 +118,9 @@ class IorSummary:
         ):
             if name in names and (value := number(words[names.index(name)])) is not None:
                 run.rows.append(Row(operation, metric, value * factor, unit, at))
-        self._settings(run, words)
+        self._set_settings(run, words)
 
-    def _statistics(
+    def _add_statistics(
         self, run: Parsed, at: int, operation: str, words: list[str], first: str, unit: tuple[str, str, float]
     ) -> None:
         if first not in self._names:
@@ -146,15 +146,15 @@ class IorSummary:
                 Row(operation, f"{unit[0]}_{name}", (value or 0.0) * unit[2], unit[1], at, includes=includes)
             )
 
-    def _test(self, words: list[str]) -> Parsed:
+    def _find_test(self, words: list[str]) -> Parsed:
         place = self._names.index("Test#") if "Test#" in self._names else -1
-        test_id = whole_number(words[place]) if 0 <= place < len(words) else None
+        test_id = parse_integer(words[place]) if 0 <= place < len(words) else None
         runs = [run for run in self._session if run.factors.get("test_id") == test_id]
         return runs[0] if runs else self._session[-1]
 
-    def _settings(self, run: Parsed, words: list[str]) -> None:
+    def _set_settings(self, run: Parsed, words: list[str]) -> None:
         """What the options' block did not say, as in an excerpt that holds the summary only."""
         for name, factor in (("#Tasks", "ranks"), ("tPN", "ranks_per_node"), ("reps", "iterations"),
                              ("blksiz", "block_size"), ("xsize", "transfer_size"), ("segcnt", "segments")):  # fmt: skip
-            if name in self._names and (value := whole_number(words[self._names.index(name)])) is not None:
+            if name in self._names and (value := parse_integer(words[self._names.index(name)])) is not None:
                 run.factors.setdefault(factor, value)

@@ -25,7 +25,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
 from .iozone_blocks import excel_rows
-from .iozone_table import OPERATIONS, IozoneTable, asked_by
+from .iozone_table import OPERATIONS, IozoneTable, list_requested
 from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
@@ -91,21 +91,21 @@ class _Reader:
         self.runs: list[Parsed] = []
         self._what = what
         self._run: Parsed | None = None
-        self._begin()
+        self._begin_run()
 
-    def _begin(self) -> None:
+    def _begin_run(self) -> None:
         self._unit: Unit | None = None
         self._table: IozoneTable | None = None
         self._operation = ""
         self._includes: list[str] = []
         self._done, self._headed, self._last = False, False, 0
         self._quoted: list[tuple[int, str]] = []
-        self._asked: tuple[str, ...] = ()
+        self._requested: tuple[str, ...] = ()
 
-    def _current(self, new: bool = False) -> Parsed:
+    def _get_run(self, new: bool = False) -> Parsed:
         if self._run is None or new or self._done:
-            self._close()
-            self._begin()
+            self._close_run()
+            self._begin_run()
             self._run = Parsed()
             self.runs.append(self._run)
         return self._run
@@ -119,38 +119,38 @@ class _Reader:
             self._last = at
         if stripped.startswith('"'):
             if self._run is None:
-                self._current()
+                self._get_run()
             self._quoted.append((at, stripped))
         elif stripped[0].isdigit():
             if self._table is not None and self._table.fits(stripped):
                 self._table_row(at, line, self._table)
-        elif self._throughput(at, line, first := stripped.split(None, 1)[0]):
+        elif self._read_throughput(at, line, first := stripped.split(None, 1)[0]):
             return
         elif first == "CPU":
-            self._cpu(at, line)
+            self._read_cpu(at, line)
         elif "reclen" in stripped:
-            self._header(at, line)
+            self._read_header(at, line)
         elif first in _SETTING_WORDS or "No space left on device" in line or "not supported" in line:
-            self._setting(at, stripped)
+            self._read_setting(at, stripped)
 
     def end(self, at: int) -> None:
         """After the last line."""
-        self._close()
+        self._close_run()
 
     # Settings
 
-    def _setting(self, at: int, line: str) -> None:
+    def _read_setting(self, at: int, line: str) -> None:
         if line.startswith("Iozone: Performance Test"):
-            self._current(new=True)
+            self._get_run(new=True)
             self._headed = True
         elif line.startswith("Version $Revision:"):
-            self._current().version = line.removeprefix("Version $Revision:").strip(" $")
+            self._get_run().version = line.removeprefix("Version $Revision:").strip(" $")
         elif line.startswith("Run began:"):
-            run = self._current(new=bool(self._run and (self._run.started_at or self._run.rows)))
+            run = self._get_run(new=bool(self._run and (self._run.started_at or self._run.rows)))
             self._headed = True
             run.started_at = iso_date(line.removeprefix("Run began:"))
         elif line.startswith("Command line used:"):
-            self._command(line.removeprefix("Command line used:").strip())
+            self._read_command(line.removeprefix("Command line used:").strip())
         elif line.startswith("Output is in"):
             self._set_unit(at, line.removeprefix("Output is in").strip(" ."))
         elif line.startswith("OPS Mode"):
@@ -160,14 +160,14 @@ class _Reader:
         elif line.startswith("iozone test complete") and self._run is not None:
             self._done = True
         elif self._run is not None:
-            self._switches(at, line)
+            self._read_switches(at, line)
 
-    def _command(self, command: str) -> None:
-        run = self._current(new=bool(self._run and "command" in self._run.facts))
+    def _read_command(self, command: str) -> None:
+        run = self._get_run(new=bool(self._run and "command" in self._run.facts))
         self._headed = True
         run.facts["command"] = command
         words = words_of(command)
-        self._asked = asked_by(words)
+        self._requested = list_requested(words)
         if "-+m" in words:
             run.factors["mode"] = "cluster"
         if (stride := option(words, "-j")) and stride.isdigit():
@@ -177,11 +177,11 @@ class _Reader:
             if name in words and word not in self._includes:
                 self._includes.append(word)
 
-    def _switches(self, at: int, line: str) -> None:
+    def _read_switches(self, at: int, line: str) -> None:
         run = self._run
         assert run is not None
         if match := re.match(r"Throughput test with (\d+) (?:process|thread)", line):
-            self._processes(int(match.group(1)[:9]))
+            self._begin_processes(int(match.group(1)[:9]))
         elif match := _SIZE_SET.match(line):
             key = "file_size" if match.group(1).startswith("File") else "record_size"
             run.factors[key] = size_bytes(f"{match.group(2)} {match.group(3)[:1]}iB")
@@ -205,7 +205,7 @@ class _Reader:
             run.warn(at, Message("low-resolution", "iozone says that its timer is too coarse for small transfers"))
 
     def _set_unit(self, at: int, words: str) -> None:
-        run = self._current()
+        run = self._get_run()
         self._unit = unit_of(words)
         if self._unit is None:
             run.warn(
@@ -216,21 +216,21 @@ class _Reader:
 
     # Tables
 
-    def _header(self, at: int, line: str) -> None:
-        table = IozoneTable.of_header(line)
+    def _read_header(self, at: int, line: str) -> None:
+        table = IozoneTable.from_header(line)
         if table is None:
             return
-        self._current()
+        self._get_run()
         self._table = table
         if self._unit is None:
             self._set_unit(at, "kBytes/sec")
-            self._current().warn(
+            self._get_run().warn(
                 at, Message("assumed-unit", "no line says the unit of this table: it was read as kBytes/sec")
             )
 
     def _table_row(self, at: int, line: str, table: IozoneTable) -> None:
-        run, unit = self._current(), self._unit
-        row = table.row(line, self._asked)
+        run, unit = self._get_run(), self._unit
+        row = table.row(line, self._requested)
         if isinstance(row, str):
             run.warn(at, row)
             return
@@ -239,26 +239,26 @@ class _Reader:
         factors: dict[str, FactorValue] = {"file_size": row.file_size, "record_size": row.record_size}
         if not all(word.isdecimal() and len(word) < 18 and word != "0" for word in row.words):
             for name, word in zip(row.names, row.words, strict=True):
-                self._add(at, name, unit, word, "last_done", factors=factors)
+                self._add_row(at, name, unit, word, "last_done", factors=factors)
             return
         # A row of plain numbers, as nearly all are; a file may hold a million.
         metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
-        inside, factor, base = self._inside(), unit.factor, unit.base
+        inside, factor, base = self._join_included(), unit.factor, unit.base
         for name, word in zip(row.names, row.words, strict=True):
             includes = inside if "write" in name else ""
             run.rows.append(Row(name, metric, float(word) * factor, base, at, None, None, None, includes, factors))
 
-    def _inside(self) -> str:
+    def _join_included(self) -> str:
         return ",".join(sorted(self._includes, key=("fsync", "close").index))
 
     # Throughput
 
-    def _throughput(self, at: int, line: str, first: str) -> bool:
+    def _read_throughput(self, at: int, line: str, first: str) -> bool:
         """Whether this was a line of a throughput test; ``first`` is its first word."""
         if first in ("Children", "Parent") and (match := _THROUGHPUT.match(line)):
             who, count, label, word, unit = match.groups()
             operation = OPERATIONS.get(label.lower())
-            run = self._current()
+            run = self._get_run()
             self._operation = operation or re.sub(r"\W+", "_", label.lower())
             if operation is None:
                 run.warn(
@@ -269,24 +269,24 @@ class _Reader:
                         operation=label[:40],
                     ),
                 )
-            run = self._processes(int(count[:9]))
-            self._add(at, self._operation, self._line_unit(at, unit), word,
+            run = self._begin_processes(int(count[:9]))
+            self._add_row(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
         elif first in ("Min", "Max", "Avg") and self._operation and self._run and (match := _PROCESS.match(line)):
             if line.count("=") > 1:
                 self._run.lacks(at, GLUED)
             else:
-                self._of_process(at, match)
+                self._add_process(at, match)
         elif first[:6] == "Child[" and self._operation and self._run and (match := _CHILD.match(line)):
             rank = int(match.group(1)[:9])
-            self._add(at, self._operation, self._line_unit(at, match.group(5)), match.group(4), "own", rank=rank)
+            self._add_row(at, self._operation, self._line_unit(at, match.group(5)), match.group(4), "own", rank=rank)
         else:
             return False
         return True
 
-    def _processes(self, count: int) -> Parsed:
+    def _begin_processes(self, count: int) -> Parsed:
         """The run with ``count`` of them: ``-l 1 -u 4`` tests with each number, and prints the settings once."""
-        before = self._current()
+        before = self._get_run()
         if not before.rows or before.factors.get("ranks", count) == count:
             before.factors["ranks"] = count
             return before
@@ -295,11 +295,11 @@ class _Reader:
         self.runs.append(self._run)
         return self._run
 
-    def _of_process(self, at: int, found: re.Match[str]) -> None:
-        which, word, unit = found.groups()
+    def _add_process(self, at: int, match: re.Match[str]) -> None:
+        which, word, unit = match.groups()
         name = {"Min": "rank_min", "Max": "rank_max", "Avg": "rank_mean"}[which]
         value = number(word)
-        if "xfer" in found.group():
+        if "xfer" in match.group():
             factor = 1024 if (unit or "").lower().startswith("k") else 1
             words = ("bytes", "bytes") if factor == 1024 else ("operations", "operations")
             if value is not None and self._run is not None:
@@ -310,15 +310,15 @@ class _Reader:
                 at,
                 Message("too-short", "a process had moved nothing when the first one was done: the test is too short"),
             )
-        self._add(at, self._operation, self._line_unit(at, unit), word, name)
+        self._add_row(at, self._operation, self._line_unit(at, unit), word, name)
 
     def _line_unit(self, at: int, words: str | None) -> Unit | None:
         unit = unit_of(words or "")
         if unit is not None and unit.reading:
-            self._current().warn(at, unit.reading)
+            self._get_run().warn(at, unit.reading)
         return unit
 
-    def _cpu(self, at: int, line: str) -> None:
+    def _read_cpu(self, at: int, line: str) -> None:
         match = _CPU.match(line)
         if not (match and self._operation and self._run is not None):
             return
@@ -327,11 +327,11 @@ class _Reader:
             if (value := number(word)) is not None:
                 self._run.rows.append(Row(self._operation, name, value * factor, unit, at))
 
-    def _add(
+    def _add_row(
         self, at: int, operation: str, unit: Unit | None, word: str, clock: str, rank: int | None = None,
         factors: dict[str, FactorValue] | None = None,
     ) -> None:  # fmt: skip
-        run, value = self._current(), number(word)
+        run, value = self._get_run(), number(word)
         if value is None or unit is None or value < 0:
             run.warn(
                 at,
@@ -352,7 +352,7 @@ class _Reader:
                 ),
             )
         else:
-            includes = self._inside() if "write" in operation else ""
+            includes = self._join_included() if "write" in operation else ""
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_{clock}"
             run.rows.append(
                 Row(operation, metric, value * unit.factor, unit.base, at, rank, None, None, includes, factors)
@@ -360,7 +360,7 @@ class _Reader:
 
     # The end of an execution
 
-    def _close(self) -> None:
+    def _close_run(self) -> None:
         run = self._run
         if run is None:
             return

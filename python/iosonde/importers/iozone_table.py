@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from iosonde.core.message import Message
 
-from .reading import whole_number
+from .reading import parse_integer
 
 COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
            "stride_read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
@@ -54,7 +54,7 @@ class IozoneTable:
     ends: tuple[int, ...]
 
     @classmethod
-    def of_header(cls, line: str) -> IozoneTable | None:
+    def from_header(cls, line: str) -> IozoneTable | None:
         """The table under the line ``kB  reclen    write  rewrite …``; None if it names no operation."""
         tokens = [(match.group(), match.end()) for match in _WORD.finditer(line)]
         words = [word for word, _ in tokens]
@@ -69,12 +69,12 @@ class IozoneTable:
         """Whether a line that begins with a digit is a row."""
         return len(stripped.split()) == len(self.names) + 2 or bool(_NUMBERS.match(stripped))
 
-    def row(self, line: str, asked: Sequence[str] = ()) -> TableRow | str:
-        """The row, or a sentence that says why it is none. ``asked``: the operations that the options ask for."""
+    def row(self, line: str, requested: Sequence[str] = ()) -> TableRow | str:
+        """The row, or a sentence that says why it is none. ``requested``: the operations that the options ask for."""
         words = line.split()
         names: list[str] | None = list(self.names)
-        if len(words) == len(asked) + 2 and set(asked) <= set(self.names):
-            names = list(asked)
+        if len(words) == len(requested) + 2 and set(requested) <= set(self.names):
+            names = list(requested)
         elif len(words) != len(self.names) + 2 and "  " not in line.strip():
             template = "blanks of this row were squeezed, and its values stand under no column: the row is not read"
             return Message("squeezed-row", template)
@@ -82,7 +82,7 @@ class IozoneTable:
             names = self._by_place([(match.group(), match.end()) for match in _WORD.finditer(line)])
         if names is None:
             return Message("misaligned-row", "the values of this row stand under no column: the row is not read")
-        size, record = (1024 * (whole_number(word) or 0) for word in words[:2])
+        size, record = (1024 * (parse_integer(word) or 0) for word in words[:2])
         if not 0 < record <= size < 2**63:
             template = "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read"
             return Message("damaged-lines", template, record_bytes=record, file_bytes=size)
@@ -103,7 +103,7 @@ class IozoneTable:
         return [self.names[place] for place in places]
 
 
-def asked_by(words: Sequence[str]) -> tuple[str, ...]:
+def list_requested(words: Sequence[str]) -> tuple[str, ...]:
     """The operations that ``-i`` asks for, in the order of their columns; none where no option tells, or a test without
     a column here is among them."""
     tests = [word for before, word in zip(words, words[1:], strict=False) if before == "-i"]

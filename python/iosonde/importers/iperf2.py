@@ -49,7 +49,7 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed for each connection (text) or for the CSV."""
     if text.search(_CSV, first_lines=50) and not text.search(_HEAD, "Client connecting to", "Server listening on"):
         return [_parse_csv(text)]
-    return _text(text)
+    return _parse_text(text)
 
 
 class _Session:
@@ -82,7 +82,7 @@ class _Session:
             )
         for (operation, stream), (at, interval) in self.whole.items():
             several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1 or expected > 1
-            _rows(run, at, operation, stream if several else None, interval, several)
+            _add_rows(run, at, operation, stream if several else None, interval, several)
         if len(streams) > 1:
             run.factors["ranks"] = len(streams)
         if self.whole:
@@ -91,7 +91,7 @@ class _Session:
             run.lacks(last, Message("no-results", "there is no line over a whole test"))
 
 
-def _text(text: Text) -> list[Parsed]:
+def _parse_text(text: Text) -> list[Parsed]:
     sessions: list[_Session] = []
     for at, line in text.numbered():
         stripped = line.strip()
@@ -120,7 +120,7 @@ def _text(text: Text) -> list[Parsed]:
     return [session.run for session in sessions]
 
 
-def _rows(run: Parsed, at: int, operation: str, stream: int | None, interval: Interval, several: bool) -> None:
+def _add_rows(run: Parsed, at: int, operation: str, stream: int | None, interval: Interval, several: bool) -> None:
     metric = "bandwidth" if not several else "bandwidth_sum_of_ranks" if interval.stream is None else "bandwidth_own"
     rank = stream if several else None
     run.rows += [

@@ -46,14 +46,14 @@ def parse(text: Text) -> list[Parsed]:
     for document in json_documents(text.whole):
         value = document.value
         if isinstance(value, dict) and ("end" in value or "start" in value or "error" in value):
-            runs.append(_document(value, lines, document.begin, document.end))
+            runs.append(_parse_document(value, lines, document.begin, document.end))
         elif value is None:
             runs.append(broken_run(text, document))
             break
-    return runs or _text(text)
+    return runs or _parse_text(text)
 
 
-def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Parsed:
+def _parse_document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Parsed:
     run = Parsed()
     start, end = part(value, "start"), part(value, "end")
     test = part(start, "test_start")
@@ -66,20 +66,20 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
         if isinstance(setting := test.get(key), int):
             run.factors[name] = setting
-    place = lines.of('"end"', begin, stop)[1]
+    place = lines.locate_needle('"end"', begin, stop)[1]
     for key, side in (("sum_sent", "send"), ("sum_received", "receive")):
-        line, _ = lines.of(f'"{key}"', place, stop)
+        line, _ = lines.locate_needle(f'"{key}"', place, stop)
         _add_side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
         if f"{key}_bidir_reverse" in end:
-            line, _ = lines.of(f'"{key}_bidir_reverse"', place, stop)
+            line, _ = lines.locate_needle(f'"{key}_bidir_reverse"', place, stop)
             _add_side(run, line, f"{protocol}_{side}_reverse", end[f"{key}_bidir_reverse"], None, side == "receive")
-    line = lines.of('"sum"', place, stop)[0]
+    line = lines.locate_needle('"sum"', place, stop)[0]
     if isinstance(end.get("sum"), dict) and protocol == "udp" and not isinstance(end.get("sum_received"), dict):
         _add_side(run, line, "udp_receive", end["sum"], None, True)
     _add_streams(run, lines, place, stop, protocol, end.get("streams"))
     if "error" in value:
         run.lacks(
-            lines.of('"error"', begin, stop)[0],
+            lines.locate_needle('"error"', begin, stop)[0],
             Message("tool-failed", "iperf3 said: {quote}", quote=str(value["error"])[:160]),
         )
     elif not run.rows:
@@ -112,7 +112,7 @@ def _add_streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str
     streams = streams if isinstance(streams, list) else []
     for rank, stream in enumerate(streams if len(streams) > 1 else []):
         if isinstance(stream, dict):
-            line, place = lines.of('"socket"', place + 1, stop)
+            line, place = lines.locate_needle('"socket"', place + 1, stop)
             _add_side(run, line, f"{protocol}_send", stream.get("sender"), rank, False)
             _add_side(run, line, f"{protocol}_receive", stream.get("receiver"), rank, True)
 
@@ -137,14 +137,14 @@ class _Connection:
         elif self.both and self.client and not any(name.endswith("_reverse") for name in operations):
             run.lacks(last, Message("missing-direction", "the lines of the other direction are not there"))
         for operation in operations:
-            self._whole(operation, last)
+            self._mark_total(operation, last)
             if self.client and operation.replace("_send", "_receive") not in operations:
                 run.lacks(
                     last,
                     Message("missing-receiver", "the receiver's line is not there: what was sent is no result yet"),
                 )
 
-    def _whole(self, operation: str, last: int) -> None:
+    def _mark_total(self, operation: str, last: int) -> None:
         """The only stream of an operation is the whole of it; of several only their sum is."""
         run = self.run
         ranks = {row.rank for row in run.rows if row.operation == operation}
@@ -166,7 +166,7 @@ class _Connection:
             )
 
 
-def _text(text: Text) -> list[Parsed]:
+def _parse_text(text: Text) -> list[Parsed]:
     connections: list[_Connection] = []
     version = ""
     for at, line in text.numbered():
@@ -185,7 +185,7 @@ def _text(text: Text) -> list[Parsed]:
                 connections[-1].both |= bool(interval.role)
             if side in ("sender", "receiver"):
                 connections = connections or [_Connection(Parsed(version=version), both=bool(interval.role))]
-                _line(connections[-1].run, at, interval, "send" if side == "sender" else "receive")
+                _add_line(connections[-1].run, at, interval, "send" if side == "sender" else "receive")
         elif connections and stripped.startswith("[") and " connected " in stripped:
             connections[-1].streams += 1
     for connection in connections:
@@ -193,20 +193,20 @@ def _text(text: Text) -> list[Parsed]:
     return [connection.run for connection in connections]
 
 
-def _line(run: Parsed, at: int, found: Any, side: str) -> None:
+def _add_line(run: Parsed, at: int, interval: Any, side: str) -> None:
     run.warn(at, READING)
-    back = "_reverse" if found.role.startswith("RX") else ""  # --bidir
-    operation = f"{'udp' if found.jitter is not None else 'tcp'}_{side}{back}"
-    metric = "bandwidth" if found.stream is None else "bandwidth_own"
-    words = found.rest.split()
+    back = "_reverse" if interval.role.startswith("RX") else ""  # --bidir
+    operation = f"{'udp' if interval.jitter is not None else 'tcp'}_{side}{back}"
+    metric = "bandwidth" if interval.stream is None else "bandwidth_own"
+    words = interval.rest.split()
     run.rows += [
-        Row(operation, metric, found.bandwidth, "bytes/s", at, found.stream),
-        Row(operation, "bytes", found.size, "bytes", at, found.stream),
-        Row(operation, "time", found.end - found.begin, "s", at, found.stream),
+        Row(operation, metric, interval.bandwidth, "bytes/s", at, interval.stream),
+        Row(operation, "bytes", interval.size, "bytes", at, interval.stream),
+        Row(operation, "time", interval.end - interval.begin, "s", at, interval.stream),
     ]
-    if found.jitter is not None and side == "receive":
-        run.rows.append(Row(operation, "jitter", found.jitter, "s", at, found.stream))
-        run.rows.append(Row(operation, "lost", found.lost or 0, "datagrams", at, found.stream))
-        run.rows.append(Row(operation, "datagrams", found.datagrams or 0, "datagrams", at, found.stream))
+    if interval.jitter is not None and side == "receive":
+        run.rows.append(Row(operation, "jitter", interval.jitter, "s", at, interval.stream))
+        run.rows.append(Row(operation, "lost", interval.lost or 0, "datagrams", at, interval.stream))
+        run.rows.append(Row(operation, "datagrams", interval.datagrams or 0, "datagrams", at, interval.stream))
     elif side == "send" and len(words) > 1 and words[0].isdigit():
-        run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, found.stream))
+        run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, interval.stream))

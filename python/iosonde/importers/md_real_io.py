@@ -46,7 +46,7 @@ def parse_text(text: Text) -> list[Parsed]:
     iterations, done = dict[str, int](), False
     for at, line in text.numbered():
         if match := _HEAD.match(line):
-            _close(runs, done, at)
+            _close_runs(runs, done, at)
             runs.append(Parsed(version=match.group(2)[:60], started_at=iso_date((match.group(3) or "").strip())))
             runs[-1].factors["objects"] = int(match.group(1)[:18])
             iterations, done = {}, False
@@ -59,7 +59,7 @@ def parse_text(text: Text) -> list[Parsed]:
             if seconds is not None:
                 runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, iterations[phase]))
             _add_values(runs[-1], at, phase, match.group(3), iterations[phase])
-            _errors(runs[-1], at, phase, match.group(3))
+            _add_errors(runs[-1], at, phase, match.group(3))
         elif match := _OLD_LINE.match(line):
             _add_values(runs[-1], at, match.group(1), match.group(2), 0)
         elif line.startswith("Total runtime:"):
@@ -70,7 +70,7 @@ def parse_text(text: Text) -> list[Parsed]:
             if line.startswith("WARNING"):
                 runs[-1].warn(at, Message("tool-warning", "md-real-io warns: {quote}", quote=line[8:].strip()[:200]))
             note_trouble(runs[-1], at, line)
-    _close(runs, done, text.last_line)
+    _close_runs(runs, done, text.last_line)
     return runs
 
 
@@ -108,7 +108,7 @@ def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> 
         )
 
 
-def _errors(run: Parsed, at: int, phase: str, rest: str) -> None:
+def _add_errors(run: Parsed, at: int, phase: str, rest: str) -> None:
     match = re.search(r"\((\d+) errs", rest)
     if match is None:
         run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
@@ -118,7 +118,7 @@ def _errors(run: Parsed, at: int, phase: str, rest: str) -> None:
         )
 
 
-def _close(runs: list[Parsed], done: bool, last: int) -> None:
+def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
         runs[-1].lacks(last, Message("ended-early", "the output ends without 'Total runtime'"))
     if runs and not runs[-1].rows:

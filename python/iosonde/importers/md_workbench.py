@@ -41,9 +41,9 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each execution; the benchmark's repetitions are its iterations."""
     if text.first_line == _CSV:
-        from .operation_csv import of_workbench
+        from .operation_csv import parse_workbench
 
-        return [of_workbench(text)]
+        return [parse_workbench(text)]
     if text.find("MD-REAL-IO total objects") and not text.find("process max:"):
         from .md_real_io import parse_text
 
@@ -54,8 +54,8 @@ def parse(text: Text) -> list[Parsed]:
         if line.startswith("Args:"):
             command = line[5:].strip()
         elif match := _HEAD.match(line):
-            _close(runs, done, at)
-            runs.append(_begin(match, command))
+            _close_runs(runs, done, at)
+            runs.append(_begin_run(match, command))
             command, iterations, done = "", {}, False
         elif match := _PHASE.match(line):
             if not runs:
@@ -65,20 +65,20 @@ def parse(text: Text) -> list[Parsed]:
                 runs[-1].lacks(at, GLUED)
                 continue
             iterations[phase] = iterations.get(phase, -1) + 1
-            _phase(runs[-1], at, match, iterations[phase])
+            _add_phase(runs[-1], at, match, iterations[phase])
         elif line.startswith("Total runtime:"):
             done = True
         elif runs:
             if line.startswith("WARNING"):
                 runs[-1].warn(at, Message("tool-warning", "md-workbench warns: {quote}", quote=line[8:].strip()[:200]))
             note_trouble(runs[-1], at, line)
-    _close(runs, done, text.last_line)
+    _close_runs(runs, done, text.last_line)
     return runs
 
 
-def _begin(found: re.Match[str], command: str) -> Parsed:
-    run = Parsed(version=found.group(2)[:60], started_at=iso_date((found.group(3) or "").strip()))
-    run.factors["objects"] = int(found.group(1)[:18])
+def _begin_run(match: re.Match[str], command: str) -> Parsed:
+    run = Parsed(version=match.group(2)[:60], started_at=iso_date((match.group(3) or "").strip()))
+    run.factors["objects"] = int(match.group(1)[:18])
     run.facts["command"] = command
     words = words_of(command)
     for option, factor in (
@@ -92,8 +92,8 @@ def _begin(found: re.Match[str], command: str) -> Parsed:
     return run
 
 
-def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
-    phase, rest = found.group(1), found.group(5)
+def _add_phase(run: Parsed, at: int, phase_match: re.Match[str], iteration: int) -> None:
+    phase, rest = phase_match.group(1), phase_match.group(5)
 
     def add_row(operation: str, metric: str, word: str | None, unit: str, factor: float = 1.0) -> None:
         value = number(word or "")
@@ -111,7 +111,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
                 ),
             )
 
-    add_row(phase, "time", found.group(2), "s")
+    add_row(phase, "time", phase_match.group(2), "s")
     for pattern, metric, unit, factor in (
         (r"rate:(\S+) iops/s", "rate_last_done", "operations/s", 1.0),
         (r"rate:(\S+) obj/s", "object_rate_last_done", "operations/s", 1.0),
@@ -141,6 +141,6 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
             add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
 
 
-def _close(runs: list[Parsed], done: bool, last: int) -> None:
+def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
         runs[-1].lacks(last, Message("ended-early", "the output ends without 'Total runtime'"))

@@ -63,9 +63,9 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each launch, and one for a CSV of ranks or operations."""
     if text.first_line == _OP_CSV:
-        from .operation_csv import of_mdtest
+        from .operation_csv import parse_mdtest
 
-        return [of_mdtest(text)]
+        return [parse_mdtest(text)]
     runs: list[Parsed] = []
     state = _State()
     for at, line in text.numbered():
@@ -73,8 +73,8 @@ def parse(text: Text) -> list[Parsed]:
             from .mdtest_ranks import parse_ranks
 
             return [parse_ranks(text, at)]
-        _line(runs, state, at, line)
-    _end(runs, state)
+        _read_line(runs, state, at, line)
+    _finish_runs(runs, state)
     return runs
 
 
@@ -95,7 +95,7 @@ class _State:
         self.started, self.started_line, self.finished, self.last = "", 0, False, 0
 
 
-def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
+def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     stripped = line.lstrip()
     if not stripped:
         return
@@ -104,9 +104,9 @@ def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
         state.last = at
     if state.table and (match := _ROW.match(line)) and _NAME.match(match.group(1)):
         if run is not None:
-            _row(run, state, at, match)
+            _add_row(run, state, at, match)
     elif stripped.startswith("SUMMARY") and (match := _SUMMARY.match(line)):
-        run = run or _begin(runs, state, at)
+        run = run or _begin_run(runs, state, at)
         state.table = match.group(1) or "rate"
         state.summaries += 1
         state.iterations = int((match.group(3) or "0")[:9])
@@ -123,16 +123,16 @@ def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     elif stripped.startswith("-- ") and (match := _STAMP.match(line)):
         _add_stamp(runs, state, at, *match.groups())
     elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
-        run = _begin(runs, state, at)
+        run = _begin_run(runs, state, at)
         run.version = match.group(1)
         run.factors |= {"nodes": int(match.group(3)[:9]), "ranks": int(match.group(2)[:9])}
     elif run is not None:
-        _setting(run, at, stripped)
+        _read_setting(run, at, stripped)
 
 
-def _begin(runs: list[Parsed], state: _State, at: int) -> Parsed:
+def _begin_run(runs: list[Parsed], state: _State, at: int) -> Parsed:
     if runs:
-        _end(runs, state)
+        _finish_runs(runs, state)
     runs.append(Parsed(started_at=state.started))
     state.table, state.rates, state.summaries, state.finished = "", 0, 0, False
     state.last, state.started = at, ""
@@ -146,10 +146,10 @@ def _add_stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str)
         state.finished, state.table = True, ""
 
 
-def _setting(run: Parsed, at: int, line: str) -> None:
+def _read_setting(run: Parsed, at: int, line: str) -> None:
     if line.startswith("Command line used:"):
         run.facts["command"] = line.removeprefix("Command line used:").strip()
-        _options(run, words_of(run.facts["command"]))
+        _set_options(run, words_of(run.facts["command"]))
     elif match := _TASKS.match(line):
         run.factors["items"] = int(match.group(2)[:18])
     elif line.startswith("FS"):
@@ -164,7 +164,7 @@ def _setting(run: Parsed, at: int, line: str) -> None:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:200]))
 
 
-def _options(run: Parsed, words: list[str]) -> None:
+def _set_options(run: Parsed, words: list[str]) -> None:
     for name, factor in _SIZES.items():
         if value := option(words, name):
             run.factors[factor] = size_bytes(value)
@@ -176,11 +176,11 @@ def _options(run: Parsed, words: list[str]) -> None:
             run.factors[factor] = True
 
 
-def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
-    operation = found.group(1).lower().replace(" ", "_")
-    values = [number(word) for word in found.groups()[1:]]
+def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
+    operation = match.group(1).lower().replace(" ", "_")
+    values = [number(word) for word in match.groups()[1:]]
     if any(value is None or value < 0 for value in values):
-        run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=found.group(1)))
+        run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=match.group(1)))
         return
     high, low, mean, spread = (float(value or 0) for value in values)
     if high == low == mean == spread == 0:
@@ -191,11 +191,11 @@ def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
             Message(
                 "damaged-lines",
                 "{operation}: the mean is not between min and max: the row is damaged and left out",
-                operation=found.group(1),
+                operation=match.group(1),
             ),
         )
         return
-    includes = _includes(run, operation)
+    includes = _list_included(run, operation)
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
     state.rates += name == "rate"
     is_single = state.iterations == 1
@@ -215,14 +215,14 @@ def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
         )
 
 
-def _includes(run: Parsed, operation: str) -> str:
+def _list_included(run: Parsed, operation: str) -> str:
     if operation == "file_creation":
         words = ["write"] if run.factors.get("write_bytes") else []
         return ",".join([*words, *(["fsync"] if run.factors.get("sync_file") else []), "close"])
     return "open,close" if operation == "file_read" else ""
 
 
-def _end(runs: list[Parsed], state: _State) -> None:
+def _finish_runs(runs: list[Parsed], state: _State) -> None:
     if not runs:
         return
     run = runs[-1]

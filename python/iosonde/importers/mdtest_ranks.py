@@ -12,7 +12,7 @@ from __future__ import annotations
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row
-from .reading import number, whole_number
+from .reading import number, parse_integer
 from .text import Text
 
 
@@ -20,14 +20,14 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     """The CSV whose header is line ``head``."""
     run = Parsed()
     names = text.lines[head - 1].strip().split(",")
-    columns = [_column(name) for name in names]
+    columns = [_parse_column(name) for name in names]
     iteration, ranks = -1, set[int]()
     for at, line in enumerate(text.lines[head:], head + 1):
         if not line.strip():
             continue
         cells = line.strip().split(",")
         is_total = cells[0] == "all"
-        rank = None if is_total else whole_number(cells[0])
+        rank = None if is_total else parse_integer(cells[0])
         if (rank is None and not is_total) or len(cells) > len(names):
             run.warn(at, Message("unreadable-lines", "not a row of this table: left out"))
             continue
@@ -35,9 +35,9 @@ def parse_ranks(text: Text, head: int) -> Parsed:
             iteration += 1
         elif rank is not None:
             ranks.add(rank)
-        if is_total and (items := whole_number(cells[1] if len(cells) > 1 else "")) is not None:
+        if is_total and (items := parse_integer(cells[1] if len(cells) > 1 else "")) is not None:
             run.factors.setdefault("items_per_rank", items)
-        _cells(run, at, columns, cells, rank, max(iteration, 0))
+        _add_cells(run, at, columns, cells, rank, max(iteration, 0))
     if ranks:
         run.factors["ranks"] = len(ranks)
         if ranks != set(range(len(ranks))):
@@ -47,12 +47,12 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     return run
 
 
-def _column(name: str) -> tuple[str, str]:
+def _parse_column(name: str) -> tuple[str, str]:
     kind, _, operation = name.partition("-")
     return kind, operation.lower().replace(" ", "_")
 
 
-def _cells(
+def _add_cells(
     run: Parsed, at: int, columns: list[tuple[str, str]], cells: list[str], rank: int | None, iteration: int
 ) -> None:
     for (kind, operation), cell in zip(columns, cells, strict=False):

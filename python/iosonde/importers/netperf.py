@@ -100,7 +100,7 @@ class _Test:
             for key, word in zip(("ELAPSED_TIME", "THROUGHPUT", "THROUGHPUT_UNITS"), match.groups(), strict=True):
                 self._keys[key] = (at, word)
         elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
-            self._row(at, [float(word) for word in line.split()])
+            self._add_row(at, [float(word) for word in line.split()])
         elif line.startswith("!!!"):
             if "confidence was not achieved" in line:
                 self.run.warn(
@@ -115,19 +115,19 @@ class _Test:
         elif not self._rows:
             self._head += f" {line}"
 
-    def _row(self, at: int, values: list[float]) -> None:
+    def _add_row(self, at: int, values: list[float]) -> None:
         self._rows += 1
         run, head = self.run, self._head
         assert run is not None
         operation = self._operation
         if "per sec" in head and operation.endswith(("rr", "crr")):
             if self._rows == 1 and len(values) >= 6:
-                self._add(at, operation, values[4], "rate", values[5], "operations/s", 1.0)
+                self._add_value(at, operation, values[4], "rate", values[5], "operations/s", 1.0)
                 run.factors |= {"request_size": int(values[2]), "response_size": int(values[3])}
             elif self._rows == 1:
                 run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
-        unit = _unit(head)
+        unit = _parse_unit(head)
         if unit is None:
             run.warn(
                 at, Message("unknown-unit", "the header does not say the unit of the throughput: the row is left out")
@@ -142,18 +142,18 @@ class _Test:
             run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
         name = operation if self._rows == 1 else f"{operation}_receive"
-        self._add(at, name, values[time], "bandwidth", values[rate], "bytes/s", unit)
+        self._add_value(at, name, values[time], "bandwidth", values[rate], "bytes/s", unit)
         if self._rows == 1:
             run.factors["message_size"] = int(values[1 if udp else 2])
-            self._processors(at, operation, values[6 if udp else 5 :])
+            self._add_processors(at, operation, values[6 if udp else 5 :])
 
-    def _processors(self, at: int, operation: str, values: list[float]) -> None:
+    def _add_processors(self, at: int, operation: str, values: list[float]) -> None:
         if len(values) >= 4 and "Utilization" in self._head and self.run is not None:
             for name, value in zip(("local", "remote"), values, strict=False):
                 if value >= 0:
                     self.run.rows.append(Row(operation, f"cpu_utilization_{name}", value / 100, "", at))
 
-    def _add(
+    def _add_value(
         self, at: int, operation: str, seconds: float, metric: str, value: float, unit: str, factor: float
     ) -> None:
         run = self.run
@@ -189,7 +189,7 @@ class _Test:
             )
 
 
-def _unit(head: str) -> float | None:
+def _parse_unit(head: str) -> float | None:
     """Bytes/s of one unit of the header."""
     if match := _BITS.search(head):
         return 10.0 ** int(match.group(1)[:2]) * 0.125
@@ -214,7 +214,7 @@ def _add_keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]])
             run.lacks(line, Message("invalid-number", "THROUGHPUT is '{cell}'", cell=word[:40]))
         elif unit.lower().startswith("trans"):
             run.rows.append(Row(operation, "rate", value, "operations/s", line))
-        elif factor := _unit(unit):
+        elif factor := _parse_unit(unit):
             run.warn(
                 at, Message("assumed-unit", "{unit} was read as {factor:g} bytes/s each", unit=unit, factor=factor)
             )

@@ -46,7 +46,7 @@ def is_mdtests(text: Text) -> bool:
     return _MDTEST.search(PurePath(text.name).name) is not None
 
 
-def of_mdtest(text: Text) -> Parsed:
+def parse_mdtest(text: Text) -> Parsed:
     """One phase of one rank."""
     run = Parsed()
     match = _MDTEST.search(PurePath(text.name).name)
@@ -61,10 +61,10 @@ def of_mdtest(text: Text) -> Parsed:
     run.factors[PART] = f"rank {int(rank)}"
     # Of what moves no bytes mdtest divides 1 by the duration.
     meaning = Meaning(f"{what.lower()}_{did}", _MDTEST_KINDS.get((what, did), ""), int(rank))
-    return _read(run, text, 3, meaning, smallest=2)
+    return _read_operations(run, text, 3, meaning, smallest=2)
 
 
-def of_ior(text: Text) -> Parsed:
+def parse_ior(text: Text) -> Parsed:
     """The last phase of one rank and repetition: a read phase writes over the file of the write phase."""
     run, name = Parsed(), PurePath(text.name).name
     if match := _IOR.search(name):
@@ -82,10 +82,10 @@ def of_ior(text: Text) -> Parsed:
             ),
         )
     word = words.pop()
-    return _read(run, text, 3, Meaning(word, word, int(match.group(2)) if match else 0))
+    return _read_operations(run, text, 3, Meaning(word, word, int(match.group(2)) if match else 0))
 
 
-def of_workbench(text: Text) -> Parsed:
+def parse_workbench(text: Text) -> Parsed:
     """One kind of operation of rank 0, or (``-all``) of all ranks."""
     run = Parsed()
     match = _WORKBENCH.search(PurePath(text.name).name)
@@ -107,7 +107,7 @@ def of_workbench(text: Text) -> Parsed:
     run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
         run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file does not say whose each is"))
-    run = _read(run, text, 2, Meaning(f"{phase}_{did}", kind))
+    run = _read_operations(run, text, 2, Meaning(f"{phase}_{did}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9
         run.warn(
@@ -122,10 +122,10 @@ def of_workbench(text: Text) -> Parsed:
     return run
 
 
-def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: float = 1) -> Parsed:
+def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: float = 1) -> Parsed:
     import numpy as np
 
-    table, lines = _rows(run, text, columns)
+    table, lines = _read_rows(run, text, columns)
     if not meaning.kind or not len(table):
         summary_rows(run, meaning.operation, table[:, 1], lines)
         return run
@@ -147,13 +147,13 @@ def _read(run: Parsed, text: Text, columns: int, meaning: Meaning, smallest: flo
 
 
 def _reject_file(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
-    table, lines = _rows(run, text, columns)
+    table, lines = _read_rows(run, text, columns)
     summary_rows(run, "access", table[:, 1], lines)
     run.warn(1, why)
     return run
 
 
-def _rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
+def _read_rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
     """The rows that are times and durations, and their lines."""
     import numpy as np
 

@@ -20,9 +20,9 @@ def parts_of(text: Text, first: str, begins: Mapping[str, Sequence[str]]) -> dic
     tools = dict.fromkeys(owners)
     if len(tools) < 2:
         return {first: text}
-    return {tool: _only(text, tool, owners) for tool in tools}
+    return {tool: _select_tool(text, tool, owners) for tool in tools}
 
 
-def _only(text: Text, tool: str, owners: Sequence[str]) -> Text:
+def _select_tool(text: Text, tool: str, owners: Sequence[str]) -> Text:
     lines = [line if owner == tool else "" for line, owner in zip(text.lines, owners, strict=True)]
     return Text("\n".join(lines).encode(), text.name)

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue
-from iosonde.foreign.guarded import open_whole
+from iosonde.foreign.guarded import open_checked
 
 Factors = Callable[[PurePath], dict[str, FactorValue]]
 _PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
@@ -53,11 +53,11 @@ def _compile_pattern(pattern: str) -> tuple[re.Pattern[str], list[str]]:
         if part == "**":
             regex += r"(?:/[^/]+)*"
         else:
-            regex += "/" + _part(part, names, pattern)
+            regex += "/" + _compile_part(part, names, pattern)
     return re.compile(regex + (r"(?:/|$)" if open_end else r"$")), names
 
 
-def _part(part: str, names: list[str], pattern: str) -> str:
+def _compile_part(part: str, names: list[str], pattern: str) -> str:
     regex, at = "", 0
     for match in _PLACE.finditer(part):
         regex += re.escape(part[at : match.start()])
@@ -89,7 +89,7 @@ def _part(part: str, names: list[str], pattern: str) -> str:
 def manifest_factors(path: Path) -> Factors:
     """The factors that a manifest gives. Raises InputError if it cannot be read or has no column ``file``."""
     try:
-        with open_whole(path) as file:
+        with open_checked(path) as file:
             rows = list(csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(

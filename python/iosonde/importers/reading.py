@@ -52,7 +52,7 @@ def number(text: str) -> float | None:
     return value if 0 <= value < LARGEST and "_" not in text else None
 
 
-def whole_number(text: str) -> int | None:
+def parse_integer(text: str) -> int | None:
     """The integer in ``text``, None if it is none, is negative or needs more than 64 bits."""
     try:
         value = int(text) if len(text) < 30 and "_" not in text else None
@@ -95,11 +95,11 @@ def iso_date(text: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """The words of a command line; cut at blanks where its quotes do not match."""
-    return list(_words(command))
+    return list(_split_command(command))
 
 
 @lru_cache(maxsize=4096)
-def _words(command: str) -> tuple[str, ...]:
+def _split_command(command: str) -> tuple[str, ...]:
     # shlex goes through it character by character: only where there is something to unquote, and once.
     if not any(quote in command for quote in "'\"\\"):
         return tuple(command.split())
@@ -180,7 +180,7 @@ class Lines:
         self._at = position
         return self._line
 
-    def of(self, needle: str, begin: int, end: int | None = None) -> tuple[int, int]:
+    def locate_needle(self, needle: str, begin: int, end: int | None = None) -> tuple[int, int]:
         """(line, position) of ``needle`` after ``begin``; those of ``begin`` if it is not there."""
         index = self._text.find(needle, begin, len(self._text) if end is None else end)
         place = index if index >= 0 else begin

@@ -26,16 +26,38 @@ _RANK = re.compile(r"(?:^|[^\d])(\d{1,9})\.txt(?:\.gz)?$")
 _FLAG_CREATE = 0o100
 # Function → operation, place of its size and its offset among the arguments.
 _DATA = {
-    "read": ("read_unplaced", 2, None), "write": ("write_unplaced", 2, None),
-    "pread": ("read", 2, 3), "pread64": ("read", 2, 3), "pwrite": ("write", 2, 3), "pwrite64": ("write", 2, 3),
-}  # fmt: skip
+    "read": ("read_unplaced", 2, None),
+    "write": ("write_unplaced", 2, None),
+    "pread": ("read", 2, 3),
+    "pread64": ("read", 2, 3),
+    "pwrite": ("write", 2, 3),
+    "pwrite64": ("write", 2, 3),
+}
 _OTHERS = {
-    "open": "open", "open64": "open", "creat": "create", "creat64": "create", "close": "close", "fsync": "fsync",
-    "fdatasync": "fdatasync", "unlink": "unlink", "mkdir": "mkdir", "rmdir": "rmdir", "rename": "rename",
-    "truncate": "truncate", "ftruncate": "truncate", "stat": "stat", "lstat": "stat", "fstat": "fstat",
-    "__xstat": "stat", "__xstat64": "stat", "__lxstat": "stat", "__lxstat64": "stat", "__fxstat": "fstat",
-    "__fxstat64": "fstat", "readdir": "readdir",
-}  # fmt: skip
+    "open": "open",
+    "open64": "open",
+    "creat": "create",
+    "creat64": "create",
+    "close": "close",
+    "fsync": "fsync",
+    "fdatasync": "fdatasync",
+    "unlink": "unlink",
+    "mkdir": "mkdir",
+    "rmdir": "rmdir",
+    "rename": "rename",
+    "truncate": "truncate",
+    "ftruncate": "truncate",
+    "stat": "stat",
+    "lstat": "stat",
+    "fstat": "fstat",
+    "__xstat": "stat",
+    "__xstat64": "stat",
+    "__lxstat": "stat",
+    "__lxstat64": "stat",
+    "__fxstat": "fstat",
+    "__fxstat64": "fstat",
+    "readdir": "readdir",
+}
 _KINDS = {"read_unplaced": "read", "write_unplaced": "write", "fstat": "stat"}
 
 
@@ -59,7 +81,7 @@ def parse(text: Text) -> list[Parsed]:
         call = _CALL.fullmatch(line)
         if call is None or " )" in call.group(8):
             sentence = "not a call of Recorder, or two in one: left out, and others like it"
-            gathered.left_out(run, at, Message("unreadable-lines", sentence))
+            gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()
         if function not in _DATA and function not in _OTHERS:
@@ -68,15 +90,31 @@ def parse(text: Text) -> list[Parsed]:
         what = _interpret_call(function, words.split())
         if what is None or done < start:
             template = "a call of {function} with other arguments or times: left out, and others like it"
-            gathered.left_out(run, at, Message("unreadable-lines", template, function=function))
+            gathered.note_unreadable(run, at, Message("unreadable-lines", template, function=function))
             continue
         operation, file, size, offset = what
         nested += depth != "0"
-        gathered.rows.extend((rank, gathered.names.of(operation), 0, size, gathered.files.of(file), offset, start,
-                           done - start, at))  # fmt: skip
+        gathered.rows.extend(
+            (
+                rank,
+                gathered.names.get_number(operation),
+                0,
+                size,
+                gathered.files.get_number(file),
+                offset,
+                start,
+                done - start,
+                at,
+            )
+        )
     names = gathered.names.numbers
-    gathered.into(run, {name: _KINDS.get(name, name) for name in names}, text,
-               unplaced=[name for name in names if name.endswith("_unplaced")], shared=False)  # fmt: skip
+    gathered.into(
+        run,
+        {name: _KINDS.get(name, name) for name in names},
+        text,
+        unplaced=[name for name in names if name.endswith("_unplaced")],
+        shared=False,
+    )
     keep_names(run, "files", gathered.files.numbers)
     run.cannot_tell(
         Message(

@@ -108,15 +108,15 @@ def importers() -> dict[str, Importer]:
     }
 
 
-def understand(text: Text, wanted: str | None = None) -> Understood:
-    """Let the surest importer (or the ``wanted`` one) read ``text``.
+def understand(text: Text, importer_name: str | None = None) -> Understood:
+    """Let the surest importer (or the ``importer_name`` one) read ``text``.
 
-    Raises UnknownFormatError where nobody knows the format, InputError for a ``wanted`` that there is not.
+    Raises UnknownFormatError where nobody knows the format, InputError for a ``importer_name`` that there is not.
     """
     claims = _collect_claims(text)
-    if wanted is not None:
-        known(wanted)
-        name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
+    if importer_name is not None:
+        check_importer(importer_name)
+        name, claim = importer_name, claims.get(importer_name) or Claim(0, 0, "asked for")
     elif not claims:
         code, problem = _unknown_format(text)
         hint = "known: {importers}"
@@ -124,8 +124,12 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
-    parts = {name: text} if wanted else parts_of(text, name, {importer: begins(importer) for importer in importers()})
-    runs = [run for importer, part in parts.items() for run in _runs(importer, part)]
+    parts = (
+        {name: text}
+        if importer_name
+        else parts_of(text, name, {importer: begins(importer) for importer in importers()})
+    )
+    runs = [run for importer, part in parts.items() for run in _parse_runs(importer, part)]
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score and other not in parts:
@@ -141,7 +145,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     return Understood(name, claim, others, runs, notes)
 
 
-def known(name: str) -> None:
+def check_importer(name: str) -> None:
     """Raises InputError for an importer that there is not."""
     if name == "columns":
         raise InputError(
@@ -164,9 +168,9 @@ def begins(name: str) -> tuple[str, ...]:
     return tuple(getattr(importers()[name], "BEGINS", ()))
 
 
-def _runs(name: str, text: Text) -> list[Parsed]:
+def _parse_runs(name: str, text: Text) -> list[Parsed]:
     with _no_collection():
-        runs = _call(name, text, lambda: importers()[name].parse(text))
+        runs = _call_importer(name, text, lambda: importers()[name].parse(text))
     for run in runs:
         run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
     return [checked(run, text) for run in runs]
@@ -175,17 +179,19 @@ def _runs(name: str, text: Text) -> list[Parsed]:
 def _collect_claims(text: Text) -> dict[str, Claim]:
     """Everybody's claims: from the head of a long file, from all of it only where the head convinces nobody."""
     for part in (text.head(), text):
-        claims = {name: claim for name, importer in importers().items() if (claim := _ask(name, importer, part))}
+        claims = {
+            name: claim for name, importer in importers().items() if (claim := _ask_importer(name, importer, part))
+        }
         if part is text or any(claim.score >= LIKELY for claim in claims.values()):
             break
     return claims
 
 
-def _ask(name: str, importer: Importer, text: Text) -> Claim | None:
-    return _call(name, text, lambda: importer.claims(text))
+def _ask_importer(name: str, importer: Importer, text: Text) -> Claim | None:
+    return _call_importer(name, text, lambda: importer.claims(text))
 
 
-def _call(name: str, text: Text, function: Callable[[], _T]) -> _T:
+def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
     """A fault of an importer becomes a sentence that names it: one odd file must not end an import of thousands."""
     try:
         return function()

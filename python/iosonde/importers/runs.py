@@ -49,9 +49,9 @@ def runs_of(
     for parsed in understood.runs:
         if not parsed.rows and not parsed.missing:
             continue
-        for cell, rows in _cells(parsed):
+        for cell, rows in _group_cells(parsed):
             identity = f"{run_prefix(understood.format, digest)}{len(runs):04d}"
-            runs.append(_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
+            runs.append(_build_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
     if runs:
         name = _UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"
         runs[0].raw = {name: text.raw}
@@ -60,17 +60,17 @@ def runs_of(
                 "file": text.name,
                 "sha256": digest,
                 "raw_of_run": runs[0].id,
-                "warnings": [said(note) for note in understood.notes] + run.facts["import"]["warnings"],
+                "warnings": [format_note(note) for note in understood.notes] + run.facts["import"]["warnings"],
             }
     return runs
 
 
-def said(note: Note) -> str:
+def format_note(note: Note) -> str:
     """A note as one sentence."""
     return prefixed(note.sentence, f"line {note.line}") if note.line else note.sentence
 
 
-def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
+def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
     """Rows by their own factors. Rows without any (a summary) stay with the only cell there is, else by themselves."""
     cells: dict[tuple[Any, ...], list[Row]] = {}
     for row in parsed.rows:
@@ -82,10 +82,10 @@ def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
     return [(dict(key), rows) for key, rows in cells.items()] or [({}, [])]
 
 
-def _run(
+def _build_run(
     identity: str, experiment: str, understood: Understood, parsed: Parsed, cell: dict[str, FactorValue], rows:
     list[Row],
-    given: dict[str, FactorValue],
+    extra_factors: dict[str, FactorValue],
 ) -> Run:  # fmt: skip
     source = f"{parsed.tool or understood.format} {parsed.version}".strip()
     counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
@@ -96,10 +96,10 @@ def _run(
         source=source,
         started_at=parsed.started_at,
         seconds=parsed.seconds,
-        factors={"tool": parsed.tool or understood.format, **settings, **cell, **given},
+        factors={"tool": parsed.tool or understood.format, **settings, **cell, **extra_factors},
         observations=[_build_observation(row) for row in rows],
         facts={**parsed.facts, **counted, "import": _build_facts(understood, parsed, rows)},
-        missing=[said(note) for note in parsed.missing],
+        missing=[format_note(note) for note in parsed.missing],
         headlines=headlines(((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline),
     )
     if parsed.operations is not None and len(parsed.operations):
@@ -127,5 +127,5 @@ def _build_facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dic
         "evidence": understood.claim.evidence,
         "also_claimed_by": sorted(understood.others),
         "lines": [min(lines), max(lines)] if lines else None,
-        "warnings": [said(note) for note in parsed.warnings],
+        "warnings": [format_note(note) for note in parsed.warnings],
     }

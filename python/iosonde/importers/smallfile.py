@@ -49,32 +49,32 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document of the file."""
-    return runs_of(text, _document)
+    return runs_of(text, _read_document)
 
 
-def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
     params = part(document.value, "params")
-    _settings(run, params)
-    begin = lines.of('"results"', document.begin, document.end)[1]
+    _read_settings(run, params)
+    begin = lines.locate_needle('"results"', document.begin, document.end)[1]
     reader = _Reader(run, str(params.get("operation", "file"))[:40], lines, document.end)
-    reader.whole(part(document.value, "results"), begin)
+    reader.read_results(part(document.value, "results"), begin)
 
 
-def _settings(run: Parsed, said: dict[str, Any]) -> None:
-    run.version = str(said.get("version", ""))[:40]
+def _read_settings(run: Parsed, params: dict[str, Any]) -> None:
+    run.version = str(params.get("version", ""))[:40]
     for key, factor in _NUMBERS.items():
-        if (value := finite(said.get(key))) is not None:
+        if (value := finite(params.get(key))) is not None:
             run.factors[factor] = int(value)
     for key, factor in _SWITCHES.items():
-        if said.get(key) in ("Y", "N"):
-            run.factors[factor] = said[key] == "Y"
-    if (size := finite(said.get("file_size"))) is not None:
+        if params.get(key) in ("Y", "N"):
+            run.factors[factor] = params[key] == "Y"
+    if (size := finite(params.get("file_size"))) is not None:
         run.factors["file_size"] = int(size * 1024)
-    if (hosts := finite(said.get("total_hosts"))) is not None:
+    if (hosts := finite(params.get("total_hosts"))) is not None:
         run.factors["nodes"] = int(hosts)
     for key in ("top", "host_set"):
-        if said.get(key):
-            run.facts[key] = str(said[key])[:1000]
+        if params.get(key):
+            run.facts[key] = str(params[key])[:1000]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Reader:
     lines: Lines
     end: int
 
-    def whole(self, results: dict[str, Any], begin: int) -> None:
+    def read_results(self, results: dict[str, Any], begin: int) -> None:
         """All of them, from the place where they begin."""
         run, at = self.run, self.lines.at(begin)
         if not results:
@@ -97,23 +97,23 @@ class _Reader:
             run.started_at += "Z"
         if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
             run.seconds = seconds
-        self._rows(results, None, begin)
+        self._add_rows(results, None, begin)
         place = begin
         for rank, (name, thread) in enumerate(_iterate_threads(results)):
-            _, place = self.lines.of(f'"{name}": {{', place + 1, self.end)
-            self._rows(thread, rank, place)
-        self._valid(results, begin)
+            _, place = self.lines.locate_needle(f'"{name}": {{', place + 1, self.end)
+            self._add_rows(thread, rank, place)
+        self._check_valid(results, begin)
 
-    def _valid(self, results: dict[str, Any], begin: int) -> None:
+    def _check_valid(self, results: dict[str, Any], begin: int) -> None:
         """Whether smallfile itself takes it for a result."""
         run, status, at = self.run, results.get("status"), self.lines.at(begin)
         if status not in (None, "Success", "ok"):
             run.lacks(
-                self.lines.of('"status"', begin, self.end)[0],
+                self.lines.locate_needle('"status"', begin, self.end)[0],
                 Message("tool-failed", "it failed: {quote}", quote=str(status)[:160]),
             )
         done = finite(results.get("pctFilesDone"))
-        place = self.lines.of('"pctFilesDone"', begin, self.end)[0]
+        place = self.lines.locate_needle('"pctFilesDone"', begin, self.end)[0]
         if done is None:
             run.lacks(at, Message("ended-early", "nothing says how many of the files were done: it ended early"))
         elif done < _LEAST_DONE:
@@ -137,39 +137,39 @@ class _Reader:
         if "filesPerSec" not in results:
             run.lacks(at, Message("no-results", "there is no rate: it was shorter than a millisecond, or did nothing"))
 
-    def _rows(self, said: dict[str, Any], rank: int | None, begin: int) -> None:
+    def _add_rows(self, values: dict[str, Any], rank: int | None, begin: int) -> None:
         run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
-        inside = _inside(run, operation)
+        inside = _join_included(run, operation)
         for key, (name, factor, unit) in _RATES.items():
-            if (value := finite(said.get(key))) is not None and value > 0:
+            if (value := finite(values.get(key))) is not None and value > 0:
                 run.rows.append(
                     Row(
                         operation,
                         f"{name}_{clock}",
                         value * factor,
                         unit,
-                        self._line(key, begin),
+                        self._find_line(key, begin),
                         rank,
                         includes=inside,
                     )
                 )
         for key, (name, unit) in _COUNTS.items():
-            value = finite(said.get(key))
+            value = finite(values.get(key))
             if key == "elapsed" and value is not None and value >= _NEVER:
-                run.lacks(self._line(key, begin), Message("ended-early", "a thread never ended"))
+                run.lacks(self._find_line(key, begin), Message("ended-early", "a thread never ended"))
             elif value is not None and (value or key != "records"):
-                run.rows.append(Row(operation, name, value, unit, self._line(key, begin), rank))
-        if rank is not None and said.get("status"):
+                run.rows.append(Row(operation, name, value, unit, self._find_line(key, begin), rank))
+        if rank is not None and values.get("status"):
             run.lacks(
                 self.lines.at(begin),
-                Message("tool-failed", "thread {rank} failed: {quote}", rank=rank, quote=str(said["status"])[:120]),
+                Message("tool-failed", "thread {rank} failed: {quote}", rank=rank, quote=str(values["status"])[:120]),
             )
 
-    def _line(self, key: str, begin: int) -> int:
-        return self.lines.of(f'"{key}"', begin, self.end)[0]
+    def _find_line(self, key: str, begin: int) -> int:
+        return self.lines.locate_needle(f'"{key}"', begin, self.end)[0]
 
 
-def _inside(run: Parsed, operation: str) -> str:
+def _join_included(run: Parsed, operation: str) -> str:
     if operation not in _MOVES_DATA:
         return ""
     return "open,fsync,close" if run.factors.get("fsync") else "open,close"

@@ -41,16 +41,26 @@ _HEAD = re.compile(_WHO + r" *(" + _SECONDS + r"|\d\d:\d\d:\d\d)\.(\d{6}|\d{9}) 
 _UNSTAMPED = re.compile(_WHO + r'execve\(".*\) += 0(?: <\d{1,9}\.\d{6,9}>)?')
 # Nearly all lines of a trace of data: read at once. What does not look exactly like this takes the longer way.
 _DATA = re.compile(
-    r"((?:\[pid +\d+\] |\d+ +)?)(" + _SECONDS + r"\.\d{6}(?:\d{3})?) ((?:read|write|pread64|pwrite64)\(\d{1,9}" +
-    PATH + r'), (?:"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\.\.\.)?|0x[0-9a-f]+|NULL), (\d{1,18})(?:, (\d{1,18}))?\)'
+    r"((?:\[pid +\d+\] |\d+ +)?)("
+    + _SECONDS
+    + r"\.\d{6}(?:\d{3})?) ((?:read|write|pread64|pwrite64)\(\d{1,9}"
+    + PATH
+    + r'), (?:"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\.\.\.)?|0x[0-9a-f]+|NULL), (\d{1,18})(?:, (\d{1,18}))?\)'
     r" += (\d{1,18}) <(\d{1,9}\.\d{6}(?:\d{3})?)>"
-)  # fmt: skip
-_SEEK = re.compile(r"((?:\[pid +\d+\] |\d+ +)?)" + _SECONDS + r"\.\d{6,9} lseek\((\d{1,9})(" + PATH +
-                   r"), -?\d{1,18}, SEEK_\w+\) += (\d{1,18})(?: <\d{1,9}\.\d{6,9}>)?")  # fmt: skip
+)
+_SEEK = re.compile(
+    r"((?:\[pid +\d+\] |\d+ +)?)"
+    + _SECONDS
+    + r"\.\d{6,9} lseek\((\d{1,9})("
+    + PATH
+    + r"), -?\d{1,18}, SEEK_\w+\) += (\d{1,18})(?: <\d{1,9}\.\d{6,9}>)?"
+)
 _RESUMED = re.compile(r"<\.\.\. (\w+) resumed> ?(.*)")
 _CALL = re.compile(r"(\w+)\((.*)\) += (.*)")
-_RESULT = re.compile(r"(-?\d{1,18}|\?|0x[0-9a-f]{1,15})(" + PATH + r")(?: (E[A-Z0-9]+))?(?: \(.*\))?"
-                     r"(?: <(\d{1,9}\.\d{6}(?:\d{3})?)>)?")  # fmt: skip
+_RESULT = re.compile(
+    r"(-?\d{1,18}|\?|0x[0-9a-f]{1,15})(" + PATH + r")(?: (E[A-Z0-9]+))?(?: \(.*\))?"
+    r"(?: <(\d{1,9}\.\d{6}(?:\d{3})?)>)?"
+)
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 # Something behind the time that a call took, behind what says that it did not end, or another line's stamp.
 _GLUED = re.compile(r"<(?:\d+\.\d{6,9}|unfinished \.\.\.)>.|\d\.\d{6,9} (?:\w+\(|<\.\.\. |\+\+\+ |--- )")
@@ -108,10 +118,10 @@ class _Reader:
         self._ranks = Numbered()
         self._rows, self._starts, self._took = array("q"), list[str](), list[str]()
         self._unfinished: dict[str, tuple[str, str]] = {}
-        self._left_out, self._unseen = Counter[str](), Counter[str]()
+        self._n_unreadable, self._unseen = Counter[str](), Counter[str]()
         self._bad, self._untimed, self._daily = 0, 0, False
         # What the fast way knows of a process and an open file, by the words of the line.
-        self._known: dict[str, _CallTarget] = {}
+        self._targets: dict[str, _CallTarget] = {}
 
     def read(self, lines: list[str]) -> None:
         """All lines: whole ones of reads and writes here, for speed; others one by one."""
@@ -126,18 +136,18 @@ class _Reader:
             )
             return
         self._daily = ":" in stamp
-        match, targets, add = _DATA.fullmatch, self._known, self._rows.extend
+        match, targets, add = _DATA.fullmatch, self._targets, self._rows.extend
         starts, durations = self._starts.append, self._took.append
         for at, line in enumerate(lines, 1):
             line_match = None if self._daily else match(line)
             if line_match is None:
-                if line and not ("lseek(" in line and self._sought(line)):
-                    self._line(at, line)
+                if line and not ("lseek(" in line and self._read_seek(line)):
+                    self._read_line(at, line)
                 continue
             head, start, call, size_text, offset_text, moved_text, took = line_match.groups()
-            rank, file, number, writes, placed, phase = targets.get(head + call) or self._know(head, call)
+            rank, file, number, writes, placed, phase = targets.get(head + call) or self._learn_target(head, call)
             if placed != (offset_text is not None) or file.what or file.appends:
-                self._line(at, line)
+                self._read_line(at, line)
                 continue
             size, moved = int(size_text), int(moved_text)
             if placed:
@@ -153,70 +163,78 @@ class _Reader:
             starts(start)
             durations(took)
 
-    def _sought(self, line: str) -> bool:
+    def _read_seek(self, line: str) -> bool:
         match = _SEEK.fullmatch(line)
         if match is None:
             return False
         head, fd, path, place = match.groups()
-        self._files.of(_parse_pid(head), int(fd), _bare(path)).position = int(place)
+        self._files.get_file(_parse_pid(head), int(fd), _strip_brackets(path)).position = int(place)
         return True
 
-    def _know(self, head: str, call: str) -> _CallTarget:
+    def _learn_target(self, head: str, call: str) -> _CallTarget:
         pid, (name, _, about) = _parse_pid(head), call.partition("(")
         fd, _, path = about.partition("<")
-        file = self._files.of(pid, int(fd), _bare(f"<{path}"))
+        file = self._files.get_file(pid, int(fd), _strip_brackets(f"<{path}"))
         writes = "w" in name
-        target = (self._rank(pid), file, self._files.number(file.path), writes, name[0] == "p",
-                 _NAMES["write" if writes else "read"])  # fmt: skip
-        self._known[head + call] = target
+        target = (
+            self._get_rank(pid),
+            file,
+            self._files.number(file.path),
+            writes,
+            name[0] == "p",
+            _NAMES["write" if writes else "read"],
+        )
+        self._targets[head + call] = target
         return target
 
-    def _rank(self, pid: str) -> int:
-        return self._ranks.of(self._files.process(pid))
+    def _get_rank(self, pid: str) -> int:
+        return self._ranks.get_number(self._files.process(pid))
 
-    def _line(self, at: int, line: str) -> None:
+    def _read_line(self, at: int, line: str) -> None:
         """Any other line."""
         if line == " <unfinished ...>" or line.startswith("strace: "):
             return
         head = _HEAD.fullmatch(line)
         if head is None:
-            self._unreadable(at)
+            self._note_unreadable(at)
             return
         first, other, clock, part, body = head.groups()
         pid, start = first or other or "", f"{clock}.{part}"
         if _is_glued(body) or (":" in clock) != self._daily:
-            self._unreadable(at)
+            self._note_unreadable(at)
             return
         if body.startswith(("+++ ", "--- ")):
             if not _ENDED.fullmatch(body):
-                self._unreadable(at)
+                self._note_unreadable(at)
             return
         if not self._files.knows(pid):
-            self._known.clear()
-            self._files.seen(pid)
+            self._targets.clear()
+            self._files.get_open_files(pid)
         if body.startswith("<... "):
-            begun = self._resumed(pid, body)
+            begun = self._resume_call(pid, body)
             if begun is None:
-                self._unreadable(at, Message("begin-not-traced", "a call is resumed that did not begin in the trace"))
+                self._note_unreadable(
+                    at, Message("begin-not-traced", "a call is resumed that did not begin in the trace")
+                )
                 return
             start, body = begun
         elif ended := _UNFINISHED.fullmatch(body):
             self._unfinished[pid] = (start, ended.group(1))
             self._files.forking(pid, body.partition("(")[0] in _FORKS, "CLONE_FILES" in body)
             return
-        self._call(at, pid, start, body)
+        self._read_call(at, pid, start, body)
 
-    def _resumed(self, pid: str, body: str) -> tuple[str, str] | None:
+    def _resume_call(self, pid: str, body: str) -> tuple[str, str] | None:
         match, begun = _RESUMED.fullmatch(body), self._unfinished.pop(pid, None)
         if match is None or begun is None or not begun[1].startswith(match.group(1) + "("):
             return None
         rest = match.group(2)
         return begun[0], begun[1] + ("" if rest.startswith((")", ",")) or begun[1].endswith((" ", "(")) else " ") + rest
 
-    def _call(self, at: int, pid: str, start: str, body: str) -> None:
+    def _read_call(self, at: int, pid: str, start: str, body: str) -> None:
         call_match = _CALL.fullmatch(body)
         if call_match is None:
-            self._unreadable(at)
+            self._note_unreadable(at)
             return
         name, args, result = call_match.groups()
         if name in _UNSEEN:
@@ -226,41 +244,45 @@ class _Reader:
         result_match = _RESULT.fullmatch(result)
         if result_match is None:
             if not result.startswith("?"):
-                self._unreadable(at)
+                self._note_unreadable(at)
             return
         value, path, error, took = result_match.groups()
         if value == "?":
             return  # it never came back
         if name in _FORKS:
-            self._known.clear()
+            self._targets.clear()
             self._files.forked(pid, value, "CLONE_FILES" in args)
             return
         try:
             call = CALLS[name](args, int(value, 16 if value.startswith("0x") else 10), path)
             status = status_of(error)
         except UnreadableError:
-            self._unreadable(at)
+            self._note_unreadable(at)
             return
         self._untimed += took is None
         event = _Event(at, pid, start, took or "")
         if call.operation in DATA:
-            self._moved(event, call, status)
+            self._add_transfer(event, call, status)
             return
         if call.effect not in ("", "moves", "displaces"):
-            self._known.clear()
+            self._targets.clear()
         file = self._files.after(pid, call, status == 0)
         if file and file.what:
-            self._left_out[file.what] += bool(call.operation)
+            self._n_unreadable[file.what] += bool(call.operation)
         elif call.operation:
             number = self._files.number(file.path if file else call.path)
             short = STATUS_SHORT if call.operation == "copy" and not call.moved else 0
-            self._add(event, call.operation, (status or short, call.size, number, 0, max(call.moved, 0)))
+            self._add_operation(event, call.operation, (status or short, call.size, number, 0, max(call.moved, 0)))
 
-    def _moved(self, event: _Event, call: Call, status: int) -> None:
+    def _add_transfer(self, event: _Event, call: Call, status: int) -> None:
         """A read or a write, at the place that it names or where the file is."""
-        file, writes, place = self._files.of(event.pid, call.fd, call.path), call.operation == "write", call.offset
+        file, writes, place = (
+            self._files.get_file(event.pid, call.fd, call.path),
+            call.operation == "write",
+            call.offset,
+        )
         if file.what:
-            self._left_out[file.what] += 1
+            self._n_unreadable[file.what] += 1
             return
         operation: str = call.operation
         if place is None and writes and file.appends:
@@ -275,17 +297,17 @@ class _Reader:
         if not status and call.moved != call.size and (writes or not call.moved):
             status = STATUS_SHORT
         number = self._files.number(file.path)
-        self._add(event, operation, (status, call.size, number, place or 0, max(call.moved, 0)))
+        self._add_operation(event, operation, (status, call.size, number, place or 0, max(call.moved, 0)))
 
-    def _add(self, event: _Event, operation: str, numbers: tuple[int, int, int, int, int]) -> None:
+    def _add_operation(self, event: _Event, operation: str, numbers: tuple[int, int, int, int, int]) -> None:
         if not event.took:
             return
         status, size, file, offset, moved = numbers
-        self._rows.extend((self._rank(event.pid), _NAMES[operation], status, size, file, offset, event.line, moved))
+        self._rows.extend((self._get_rank(event.pid), _NAMES[operation], status, size, file, offset, event.line, moved))
         self._starts.append(event.start)
         self._took.append(event.took)
 
-    def _unreadable(self, at: int, why: Message | None = None) -> None:
+    def _note_unreadable(self, at: int, why: Message | None = None) -> None:
         self._bad += 1
         other = Message("unreadable-lines", "not a line of strace, or two in one: left out, and others like it")
         self.run.lacks(at, why or other)
@@ -295,7 +317,10 @@ class _Reader:
         run = self.run
         table = np.frombuffer(self._rows, np.int64).reshape(-1, len(_FIELDS))
         columns: dict[str, Any] = dict(zip(_FIELDS, table.T, strict=True))
-        columns["start_ns"], columns["duration_ns"] = self._nanoseconds(self._starts), self._nanoseconds(self._took)
+        columns["start_ns"], columns["duration_ns"] = (
+            self._parse_nanoseconds(self._starts),
+            self._parse_nanoseconds(self._took),
+        )
         columns["kind"] = _build_kinds()[columns["phase"]]
         if self._untimed:
             run.lacks(
@@ -310,14 +335,14 @@ class _Reader:
             first_s = int(columns["start_ns"].min()) // 10**9
             run.started_at = datetime.fromtimestamp(first_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
         record(run, OPERATIONS, columns, unplaced=UNPLACED)
-        self._words(columns["duration_ns"])
-        self._nameless(columns)
+        self._note_resolution(columns["duration_ns"])
+        self._note_nameless(columns)
         keep_names(run, "files", self._files.numbers)
         keep_names(run, "processes", self._ranks.numbers)
         run.facts |= {"lines_left_out": self._bad} if self._bad else {}
         return run
 
-    def _nanoseconds(self, printed: list[str]) -> Any:
+    def _parse_nanoseconds(self, printed: list[str]) -> Any:
         """Of seconds with six or nine digits behind the point, or times of the day (``-tt``)."""
         if any(":" in stamp for stamp in printed[:1]):
             self.run.warn(
@@ -330,7 +355,7 @@ class _Reader:
             return np.fromstring(" ".join(printed).replace(".", ""), np.int64, sep=" ") * 10 ** (9 - digits)
         return np.array([_parse_decimal(stamp) for stamp in printed], np.int64)
 
-    def _nameless(self, columns: dict[str, Any]) -> None:
+    def _note_nameless(self, columns: dict[str, Any]) -> None:
         """What nobody saw being opened, in a trace without -y: files, pipes or a terminal."""
         nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
         mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
@@ -345,7 +370,7 @@ class _Reader:
                 ),
             )
 
-    def _words(self, took: Any) -> None:
+    def _note_resolution(self, took: Any) -> None:
         run = self.run
         if len(took) and not (took % 1000).any():
             run.cannot_tell(
@@ -356,7 +381,7 @@ class _Reader:
             )
         run.cannot_tell(_SLOW)
         run.cannot_tell(_MAPPED)
-        for what, count in self._left_out.items():
+        for what, count in self._n_unreadable.items():
             run.warn(
                 0,
                 Message(
@@ -391,7 +416,7 @@ def _parse_pid(head: str) -> str:
     return head.strip(" pid[]")
 
 
-def _bare(path: str) -> str | None:
+def _strip_brackets(path: str) -> str | None:
     """What -y prints behind a number, without its brackets; None where it is not there."""
     return path.removesuffix("(deleted)")[1:-1] or None
 

@@ -92,7 +92,7 @@ def _match_args(pattern: re.Pattern[str], args: str) -> re.Match[str]:
     return match
 
 
-def _buffer(operation: str, placed: bool) -> Reader:
+def _build_buffer_reader(operation: str, placed: bool) -> Reader:
     def read_call(args: str, result: int, path: str | None) -> Call:
         match = _match_args(_BUFFER, args)
         if (match.group(4) is not None) != placed:
@@ -120,7 +120,7 @@ def _build_vector_reader(operation: str, placed: bool) -> Reader:
     return read_call
 
 
-def _open(always: str = "") -> Reader:
+def _build_open_reader(always: str = "") -> Reader:
     def read_call(args: str, result: int, path: str | None) -> Call:
         match = _match_args(_OPEN, args)
         flags = always or match.group(4) or ""
@@ -128,7 +128,7 @@ def _open(always: str = "") -> Reader:
         return Call(
             "create" if "O_CREAT" in flags else "open",
             "opens",
-            path=_bare(path) if path else match.group(3),
+            path=_strip_brackets(path) if path else match.group(3),
             result=result,
             appends="O_APPEND" in flags,
             directory=int(directory) if directory.isdigit() else -1,
@@ -137,7 +137,7 @@ def _open(always: str = "") -> Reader:
     return read_call
 
 
-def _bare(path: str) -> str:
+def _strip_brackets(path: str) -> str:
     """A path as -y prints it, without its brackets."""
     return path.removesuffix("(deleted)")[1:-1]
 
@@ -148,7 +148,9 @@ def _build_copy_reader(into: int) -> Reader:
     def read_call(args: str, result: int, path: str | None) -> Call:
         match = _match_args(_COPY, args)
         fds, paths = (int(match.group(1)), int(match.group(3))), (match.group(2), match.group(4))
-        return Call("copy", "displaces", fds[into], _bare(paths[into]) or None, max(0, result), None, result, made=fds)
+        return Call(
+            "copy", "displaces", fds[into], _strip_brackets(paths[into]) or None, max(0, result), None, result, made=fds
+        )
 
     return read_call
 
@@ -190,20 +192,20 @@ def _no_file(what: str, pair: bool = False) -> Reader:
 
 # Name of a call → how it is read.
 CALLS: dict[str, Reader] = {
-    "read": _buffer("read", False),
-    "write": _buffer("write", False),
-    "pread64": _buffer("read", True),
-    "pwrite64": _buffer("write", True),
+    "read": _build_buffer_reader("read", False),
+    "write": _build_buffer_reader("write", False),
+    "pread64": _build_buffer_reader("read", True),
+    "pwrite64": _build_buffer_reader("write", True),
     "readv": _build_vector_reader("read", False),
     "writev": _build_vector_reader("write", False),
     "preadv": _build_vector_reader("read", True),
     "pwritev": _build_vector_reader("write", True),
     "preadv2": _build_vector_reader("read", True),
     "pwritev2": _build_vector_reader("write", True),
-    "open": _open(),
-    "openat": _open(),
-    "openat2": _open(),
-    "creat": _open("O_CREAT"),
+    "open": _build_open_reader(),
+    "openat": _build_open_reader(),
+    "openat2": _build_open_reader(),
+    "creat": _build_open_reader("O_CREAT"),
     "copy_file_range": _build_copy_reader(1),
     "splice": _build_copy_reader(1),
     "sendfile": _build_copy_reader(0),

@@ -52,7 +52,7 @@ class OpenFiles:
         """Whether it has spoken before."""
         return pid in self._open
 
-    def seen(self, pid: str) -> dict[int, OpenFile]:
+    def get_open_files(self, pid: str) -> dict[int, OpenFile]:
         """The open files of a process. A child may speak before the call that made it has returned."""
         if pid in self._open:
             return self._open[pid]
@@ -73,22 +73,22 @@ class OpenFiles:
     def forking(self, pid: str, forks: bool, shares: bool) -> None:
         """A call was left unfinished; a fork makes a process before it returns."""
         if forks:
-            self.seen(pid)
+            self.get_open_files(pid)
             self._forking[pid] = shares
 
     def forked(self, pid: str, child: str, shares: bool) -> None:
         """A fork returned, with the number of the child."""
-        mine = self.seen(pid)
+        mine = self.get_open_files(pid)
         self._forking.pop(pid, None)
         if child.isdigit() and child not in self._open:
             self._open[child] = mine if shares else dict(mine)
             self._children.add(child)
 
-    def of(self, pid: str, fd: int, path: str | None) -> OpenFile:
+    def get_file(self, pid: str, fd: int, path: str | None) -> OpenFile:
         """What a number is open for; of one that nobody saw being opened only its path, if the trace says it."""
         mine = self._open.get(pid)
         if mine is None:
-            mine = self.seen(pid)
+            mine = self.get_open_files(pid)
         file = mine.get(fd)
         if file is None:
             file = mine[fd] = OpenFile(path or f"{NAMELESS}{fd}", None, False, _no_file(path))
@@ -101,7 +101,7 @@ class OpenFiles:
 
     def after(self, pid: str, call: Call, done: bool) -> OpenFile | None:
         """What a call that moves no data changes; the file that it is about."""
-        mine = self.seen(pid)
+        mine = self.get_open_files(pid)
         if call.effect == "opens" and done:
             path = call.path or ""
             if call.directory >= 0 and not path.startswith("/") and call.directory in mine:
@@ -114,7 +114,7 @@ class OpenFiles:
             return None
         if call.fd < 0:
             return None
-        file = self.of(pid, call.fd, call.path)
+        file = self.get_file(pid, call.fd, call.path)
         if not done:
             return file
         if call.effect == "closes":
@@ -125,12 +125,12 @@ class OpenFiles:
             file.position = call.result
         elif call.effect == "displaces":
             for fd in call.made:
-                self.of(pid, fd, None).position = None
+                self.get_file(pid, fd, None).position = None
         return file
 
     def number(self, path: str | None) -> int:
         """That of a path."""
-        return self._paths.of(path or "")
+        return self._paths.get_number(path or "")
 
 
 def _no_file(path: str | None) -> str:

@@ -20,7 +20,7 @@ import re
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import number, size_bytes, whole_number
+from .reading import number, parse_integer, size_bytes
 from .text import Text
 from .trouble import note_trouble
 
@@ -95,11 +95,11 @@ class _Reader:
         if line.endswith(":") and line[:1].strip():
             self._section = line
         elif not line[:1].strip() and line.strip():
-            self._result(at, line)
+            self._read_result(at, line)
         elif line.strip():
-            self._setting(at, line.strip())
+            self._read_setting(at, line.strip())
 
-    def _setting(self, at: int, line: str) -> None:
+    def _read_setting(self, at: int, line: str) -> None:
         factors = self.run.factors
         name, _, value = line.partition(": ")
         if name in _SETTINGS and (amount := number(value.strip())) is not None:
@@ -109,57 +109,57 @@ class _Reader:
         elif match := _ENGINES.match(line):
             factors["io_mode"] = {"synchronous": "sync", "asynchronous": "async"}.get(match.group(1), match.group(1))
         elif match := _FILES.match(line):
-            factors |= {"files": whole_number(match.group(1)), "file_size": size_bytes(match.group(2))}
+            factors |= {"files": parse_integer(match.group(1)), "file_size": size_bytes(match.group(2))}
         elif line.startswith("Block size "):
             factors["block_size"] = size_bytes(line.removeprefix("Block size "))
         elif line.startswith("Extra file open flags: "):
             flags = line.removeprefix("Extra file open flags: ").strip("() ")
             factors["open_flags"] = "none" if flags in ("none", "0") else flags[:60]
         elif match := _FSYNC_EACH.match(line):
-            factors |= {"fsync_mode": match.group(1), "fsync_each": whole_number(match.group(2))}
+            factors |= {"fsync_mode": match.group(1), "fsync_each": parse_integer(match.group(2))}
         elif line.startswith("Calling fsync() at the end of test, Enabled"):
             factors["fsync_at_end"] = True
         elif line.startswith("FATAL"):
             self.run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         elif match := _TRANSFERRED.match(line):
-            self._old(at, match)
+            self._read_old_result(at, match)
         elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
             self.run.warn(at, Message("tool-warning", "sysbench says: {quote}", quote=line[:160]))
 
-    def _result(self, at: int, line: str) -> None:
+    def _read_result(self, at: int, line: str) -> None:
         inside = "fsync" if self.run.factors.get("fsync_at_end") or "fsync_each" in self.run.factors else ""
         if (match := _RATE.match(line)) and self._section.startswith("File operations"):
-            self._row(at, match.group(2), _KINDS[match.group(1)], "rate_last_done", "operations/s", 1.0, inside)
+            self._add_row(at, match.group(2), _KINDS[match.group(1)], "rate_last_done", "operations/s", 1.0, inside)
         elif (match := _BANDWIDTH.match(line)) and self._section.startswith("Throughput"):
             factor = 2.0**20 if match.group(2) == "MiB" else 1e6
-            self._row(at, match.group(3), _KINDS[match.group(1)], "bandwidth_last_done", "bytes/s", factor, inside)
+            self._add_row(at, match.group(3), _KINDS[match.group(1)], "bandwidth_last_done", "bytes/s", factor, inside)
         elif match := _OF_KIND.match(line):
-            self._row(at, match.group(2), match.group(1), "rate_last_done", "operations/s", 1.0, inside)
+            self._add_row(at, match.group(2), match.group(1), "rate_last_done", "operations/s", 1.0, inside)
             if match.group(3):
-                self._row(at, match.group(3), match.group(1), "bandwidth_last_done", "bytes/s", 2.0**20, inside)
+                self._add_row(at, match.group(3), match.group(1), "bandwidth_last_done", "bytes/s", 2.0**20, inside)
         elif match := _TIME.match(line):
-            self._row(at, match.group(1), "event", "time", "s", 1.0, "")
+            self._add_row(at, match.group(1), "event", "time", "s", 1.0, "")
         elif match := _EVENTS.match(line):
-            self._row(at, match.group(1), "event", "operations", "operations", 1.0, "")
+            self._add_row(at, match.group(1), "event", "operations", "operations", 1.0, "")
         elif (match := _LATENCY.match(line)) and (self._section.startswith("Latency") or match.group(4)):
             statistic = f"p{match.group(2)}" if match.group(2) else {"avg": "mean"}.get(match.group(1), match.group(1))
-            self._row(at, match.group(3), "event", f"latency_{statistic}", "s", 1e-3, "")
+            self._add_row(at, match.group(3), "event", f"latency_{statistic}", "s", 1e-3, "")
         elif match := _REQUESTS.match(line):
-            self._row(at, match.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
+            self._add_row(at, match.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
 
-    def _old(self, at: int, found: re.Match[str]) -> None:
+    def _read_old_result(self, at: int, match: re.Match[str]) -> None:
         """0.4 and 0.5 print the bytes of each kind, and one rate of all."""
-        for text, operation in ((found.group(1), "read"), (found.group(2), "write")):
+        for text, operation in ((match.group(1), "read"), (match.group(2), "write")):
             size = size_bytes(text)
             if size:
                 self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
-        rate = size_bytes(found.group(4))
+        rate = size_bytes(match.group(4))
         if rate is None:
-            self.run.lacks(at, Message("invalid-number", "'{cell}/sec' is no rate: left out", cell=found.group(4)[:40]))
+            self.run.lacks(at, Message("invalid-number", "'{cell}/sec' is no rate: left out", cell=match.group(4)[:40]))
         elif rate:
             self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
 
-    def _row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
+    def _add_row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
         value = number(text)
         if value is None:
             self.run.lacks(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=text[:40]))

@@ -66,7 +66,7 @@ class Text:
         self.notes = list(notes or ())
         self.damage: list[Note] = []
         self.version_beside: VersionBeside | None = None
-        self.whole = "" if is_darshan_log(raw) else self._clean(raw, decimal_commas)
+        self.whole = "" if is_darshan_log(raw) else self._clean_text(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
             self.damage = []
@@ -113,13 +113,13 @@ class Text:
                 if line_match := pattern.match(line):
                     return number, line_match
             return None
-        matches = [match for words in having if (match := self._first(pattern, words))]
+        matches = [match for words in having if (match := self._find_first(pattern, words))]
         if not matches:
             return None
         begin, line_match = min(matches, key=lambda match: match[0])
         return self.line_of(begin), line_match
 
-    def _first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
+    def _find_first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
         content, at = self.whole, 0
         if words.startswith("\n") and content.startswith(words[1:]) and (match := pattern.match(self.lines[0])):
             return 0, match
@@ -162,8 +162,8 @@ class Text:
 
     # Cleaning
 
-    def _clean(self, raw: bytes, decimal_commas: bool) -> str:
-        text = self._decode(raw)
+    def _clean_text(self, raw: bytes, decimal_commas: bool) -> str:
+        text = self._decode_bytes(raw)
         if "\0" in text:
             text = self._without_holes(text)
         if "\x1b" in text:
@@ -175,7 +175,7 @@ class Text:
             self.notes.append(
                 Note(1, Message("labels-left-out", "labels before the lines, as '{label}', were left out", label=label))
             )
-        return self._points(text) if decimal_commas else text
+        return self._convert_commas(text) if decimal_commas else text
 
     def _without_holes(self, text: str) -> str:
         """One NUL at the end of a line ends a string of C. Others are a part of the file that was never written: of a
@@ -186,7 +186,7 @@ class Text:
             return text
         self.damage.append(
             Note(
-                self._line(text, at),
+                self._line_number(text, at),
                 Message(
                     "lost-bytes",
                     "{n_bytes} NUL bytes: a part of the file is lost, and these lines",
@@ -196,7 +196,7 @@ class Text:
         )
         return "\n".join("" if "\0" in line else line for line in text.split("\n"))
 
-    def _decode(self, raw: bytes) -> str:
+    def _decode_bytes(self, raw: bytes) -> str:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return raw.decode("utf-16", "replace")
         if len(raw) > _PAIRS and raw[1 : 2 * _PAIRS : 2].count(0) == len(raw[1 : 2 * _PAIRS : 2]):
@@ -206,10 +206,10 @@ class Text:
             return raw.decode("ascii" if raw.isascii() else "utf-8")
         except UnicodeDecodeError:
             text = raw.decode("utf-8", "replace")
-            self._note(text, "\ufffd", Message("not-utf8", "bytes that are not UTF-8 were read as \ufffd"))
+            self._add_note(text, "\ufffd", Message("not-utf8", "bytes that are not UTF-8 were read as \ufffd"))
             return text
 
-    def _points(self, text: str) -> str:
+    def _convert_commas(self, text: str) -> str:
         """Decimal commas as decimal points, where it is clear that they are that."""
         head = text[:_SAMPLE]
         if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
@@ -217,7 +217,7 @@ class Text:
         commas = list(_COMMA.finditer(head))
         clear = [match for match in commas if _surely_decimal(match)]
         if not clear:
-            place = self._line(head, commas[0].start())
+            place = self._line_number(head, commas[0].start())
             self.notes.append(
                 Note(
                     place,
@@ -231,18 +231,18 @@ class Text:
             return text
         only_clear = bool(_DOT.search(head))
         sentence = Message("decimal-comma", "decimal commas were read as decimal points")
-        self._note(head, clear[0].group(), sentence)
+        self._add_note(head, clear[0].group(), sentence)
 
         def replace_comma(match: re.Match[str]) -> str:
             return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
 
         return _COMMA.sub(replace_comma, text)
 
-    def _note(self, text: str, needle: str, sentence: Message) -> None:
-        self.notes.append(Note(self._line(text, text.find(needle)), sentence))
+    def _add_note(self, text: str, needle: str, sentence: Message) -> None:
+        self.notes.append(Note(self._line_number(text, text.find(needle)), sentence))
 
     @staticmethod
-    def _line(text: str, position: int) -> int:
+    def _line_number(text: str, position: int) -> int:
         return text.count("\n", 0, max(position, 0)) + 1
 
 
@@ -256,7 +256,7 @@ def read(stream: BinaryIO, name: str) -> Text:
     DataError for one that gzip made and that is damaged."""
     buffer, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
-    for block in _blocks(stream, name, damage):
+    for block in _iterate_blocks(stream, name, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
@@ -291,7 +291,7 @@ def read(stream: BinaryIO, name: str) -> Text:
     return text
 
 
-def _blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
+def _iterate_blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
     """What is in the file; of one that gzip made, what was put into it. Raises DataError where that is damaged."""
     block = stream.read(_BLOCK)
     if block[:2] != _GZIP:

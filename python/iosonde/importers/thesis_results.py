@@ -40,10 +40,10 @@ def read(path: Path) -> dict[int, dict[str, Any]]:
             "iosonde show STORE --thesis-json writes such a file",
             path=path,
         )
-    return {_count(path, key): _check_entry(path, key, entry) for key, entry in content.items()}
+    return {_parse_node_count(path, key): _check_entry(path, key, entry) for key, entry in content.items()}
 
 
-def _count(path: Path, key: str) -> int:
+def _parse_node_count(path: Path, key: str) -> int:
     if not key.isdecimal() or int(key) < 1:
         raise DataError(
             "invalid-number",

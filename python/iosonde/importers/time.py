@@ -75,15 +75,15 @@ class _Samples:
         if any(words in line for words in _FAILED):
             self._failed = (at, line.strip()[:160])
         elif match := _BSD.match(line):
-            self._sample(at, match.group(1), match.group(2), match.group(3))
+            self._add_sample(at, match.group(1), match.group(2), match.group(3))
         elif (match := _GNU.match(line)) or (match := _ZSH.match(line)) or (match := _CSH.match(line)):
-            self._sample(at, match.group(3), match.group(1), match.group(2))
+            self._add_sample(at, match.group(3), match.group(1), match.group(2))
         elif match := _LINE.match(line):
-            self._part(at, match)
+            self._add_part(at, match)
         elif line.startswith("\t") and (match := _VERBOSE.match(line)):
-            self._verbose(at, match.group(1), match.group(2).strip())
+            self._add_verbose(at, match.group(1), match.group(2).strip())
 
-    def _new(self) -> Parsed:
+    def _begin_sample(self) -> Parsed:
         run = Parsed()
         self.runs.append(run)
         if self._failed:
@@ -91,51 +91,51 @@ class _Samples:
             self._failed = None
         return run
 
-    def _sample(self, at: int, real: str, user: str, system: str) -> None:
+    def _add_sample(self, at: int, real: str, user: str, system: str) -> None:
         self.end()
-        run = self._new()
+        run = self._begin_sample()
         for metric, word in (("real", real), ("user", user), ("sys", system)):
-            self._add(run, at, metric, _seconds(word))
-        self._close(run, at)
+            self._add_row(run, at, metric, _parse_seconds(word))
+        self._close_sample(run, at)
 
-    def _part(self, at: int, found: re.Match[str]) -> None:
-        metric, hours, minutes, seconds, plain = found.groups()
+    def _add_part(self, at: int, match: re.Match[str]) -> None:
+        metric, hours, minutes, seconds, plain = match.groups()
         if metric == "real":
             self.end()
-            self._open = self._new()
+            self._open = self._begin_sample()
         if self._open is None or any(row.metric == metric for row in self._open.rows):
             return
         value = number(plain) if plain else (number(seconds) or 0.0) + 60.0 * int(minutes) + 3600.0 * int(hours or 0)
-        self._add(self._open, at, metric, value)
+        self._add_row(self._open, at, metric, value)
         if len(self._open.rows) == 3:
-            self._close(self._open, at)
+            self._close_sample(self._open, at)
             self._open = None
 
-    def _verbose(self, at: int, key: str, word: str) -> None:
+    def _add_verbose(self, at: int, key: str, word: str) -> None:
         if key == "Command being timed":
             self.end()
-            self._open = self._new()
+            self._open = self._begin_sample()
             self._open.facts["command"] = word.strip('"')[:4000]
         elif self._open is None:
             return
         elif key.startswith("User"):
-            self._add(self._open, at, "user", number(word))
+            self._add_row(self._open, at, "user", number(word))
         elif key.startswith("System"):
-            self._add(self._open, at, "sys", number(word))
+            self._add_row(self._open, at, "sys", number(word))
         elif key.startswith("Elapsed"):
-            self._add(self._open, at, "real", _seconds(word.rpartition(" ")[2]))
+            self._add_row(self._open, at, "real", _parse_seconds(word.rpartition(" ")[2]))
         elif key.startswith("Maximum") and (value := number(word)) is not None:
             self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at, None, len(self.runs) - 1))
         elif key == "Exit status" and word != "0":
             self._open.lacks(at, Message("tool-failed", "the command ended with status {status}", status=word[:20]))
 
-    def _add(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
+    def _add_row(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
         if value is None:
             run.lacks(at, Message("invalid-number", "{metric} is not a time", metric=metric))
         else:
             run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 
-    def _close(self, run: Parsed, at: int) -> None:
+    def _close_sample(self, run: Parsed, at: int) -> None:
         values = {row.metric: row.value for row in run.rows}
         if values.get("real") == 0:
             run.warn(
@@ -153,11 +153,11 @@ class _Samples:
                         "missing-value", "{metrics} of this sample are not there", metrics=" and ".join(sorted(lacking))
                     ),
                 )
-            self._close(self._open, 0)
+            self._close_sample(self._open, 0)
             self._open = None
 
 
-def _seconds(word: str) -> float | None:
+def _parse_seconds(word: str) -> float | None:
     """``0:00.05``, ``1:02:03``, ``1m2.5``, ``0.05`` in s."""
     total = 0.0
     for part in re.split("[:hm]", word):

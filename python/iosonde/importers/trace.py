@@ -30,7 +30,7 @@ class Numbered:
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
 
-    def of(self, name: Any) -> int:
+    def get_number(self, name: Any) -> int:
         """Its number, from 0."""
         return self.numbers.setdefault(name, len(self.numbers))
 
@@ -50,7 +50,7 @@ class Gathered:
         table = np.frombuffer(self.rows, np.int64).reshape(-1, len(self.FIELDS))
         return dict(zip(self.FIELDS, table.T, strict=True))
 
-    def left_out(self, run: Parsed, line: int, sentence: str) -> None:
+    def note_unreadable(self, run: Parsed, line: int, sentence: str) -> None:
         """A line that cannot be read: the run is marked, and its first ones are named."""
         self.lost += 1
         run.lacks(line, sentence)

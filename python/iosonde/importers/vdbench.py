@@ -98,21 +98,21 @@ class _Reader:
     def line(self, at: int, line: str) -> None:
         """One line, without tags."""
         if match := _STARTING.match(line):
-            self._begin(at, match)
+            self._begin_run(at, match)
         elif match := _HEAD.match(line):
             self._day, self._upper = match.group(1), match.group(2)
         elif self._upper:
-            self._columns, self._upper = _columns(self._upper.split(), line.split()), ""
+            self._columns, self._upper = _match_columns(self._upper.split(), line.split()), ""
             if self._run is not None and not self._run.started_at and self._day:
                 self._run.started_at = _parse_moment(self._day, str(self._run.facts.pop("began", "")))
         elif match := _DATA.match(line):
-            self._data(at, match.group(1), match.group(2).split())
+            self._add_data(at, match.group(1), match.group(2).split())
         elif match := _BANNER.search(line):
             self._version = match.group(1).removeprefix("vdbench")[:40]
         elif _DONE in line:
             self._done = True
         elif any(words in line for words in _BAD):
-            (self._run or self._new()).lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
+            (self._run or self._create_run()).lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         else:
             note_trouble(self._run, at, line)
 
@@ -126,7 +126,7 @@ class _Reader:
                     Message("ended-early", "RD {rd} has no average: it ended early", rd=run.factors.get("rd", "?")),
                 )
         if not self.runs:
-            run = self._new()
+            run = self._create_run()
             template = "only formatting runs are in it" if self._formats else "there is no run in it"
             run.lacks(text.last_line, Message("no-results", template))
         elif not self._done:
@@ -136,34 +136,34 @@ class _Reader:
             )
         return self.runs
 
-    def _new(self) -> Parsed:
+    def _create_run(self) -> Parsed:
         self.runs.append(Parsed())
         return self.runs[-1]
 
-    def _begin(self, at: int, found: re.Match[str]) -> None:
-        name, rest = found.group(2), found.group(3)
+    def _begin_run(self, at: int, match: re.Match[str]) -> None:
+        name, rest = match.group(2), match.group(3)
         if name.startswith(_FORMATS):
             self._run, self._formats = None, self._formats + 1
             return
-        run = self._run = self._new()
+        run = self._run = self._create_run()
         run.factors["rd"] = name[:60]
-        run.facts["began"] = found.group(1)
+        run.facts["began"] = match.group(1)
         for part in rest.split(";"):
             key, _, value = part.strip().partition(": " if ": " in part else "=")
             if key == "I/O rate" and value:
-                run.factors["requested_rate"] = _level(value)
+                run.factors["requested_rate"] = _parse_level(value)
             elif key == "elapsed":
                 seconds = number(value.strip("(). "))
                 run.factors["elapsed"] = value[:40] if seconds is None else seconds
             elif key == "fwdrate":
-                run.factors["requested_rate"] = _level(value.partition(".")[0])
+                run.factors["requested_rate"] = _parse_level(value.partition(".")[0])
         if loops := _LOOPS.search(rest):
             for word in loops.group(1).split():
                 key, _, value = word.partition("=")
                 if value and value != "None":
-                    run.factors[_LOOP_FACTORS.get(key, key)[:60]] = _level(value)
+                    run.factors[_LOOP_FACTORS.get(key, key)[:60]] = _parse_level(value)
 
-    def _data(self, at: int, window: str, cells: list[str]) -> None:
+    def _add_data(self, at: int, window: str, cells: list[str]) -> None:
         run = self._run
         if run is None:
             return
@@ -181,10 +181,10 @@ class _Reader:
             )
             return
         for column, cell in zip(self._columns, cells, strict=False):
-            _add(run, at, column, cell)
+            _add_cell(run, at, column, cell)
 
 
-def _columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
+def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
     """(operation or group, what) of each column. Of a raw workload both lines have the same words in order."""
     if not any("ReqstdOps" in word for word in upper):
         return list(zip(upper, lower, strict=False))
@@ -199,15 +199,15 @@ def _columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
     return columns
 
 
-def _add(run: Parsed, at: int, column: tuple[str, str], cell: str) -> None:
+def _add_cell(run: Parsed, at: int, column: tuple[str, str], cell: str) -> None:
     meaning = _RAW.get(column) or _interpret_file_column(*column)
     if meaning is None or cell == "NaN":
         return
-    _number(run, at, meaning, cell, " ".join(column))
+    _add_number(run, at, meaning, cell, " ".join(column))
 
 
-def _number(run: Parsed, at: int, known: tuple[str, str, str, float], cell: str, name: str) -> None:
-    operation, metric, unit, factor = known
+def _add_number(run: Parsed, at: int, meaning: tuple[str, str, str, float], cell: str, name: str) -> None:
+    operation, metric, unit, factor = meaning
     value = number(cell)
     if value is None:
         run.lacks(
@@ -266,7 +266,7 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
         return run
     for name, factor in _FLAT_FACTORS.items():
         if (cell := row.get(name, "n/a")) != "n/a":
-            run.factors[factor] = _level(cell)
+            run.factors[factor] = _parse_level(cell)
     for name, cell in row.items():
         kind = _FLAT_KIND.fullmatch(name)
         meaning = _FLAT_COLUMNS.get(name)
@@ -274,7 +274,7 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
             meaning = (kind.group(1), *(_RATE if kind.group(2) == "rate" else _TIME))
         if meaning is None or cell in ("n/a", "NaN"):
             continue
-        _number(run, at, meaning, cell, name)
+        _add_number(run, at, meaning, cell, name)
     if not run.rows:
         run.lacks(at, Message("no-results", "the row holds no number"))
     stamp = row.get("timestamp", "")
@@ -282,7 +282,7 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
     return run
 
 
-def _level(text: str) -> str | int | float:
+def _parse_level(text: str) -> str | int | float:
     """``4k`` in bytes, ``8`` as a number, ``max`` as text; vdbench's numbers for that are ``max``, too."""
     word = text.strip().rstrip(".")
     value = number(word)

@@ -72,11 +72,11 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document, or for the table."""
     if text.first_line.startswith(_TABLE):
-        return [_table(text)]
-    return runs_of(text, _document)
+        return [_parse_table(text)]
+    return runs_of(text, _read_document)
 
 
-def _document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
+def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
     reader = _Reader(run, lines, document.begin, document.end)
     if isinstance(document.value.get("by_op_type"), dict) or "total" in document.value:
         reader.version_2(document.value)
@@ -93,47 +93,47 @@ class _Reader:
     def __init__(self, run: Parsed, lines: Lines, begin: int, end: int) -> None:
         self._run, self._lines, self._begin, self._end = run, lines, begin, end
 
-    def version_2(self, said: dict[str, Any]) -> None:
+    def version_2(self, document: dict[str, Any]) -> None:
         """``v: 2``, of warp 1.0 and later."""
-        run, total = self._run, part(said, "total")
-        run.version = str(said.get("warp_version") or "")[:40]
-        self._command(str(said.get("commandline") or ""))
-        if said.get("final") is False:
-            run.lacks(self._line('"final"'), Message("ended-early", "it is an update of a run that went on"))
+        run, total = self._run, part(document, "total")
+        run.version = str(document.get("warp_version") or "")[:40]
+        self._read_command(str(document.get("commandline") or ""))
+        if document.get("final") is False:
+            run.lacks(self._find_line('"final"'), Message("ended-early", "it is an update of a run that went on"))
         run.started_at = _parse_moment(total.get("start_time"))
-        self._settings(total)
-        kinds = part(said, "by_op_type")
+        self._read_settings(total)
+        kinds = part(document, "by_op_type")
         for name, kind in kinds.items():
             if isinstance(kind, dict):
-                self._operation(name.lower()[:40], kind, name)
-                self._merged(name.lower()[:40], part(kind, "requests_by_client"), name)
+                self._add_operation(name.lower()[:40], kind, name)
+                self._add_merged(name.lower()[:40], part(kind, "requests_by_client"), name)
         if len(kinds) != 1 and total:
-            self._operation("all", total, "total")
+            self._add_operation("all", total, "total")
 
-    def old(self, said: dict[str, Any]) -> None:
+    def old(self, document: dict[str, Any]) -> None:
         """Before 1.0: a list of operations."""
-        several = said.get("operations")
+        several = document.get("operations")
         for operation in several if isinstance(several, list) else ():
             if not isinstance(operation, dict):
                 continue
             name = str(operation.get("type", "?"))
             if not self._run.started_at:
                 self._run.started_at = _parse_moment(operation.get("start_time"))
-            self._settings(operation)
+            self._read_settings(operation)
             if operation.get("skipped"):
                 self._run.lacks(
-                    self._line(f'"type": "{name}"'),
+                    self._find_line(f'"type": "{name}"'),
                     Message("ended-early", "warp skipped {name}: too little data", name=name),
                 )
-            self._operation(name.lower()[:40], operation, name)
-            self._requests(name.lower()[:40], part(operation, "single_sized_requests"), name)
-        if isinstance(said.get("mixed_server_stats"), dict):
-            self._operation("all", {"throughput": said["mixed_server_stats"]}, "mixed_server_stats")
+            self._add_operation(name.lower()[:40], operation, name)
+            self._add_requests(name.lower()[:40], part(operation, "single_sized_requests"), name)
+        if isinstance(document.get("mixed_server_stats"), dict):
+            self._add_operation("all", {"throughput": document["mixed_server_stats"]}, "mixed_server_stats")
 
-    def _line(self, needle: str) -> int:
-        return self._lines.of(needle, self._begin, self._end)[0]
+    def _find_line(self, needle: str) -> int:
+        return self._lines.locate_needle(needle, self._begin, self._end)[0]
 
-    def _command(self, command: str) -> None:
+    def _read_command(self, command: str) -> None:
         if not command:
             return
         words = words_of(command)
@@ -146,22 +146,22 @@ class _Reader:
                 size = size_bytes(value)
                 self._run.factors[factor] = value[:40] if size is None else size
 
-    def _settings(self, said: dict[str, Any]) -> None:
+    def _read_settings(self, section: dict[str, Any]) -> None:
         run = self._run
-        if (concurrency := finite(said.get("concurrency"))) and "concurrency" not in run.factors:
+        if (concurrency := finite(section.get("concurrency"))) and "concurrency" not in run.factors:
             run.factors["concurrency"] = int(concurrency)
         for key, factor in (("clients", "nodes"), ("hosts", "servers")):
-            value = said.get(key)
+            value = section.get(key)
             count = len(value) if isinstance(value, (list, dict)) else finite(value)
             if count:
                 run.factors.setdefault(factor, int(count))
 
-    def _operation(self, operation: str, said: dict[str, Any], needle: str) -> None:
-        run, window, at = self._run, part(said, "throughput"), self._line(f'"{needle}"')
+    def _add_operation(self, operation: str, section: dict[str, Any], needle: str) -> None:
+        run, window, at = self._run, part(section, "throughput"), self._find_line(f'"{needle}"')
         millis = finite(window.get("measure_duration_millis"))
-        errors = finite(said.get("total_errors", said.get("errors", window.get("errors"))))
+        errors = finite(section.get("total_errors", section.get("errors", window.get("errors"))))
         if errors:
-            first = said.get("first_errors")
+            first = section.get("first_errors")
             why = f": {str(first[0])[:120]}" if isinstance(first, list) and first else ""
             run.lacks(
                 at,
@@ -188,16 +188,16 @@ class _Reader:
         if count:
             run.rows.append(Row(operation, "operations", count, "operations", at))
 
-    def _requests(self, operation: str, said: dict[str, Any], needle: str) -> None:
-        at, requests = self._line(f'"{needle}"'), finite(said.get("requests"))
-        if said.get("skipped") or not requests:
+    def _add_requests(self, operation: str, section: dict[str, Any], needle: str) -> None:
+        at, requests = self._find_line(f'"{needle}"'), finite(section.get("requests"))
+        if section.get("skipped") or not requests:
             return
-        if size := finite(said.get("obj_size")):
+        if size := finite(section.get("obj_size")):
             self._run.factors.setdefault("object_size", int(size))
-        for row in _latencies(operation, said, at, int(requests)):
+        for row in _build_latencies(operation, section, at, int(requests)):
             self._run.rows.append(row)
 
-    def _merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
+    def _add_merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
         """Latencies of all windows of all clients: what can be merged exactly."""
         windows = [
             requests
@@ -212,9 +212,9 @@ class _Reader:
             return
         merged = [finite(window.get("merged_entries")) for window in windows]
         if len(windows) == 1 and merged[0] in (None, 0, 1):
-            self._requests(operation, windows[0], needle)
+            self._add_requests(operation, windows[0], needle)
             return
-        at, n = self._line(f'"{needle}"'), int(sum(finite(window.get("requests")) or 0 for window in windows))
+        at, n = self._find_line(f'"{needle}"'), int(sum(finite(window.get("requests")) or 0 for window in windows))
         if any(entries is not None and entries > 1 for entries in merged):
             self._run.warn(
                 at,
@@ -260,10 +260,10 @@ def _all_of(
             yield statistic, (min if statistic == "min" else max)(value or 0.0 for value in values)
 
 
-def _latencies(operation: str, said: dict[str, Any], at: int, n: int) -> Iterator[Row]:
+def _build_latencies(operation: str, section: dict[str, Any], at: int, n: int) -> Iterator[Row]:
     for prefix, values, names in (
-        ("latency", said, _REQUESTS),
-        ("first_byte_latency", part(said, "first_byte"), _FIRST_BYTE),
+        ("latency", section, _REQUESTS),
+        ("first_byte_latency", part(section, "first_byte"), _FIRST_BYTE),
     ):
         for key, statistic in names.items():
             if (value := finite(values.get(key))) is not None:
@@ -275,7 +275,7 @@ def _parse_moment(value: Any) -> str:
     return text[:19] + ("Z" if text.endswith("Z") else "") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) else ""
 
 
-def _table(text: Text) -> Parsed:
+def _parse_table(text: Text) -> Parsed:
     """Windows by operation: what was done in all of them over their time."""
     run, names = Parsed(), text.lines[0].rstrip().split("\t")
     sums: dict[str, list[float]] = {}

@@ -78,7 +78,7 @@ def completed(
             raise InterruptedAnswerError
         say_waiting(what, waited_s)
 
-    return run_program(words, limit_s, given=given, on_look=look)
+    return run_program(words, limit_s, stdin_text=given, on_look=look)
 
 
 def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:

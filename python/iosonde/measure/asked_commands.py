@@ -34,28 +34,28 @@ class Commands(Protocol):
         """What brings caches into theirs."""
 
 
-def commands_of(asked: Commands) -> Iterator[tuple[str, str]]:
+def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:
     """(where, command) of every command that is filled in and given to a shell."""
-    for stage in (asked.set_up, asked.steps, asked.tear_down):
+    for stage in (commands.set_up, commands.steps, commands.tear_down):
         for number, step in enumerate(stage, 1):
             if isinstance(step, CommandStep):
                 yield f"step {number}", step.command
-    for control in asked.controls:
+    for control in commands.controls:
         yield from ((f"factor {control.factor}", text) for text in (control.set, control.read))
-    yield from (("cache", text) for text in (asked.cache.unmount, asked.cache.mount))
+    yield from (("cache", text) for text in (commands.cache.unmount, commands.cache.mount))
 
 
-def check_placeholders(asked: Commands, factors: Iterable[str]) -> None:
+def check_placeholders(commands: Commands, factors: Iterable[str]) -> None:
     """Raises InputError for a placeholder that no trial with these ``factors`` can fill, before anything starts."""
-    names = placeholders.of_commands(factors)
-    for where, command in commands_of(asked):
+    names = placeholders.list_command_names(factors)
+    for where, command in commands_of(commands):
         level = (placeholders.LEVEL,) if where.startswith("factor ") else ()
         placeholders.check(command, (*names, *level), where)
 
 
-def check_names(asked: Commands, target: Path | None, spool: Path) -> None:
+def check_names(commands: Commands, target: Path | None, spool: Path) -> None:
     """Raises InputError if a command would paste the target's or the spool's name where a shell takes it apart."""
     values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool),
               "IOZONE_CLIENTS": str(spool)}  # fmt: skip
-    for where, command in commands_of(asked):
+    for where, command in commands_of(commands):
         placeholders.check_plain(command, values, where)

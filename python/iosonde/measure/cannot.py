@@ -29,7 +29,7 @@ def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
         )
     if can_all(file_system) or not isinstance(plan.phase, Phase):
         return ""
-    writes = [part for step in plan.phase.steps for part in _each(step) if part.kind == "write"]
+    writes = [part for step in plan.phase.steps for part in _flatten_step(step) if part.kind == "write"]
     makes_files = any(step.kind in _MAKES for step in plan.phase.steps)
     if writes and not (makes_files and all(write.offsets in _IN_ORDER and not write.base for write in writes)):
         return Message(
@@ -40,5 +40,5 @@ def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
     return ""
 
 
-def _each(step: Step) -> list[Step]:
+def _flatten_step(step: Step) -> list[Step]:
     return [part.step for part in step.of] if step.of else [step]

@@ -20,21 +20,21 @@ def facts(before: TargetCondition | None, after: TargetCondition | None, sets: b
     of it."""
     looks = {"before": before, "after": after}
     states = {when: {"at": look["at"], "health": look["health"]} if look else None for when, look in looks.items()}
-    return {**states, "options": _options(before, after, sets)}
+    return {**states, "options": _compare_options(before, after, sets)}
 
 
 def health(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
     """The level of the trial: ``ok``, ``n2 down``, ``ok, then n2 down``; None where neither look knows it. Where one
     does, nothing else is known."""
-    levels = [_level(look["health"]) for look in (before, after) if look and look["health"] is not None]
+    levels = [_name_level(look["health"]) for look in (before, after) if look and look["health"] is not None]
     return ", then ".join(dict.fromkeys(levels)) or None
 
 
-def _level(troubles: list[str]) -> str:
+def _name_level(troubles: list[str]) -> str:
     return "; ".join(troubles) or WELL
 
 
-def _options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:
+def _compare_options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:
     first, last = (condition["options"] if condition else {} for condition in (before, after))
     if sets or not first or not last:
         return last or first

@@ -71,11 +71,11 @@ class LabAnswer:
         rows = []
         for fault in self.done:
             cpu = sum(fault.cpu_s.values()) if fault.heal_s is not None and fault.cpu_s else None
-            rows += _rows(fault.name, {HEAL: fault.heal_s, HEAL_CPU: cpu}, repetition)
+            rows += _build_rows(fault.name, {HEAL: fault.heal_s, HEAL_CPU: cpu}, repetition)
         if self.settled:
             settled = self.settled
             values = {SPACE_BACK: settled.space_back_s, AGREE: settled.agree_s, SETTLE_CPU: settled.cpu_s}
-            rows += _rows(SETTLING, values, repetition)
+            rows += _build_rows(SETTLING, values, repetition)
         return rows
 
 
@@ -90,11 +90,11 @@ def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValu
         ):  # a factor of kinds: the rate is for those that take one
             filled.pop("rate", None)
         if kind != NONE:
-            planned_faults.append(_one(filled))
+            planned_faults.append(_plan_fault(filled))
     return planned_faults
 
 
-def _one(filled: Mapping[str, Any]) -> PlannedFault:
+def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
     kind, rate = str(filled["fault"]), str(filled.get("rate", ""))
     if kind not in KINDS:
         raise InputError(
@@ -135,7 +135,7 @@ class TrialFaults:
         exchange = Exchange(orders.directory / f"{name}-{time.monotonic_ns()}")
         self._orders = orders
         exchange.order(planned_faults, orders.settle_s)
-        self._wait(lambda: exchange.taken, time.monotonic() + _TAKEN_S)
+        self._wait_until(lambda: exchange.taken, time.monotonic() + _TAKEN_S)
         self._exchange = exchange
 
     @property
@@ -155,13 +155,13 @@ class TrialFaults:
             return LabAnswer()
         begin = time.monotonic()
         try:
-            self._wait(lambda: exchange.answered() is not None)
+            self._wait_until(lambda: exchange.answered() is not None)
         except SystemFaultError as error:
             return LabAnswer(why=error.message)
         done, settled = exchange.answered() or ([], None)
         return LabAnswer(tuple(done), settled, waited_s=time.monotonic() - begin)
 
-    def _wait(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
+    def _wait_until(self, there: Callable[[], bool], deadline: float = float("inf")) -> None:
         while not there():
             if not words.attended(self._orders.directory) or time.monotonic() > deadline:
                 raise SystemFaultError(
@@ -172,7 +172,7 @@ class TrialFaults:
             time.sleep(_LOOK_S)
 
 
-def _rows(operation: str, values: Mapping[str, float | None], repetition: int) -> list[Observation]:
+def _build_rows(operation: str, values: Mapping[str, float | None], repetition: int) -> list[Observation]:
     return [
         Observation(operation, metric, value, "s", None, repetition)
         for metric, value in values.items()

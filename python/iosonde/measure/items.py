@@ -39,7 +39,7 @@ def items(
     trial_items = []
     for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
         trial_items += [
-            _item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)
+            _build_item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)
         ]
     labels = [item["label"] for item in trial_items]
     for place, item in enumerate(trial_items):
@@ -57,7 +57,7 @@ def label(stage: str, number: int, step: CommandStep) -> str:
     return step.name or f"{stage.replace('_', '-')}-{number:02d}"
 
 
-def _item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:
+def _build_item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:
     item = {"stage": stage, "number": number, **asdict(step)}
     if isinstance(step, CommandStep):
         del item["name"]
@@ -84,12 +84,12 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
     return parts
 
 
-def skipping(made: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
+def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
     """The items of a trial; those with phases to ``skip`` say of each of their phases why ('': it is done). Skipped is
     what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file; and
     what needs more ``nodes``."""
     marked_items = []
-    both = [layout(made, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
+    both = [layout(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
         places = zip(*(part.plans for part in parts), strict=True)
         reasons = [[cannot.why_not(plan, file_system, nodes) for plan in plans] for plans in places]

@@ -39,9 +39,9 @@ def leave(folder: Path, error: Exception) -> None:
         os.write(2, f"{watchdog.SAID}{sentence}\n".encode(errors="replace"))
 
 
-def left(folder: Path) -> list[Message]:
+def read_errors(folder: Path) -> list[Message]:
     """What the ranks that share the folder left, a message each."""
-    return [_read(path) for path in sorted(folder.glob("error-*.json"))]
+    return [_read_error(path) for path in sorted(folder.glob("error-*.json"))]
 
 
 def message_to_json(message: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def ranks_failed(outcome: watchdog.Outcome) -> Message:
     )
 
 
-def _read(path: Path) -> Message:
+def _read_error(path: Path) -> Message:
     try:
         error = json.loads(path.read_text())
         return restore(error["code"], _join_sentence(error["message"], error["hint"]), error["values"])

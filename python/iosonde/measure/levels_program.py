@@ -58,14 +58,16 @@ class NodeLevel:
 
 def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
     """Factor by factor, on all nodes at once; the result on rank 0, None elsewhere."""
-    here = placeholders.of_node(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
+    here = placeholders.add_node_values(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
     level_by_factor: dict[str, NodeLevel] = {}
     for control in (Control(**fields) for fields in task.controls):
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
         if mine:
             targets = task.levels.get(control.factor, [])
             place = 0 if control.on == SINGLE else ranks.node
-            level_by_factor[control.factor] = _one(control, here, targets[place] if place < len(targets) else None)
+            level_by_factor[control.factor] = _set_level(
+                control, here, targets[place] if place < len(targets) else None
+            )
     everywhere = ranks.gather(level_by_factor)
     if everywhere is None:
         return None
@@ -73,20 +75,20 @@ def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None
     return {name: [node_levels[name] for node_levels in everywhere if name in node_levels] for name in names}
 
 
-def _one(control: Control, known: Mapping[str, FactorValue], wanted: str | None) -> NodeLevel:
+def _set_level(control: Control, values: Mapping[str, FactorValue], target: str | None) -> NodeLevel:
     try:
-        level = _read(control, known)
-        if wanted is None or same_level(wanted, level):
+        level = _read_level(control, values)
+        if target is None or same_level(target, level):
             return NodeLevel(level)
-        _call(control.set, dict(known) | {placeholders.LEVEL: wanted}, control)
-        level = _read(control, known)
-        return NodeLevel(level, "" if same_level(wanted, level) else f"the system says {level[:80] or 'nothing'}")
+        _call_shell(control.set, dict(values) | {placeholders.LEVEL: target}, control)
+        level = _read_level(control, values)
+        return NodeLevel(level, "" if same_level(target, level) else f"the system says {level[:80] or 'nothing'}")
     except IosondeError as error:
         return NodeLevel(fault=error.message)
 
 
-def _read(control: Control, known: Mapping[str, FactorValue]) -> str:
-    level = _call(control.read, dict(known) | {placeholders.LEVEL: ""}, control).strip()
+def _read_level(control: Control, values: Mapping[str, FactorValue]) -> str:
+    level = _call_shell(control.read, dict(values) | {placeholders.LEVEL: ""}, control).strip()
     if not level or "\n" in level:
         raise SystemFaultError(
             "unreadable-level",
@@ -97,7 +99,7 @@ def _read(control: Control, known: Mapping[str, FactorValue]) -> str:
     return level
 
 
-def _call(command: str, names: dict[str, FactorValue], control: Control) -> str:
+def _call_shell(command: str, names: dict[str, FactorValue], control: Control) -> str:
     what = f"factor {control.factor}: the command"
     placeholders.check_plain(command, names, f"factor {control.factor}")
     return hooks.run(placeholders.fill(command, names), placeholders.as_environment(names), what)

@@ -105,13 +105,13 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
     room = Workspace.create(Path(where), name).path if workspace else place / "load"
     room.mkdir(exist_ok=True)
     try:
-        subprocess.run(["cp", "-R", *_needed(place), str(room)], check=True)
+        subprocess.run(["cp", "-R", *_list_needed(place), str(room)], check=True)
         state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
                  "name": name}  # fmt: skip
         _write_json(place / _STATE, state)
         started, passes, why = time.monotonic(), 0, None
         while why is None:
-            why = _run_pass(command, room, lambda: _end(stop_signals, place, started, at_most_s))
+            why = _run_pass(command, room, lambda: _explain_end(stop_signals, place, started, at_most_s))
             passes += 0 if why else 1
         if place.exists():
             _write_json(
@@ -122,7 +122,7 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
             workspace.remove()
 
 
-def _needed(place: Path) -> list[str]:
+def _list_needed(place: Path) -> list[str]:
     """The tree, and what benchmarks on it need: what is known of it, where another node has it."""
     return [str(place / "tree"), *(str(place / name) for name in ("known", "away") if (place / name).exists())]
 
@@ -151,9 +151,9 @@ def _end_children(process: subprocess.Popen[bytes]) -> None:
     signal.signal(signal.SIGTERM, before)
 
 
-def _end(asked: list[int], place: Path, started: float, at_most_s: float) -> Message | None:
+def _explain_end(stop_signals: list[int], place: Path, started: float, at_most_s: float) -> Message | None:
     """Why it is time to end; None if it is not."""
-    if asked:
+    if stop_signals:
         return Message(_STOPPED, "stopped")
     if not place.exists():
         return Message("trial-gone", "its trial is gone")

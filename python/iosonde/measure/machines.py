@@ -26,17 +26,17 @@ def runs(machine: str | Mapping[str, Any], cells: Iterable[Mapping[str, Any]], s
     """One Run for each cell of the path study, whose keys are settings (``access_size``, ``state``, …). The same seed
     gives the same durations. Raises SettingError for a cell or a machine that is none."""
     for number, cell in enumerate(cells):
-        yield _run(machine, cell, number, seed)
+        yield _simulate_run(machine, cell, number, seed)
 
 
-def _run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], number: int, seed: int) -> Run:
+def _simulate_run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], number: int, seed: int) -> Run:
     step = NativeStep(WORKLOAD, {**cell, "machine": machine})
     [part] = items.layout(items.items((), (step,), (), {}), 0, 1, 0)
     with scratch_directory("iosonde-machine-") as place:
         for index, plan in enumerate(part.plans):
             assert isinstance(plan.phase, Phase)
-            spool.write(place, _phase(index, plan.phase, plan.backend, seed + number))
-        collected = assemble.collect(assemble.SpooledTrial(place, 1, _places(), number), [part])
+            spool.write(place, _simulate_phase(index, plan.phase, plan.backend, seed + number))
+        collected = assemble.collect(assemble.SpooledTrial(place, 1, _build_places(), number), [part])
     factors: dict[str, FactorValue] = {name: value for name, value in cell.items() if not isinstance(value, Mapping)}
     return Run(
         id=f"{EXPERIMENT}-{number:04d}",
@@ -54,7 +54,7 @@ def _run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], number: int,
     )
 
 
-def _phase(index: int, phase: Phase, backend: dict[str, Any], seed: int) -> spool.RankPhase:
+def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int) -> spool.RankPhase:
     from iosonde.engine import _native
 
     session = _native.Session(Workload("/", ((phase,),), seed, backend).to_json(), 10_000_000)
@@ -69,7 +69,7 @@ def _phase(index: int, phase: Phase, backend: dict[str, Any], seed: int) -> spoo
     )  # fmt: skip
 
 
-def _places() -> dict[str, Any]:
+def _build_places() -> dict[str, Any]:
     """One rank on one host, whose clock is the only one."""
     return {"nodes": [0], "hosts": ["machine"], "reader": "same_rank", "offset_ns": {"0": 0}, "error_ns": 0,
             "drift_ns": [0], "at_ns": [0, 1]}  # fmt: skip

@@ -42,16 +42,16 @@ def launch(
     return launcher.job(nodes, per_node, library, variables), library
 
 
-def prepared(made: list[Item], launcher: Launcher, values: Mapping[str, FactorValue]) -> list[Item]:
+def prepared(trial_items: list[Item], launcher: Launcher, values: Mapping[str, FactorValue]) -> list[Item]:
     """The items of a trial, each MPI job with the words that start it (``launch``) and the place in its command before
     which they stand (``at``). Raises LaunchError."""
-    for item in made:
+    for item in trial_items:
         first_program = mpi_program.first(item["command"]) if item.get("on") == MPI else None
         if first_program:
             nodes, per_node = int(str(values["NODES"])), int(str(values["RANKS_PER_NODE"]))
             words, _ = launch(launcher, item["command"], nodes, per_node, values)
             item |= {"launch": words, "at": first_program.at}
-    return made
+    return trial_items
 
 
 def variables_here() -> list[str]:

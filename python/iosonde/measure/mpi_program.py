@@ -113,7 +113,7 @@ def tools_in(command: str) -> list[str]:
     return list(dict.fromkeys(_match_tools(command, TOOLS, _WRAPPERS)))
 
 
-def runs_one_of(command: str, tools: Collection[str]) -> bool:
+def runs_any(command: str, tools: Collection[str]) -> bool:
     """Whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the like."""
     return any(_match_tools(command, tools, (*_WRAPPERS, *LAUNCHERS)))
 

@@ -27,16 +27,16 @@ _SERVER_SCRIPT = """(
 """
 
 
-def prepared(made: Iterable[Item], servers: Sequence[str]) -> list[Item]:
+def prepared(trial_items: Iterable[Item], servers: Sequence[str]) -> list[Item]:
     """The items of a trial; those that run on servers say on which."""
-    return [item | {"servers": list(servers)} if item.get("on") == SERVERS else item for item in made]
+    return [item | {"servers": list(servers)} if item.get("on") == SERVERS else item for item in trial_items]
 
 
-def script(command: str, servers: Sequence[str], known: Mapping[str, FactorValue]) -> str:
+def script(command: str, servers: Sequence[str], values: Mapping[str, FactorValue]) -> str:
     """What the shell of the first rank runs: ``command``, filled in, on each of the servers."""
     parts = ["pids=\n"]
     for host in servers:
-        names = placeholders.as_environment(known) | {SERVER: host}
+        names = placeholders.as_environment(values) | {SERVER: host}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
         remote = shlex.quote(f"export {exports}; {command}")
         parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=remote))

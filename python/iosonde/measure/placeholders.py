@@ -39,7 +39,7 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     def substitute(match: re.Match[str]) -> str:
         if match.group().startswith("$$"):
             return match.group()[1:]
-        return level_text(_known(match.group(1), values))
+        return level_text(_look_up(match.group(1), values))
 
     return _OURS.sub(substitute, text)
 
@@ -50,12 +50,12 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def check(text: str, known: Iterable[str], where: str = "") -> None:
-    """Raises InputError if ``text`` asks for a name that is not ``known``; ``where`` is said before it."""
-    values = dict.fromkeys(known)
+def check(text: str, names: Iterable[str], where: str = "") -> None:
+    """Raises InputError if ``text`` asks for a name that is not ``names``; ``where`` is said before it."""
+    values = dict.fromkeys(names)
     for name in names_in(text):
         try:
-            _known(name, values)
+            _look_up(name, values)
         except InputError as error:
             raise (error.prefixed(where) if where else error) from None
 
@@ -82,7 +82,7 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
         raise error.prefixed(where) if where else error
 
 
-def of_commands(factors: Iterable[str]) -> tuple[str, ...]:
+def list_command_names(factors: Iterable[str]) -> tuple[str, ...]:
     """The names that a command may use in an experiment with these factors."""
     return (*TRIAL, *RANK, *factors)
 
@@ -95,7 +95,7 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     if isinstance(value, str):
         match = _OURS.fullmatch(value)
         if match and not value.startswith("$$"):
-            return _known(match.group(1), values)
+            return _look_up(match.group(1), values)
         return fill(value, values)
     if isinstance(value, dict):
         return {key: fill_typed(item, values) for key, item in value.items()}
@@ -115,7 +115,7 @@ def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
     }
 
 
-def of_trial(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
+def build_trial_values(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
     """What the names of a trial stand for, those of its factors too; ``root`` is its directory, which lies below
     TARGET/iosonde-ID. The rest of TRIAL and RANK is known on a rank only."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
@@ -130,13 +130,13 @@ def of_trial(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
     }
 
 
-def of_node(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
+def add_node_values(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
     """``values`` with the names of a node."""
     here: dict[str, FactorValue] = {"NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
     return dict(values) | here
 
 
-def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
+def _look_up(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
     if name in values:
         return values[name]
     near = difflib.get_close_matches(name, values, n=1, cutoff=0.5) or [

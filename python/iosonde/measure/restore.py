@@ -48,17 +48,18 @@ def stays(control: Control, spec: Spec) -> str:
         return Message("restore-disabled", "restore: false")
     if not control.read:
         return Message("no-read-command", "no command reads it")
-    missing = of_trial(f"{control.set} {control.read}", values_of(spec))
+    missing = list_trial_names(f"{control.set} {control.read}", values_of(spec))
     if not missing:
         return ""
     return Message("trial-only-name", "its commands need ${{{name}}}, which is known in a trial only", name=missing[0])
 
 
-def of_trial(text: str, known: Collection[str]) -> list[str]:
-    """The names in a command that sets or reads a factor which only a trial has: neither ``known`` nor the level."""
+def list_trial_names(text: str, available: Collection[str]) -> list[str]:
+    """The names in a command that sets or reads a factor which only a trial has: neither ``available`` nor the "
+    "level."""
     # In a shell's variable the names are in capitals.
     names = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
-    return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *known})
+    return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *available})
 
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:
@@ -77,13 +78,13 @@ def controls_of(spec: Spec) -> tuple[Control, ...]:
 
 
 @contextmanager
-def kept(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
+def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
     """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it.
     ``say`` is told what was set back, and what could not be."""
     if not settings.controls:
         yield {}
         return
-    levels = _found(settings, say)
+    levels = _read_levels(settings, say)
     try:
         yield levels
     finally:
@@ -92,11 +93,11 @@ def kept(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[
             settings.remember.unlink(missing_ok=True)
 
 
-def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
+def _read_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # what a killed campaign had found: the system has its levels now
         recorded: dict[str, list[str]] = json.loads(settings.remember.read_text())
         return recorded
-    answers, why = _asked(settings, settings.controls, {})
+    answers, why = _query_levels(settings, settings.controls, {})
     for control in settings.controls:
         faults = [node_level.fault for node_level in answers.get(control.factor, ()) if node_level.fault]
         if faults or control.factor not in answers:
@@ -119,7 +120,7 @@ def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, li
 
 def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
     mine = tuple(candidate for candidate in settings.controls if candidate.factor in original)
-    now, why = _asked(settings, mine, original)
+    now, why = _query_levels(settings, mine, original)
     for control in mine:
         levels = original[control.factor]
         words = ", ".join(dict.fromkeys(levels))
@@ -146,7 +147,7 @@ def _build_names(control: Control, level: str, settings: SystemSettings) -> dict
     return itself | dict(settings.values) | {placeholders.LEVEL: level, control.factor: level}
 
 
-def _asked(
+def _query_levels(
     settings: SystemSettings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[NodeLevel]], str]:
     """What the nodes say of these factors, and why nothing was said where it was not."""

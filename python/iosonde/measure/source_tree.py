@@ -63,7 +63,7 @@ _FUNCTION = 12  # statements of a function
 
 
 @dataclass(frozen=True)
-class Known:
+class TreeFacts:
     """What is true of a tree: ``entries`` counts all names below the root, ``files`` the regular ones, ``needles`` the
     lines with the needle in all files, ``first_needles`` those of the files directly in ``first_directory``. ``answer``
     is what the program prints.
@@ -94,16 +94,16 @@ class SourceTree:
         self._headers = max(1, round(files * HEADERS))
         self._texts = round(files * TEXTS)
         self._sources = files - self._headers - self._texts
-        draw = self._draws("lines", 0)
+        draw = self._create_random("lines", 0)
         self._remarks, self._statements = _draw_remarks(draw, _POOL), _draw_statements(draw, _POOL)
 
     @cached_property
     def contents(self) -> dict[str, bytes]:
         """Path relative to the root → content, in order of path."""
-        files = dict(self._headers_made())
-        files |= dict(self._sources_made())
-        files |= dict(self._texts_made())
-        files[_BUILD] = self._build()
+        files = dict(self._generate_headers())
+        files |= dict(self._generate_sources())
+        files |= dict(self._generate_texts())
+        files[_BUILD] = self._build_script()
         return dict(sorted(files.items()))
 
     @cached_property
@@ -113,11 +113,11 @@ class SourceTree:
         return sorted(parents)
 
     @cached_property
-    def known(self) -> Known:
+    def facts(self) -> TreeFacts:
         """What tools must find."""
         first = str(Path(self._source_name(0)).parent)
         needles = {path: _count_needles(content) for path, content in self.contents.items()}
-        return Known(
+        return TreeFacts(
             files=len(self.contents),
             directories=len(self.directories),
             entries=len(self.contents) + len(self.directories),
@@ -125,7 +125,7 @@ class SourceTree:
             needles=sum(needles.values()),
             first_needles=sum(count for path, count in needles.items() if str(Path(path).parent) == first),
             first_directory=first,
-            answer=f"{self._answer():016x}",
+            answer=f"{self._compute_answer():016x}",
         )
 
     @property
@@ -134,7 +134,7 @@ class SourceTree:
         return "".join(f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in self.contents.items())
 
     def write(self, place: Path) -> None:
-        """Make ``place``/tree, and beside it ``place``/known: one file for each of ``Known``, ``sums``,
+        """Make ``place``/tree, and beside it ``place``/known: one file for each of ``TreeFacts``, ``sums``,
         and ``directories_list``, one path a line.
 
         Raises InputError if ``place`` is there already, OSError where it cannot be written.
@@ -149,11 +149,11 @@ class SourceTree:
             (place / name).mkdir()
         for name, content in self.contents.items():
             (place / "tree" / name).write_bytes(content)
-        fields = asdict(self.known) | {"sums": self.sums, "directories_list": "\n".join([*self.directories, ""])}
+        fields = asdict(self.facts) | {"sums": self.sums, "directories_list": "\n".join([*self.directories, ""])}
         for name, value in fields.items():
             (place / "known" / name).write_text(str(value))
 
-    def _draws(self, what: str, number: int) -> random.Random:
+    def _create_random(self, what: str, number: int) -> random.Random:
         return random.Random(f"{self.seed}/{what}/{number}")
 
     def _source_name(self, number: int) -> str:
@@ -162,18 +162,18 @@ class SourceTree:
         directory = f"d{place // 2:03d}" + (f"/s{place:03d}" if place % 2 else "")
         return f"{directory}/f{number:05d}.c"
 
-    def _headers_made(self) -> Iterator[tuple[str, bytes]]:
+    def _generate_headers(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._headers):
-            draw = self._draws("header", number)
+            draw = self._create_random("header", number)
             lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}"]
-            lines += [f"#define C{number:05d}_{i} {_below(draw, 2**63)}ULL" for i in range(4)]
-            yield f"include/h{number:05d}.h", self._filled(lines, ["#endif"], draw)
+            lines += [f"#define C{number:05d}_{i} {_draw_below(draw, 2**63)}ULL" for i in range(4)]
+            yield f"include/h{number:05d}.h", self._fill_lines(lines, ["#endif"], draw)
 
-    def _sources_made(self) -> Iterator[tuple[str, bytes]]:
+    def _generate_sources(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._sources):
-            draw = self._draws("source", number)
+            draw = self._create_random("source", number)
             header = number % self._headers
-            multiplier, shift = self._arithmetic(number)
+            multiplier, shift = self._draw_constants(number)
             head = [
                 f'#include "h{header:05d}.h"',
                 f"unsigned long long f{number:05d}(unsigned long long x);",
@@ -182,10 +182,10 @@ class SourceTree:
                 f"    return x ^ (x >> {shift});",
                 "}",
             ]
-            tail = self._main() if number == 0 else []
-            yield self._source_name(number), self._filled(head, tail, draw, function=f"f{number:05d}")
+            tail = self._build_main() if number == 0 else []
+            yield self._source_name(number), self._fill_lines(head, tail, draw, function=f"f{number:05d}")
 
-    def _main(self) -> list[str]:
+    def _build_main(self) -> list[str]:
         names = [f"f{number:05d}" for number in range(self._sources)]
         return [
             "#include <stdio.h>",
@@ -198,28 +198,31 @@ class SourceTree:
             "}",
         ]
 
-    def _arithmetic(self, number: int) -> tuple[int, int]:
-        draw = self._draws("arithmetic", number)
-        return _below(draw, 2**62) * 2 + 1, 1 + _below(draw, 62)
+    def _draw_constants(self, number: int) -> tuple[int, int]:
+        draw = self._create_random("arithmetic", number)
+        return _draw_below(draw, 2**62) * 2 + 1, 1 + _draw_below(draw, 62)
 
-    def _answer(self) -> int:
+    def _compute_answer(self) -> int:
         """What the program prints, computed here: each function is x·m + c, then x xor x >> s, in 64 bits."""
         constants = []
         for number in range(self._headers):
-            draw = self._draws("header", number)
-            constants.append([_below(draw, 2**63) for _ in range(4)])
+            draw = self._create_random("header", number)
+            constants.append([_draw_below(draw, 2**63) for _ in range(4)])
         x = 1
         for number in range(self._sources):
-            multiplier, shift = self._arithmetic(number)
+            multiplier, shift = self._draw_constants(number)
             x = (x * multiplier + constants[number % self._headers][number % 4]) & _MASK
             x ^= x >> shift
         return x
 
-    def _texts_made(self) -> Iterator[tuple[str, bytes]]:
+    def _generate_texts(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._texts):
-            yield f"doc/t{number:05d}.txt", self._filled([f"Chapter {number}"], [], self._draws("text", number), "")
+            yield (
+                f"doc/t{number:05d}.txt",
+                self._fill_lines([f"Chapter {number}"], [], self._create_random("text", number), ""),
+            )
 
-    def _filled(
+    def _fill_lines(
         self, head: list[str], tail: list[str], draw: random.Random, mark: str = "// ", function: str = ""
     ) -> bytes:
         """``head``, lines up to the size that is drawn, ``tail``. The lines are words; in a source every other dozen
@@ -228,9 +231,9 @@ class SourceTree:
         size = sum(len(line) + 1 for line in (*head, *tail))
         number = 0
         while size < target_size:
-            block = [mark + self._remarks[_below(draw, _POOL)] for _ in range(_FUNCTION)]
+            block = [mark + self._remarks[_draw_below(draw, _POOL)] for _ in range(_FUNCTION)]
             if function and number % 2:
-                body = [self._statements[_below(draw, _POOL)] for _ in range(_FUNCTION)]
+                body = [self._statements[_draw_below(draw, _POOL)] for _ in range(_FUNCTION)]
                 name = f"{function}_{number}"
                 block = [f"unsigned long long {name}(unsigned long long x) {{", *body, "    return x;", "}"]
             lines += block
@@ -238,7 +241,7 @@ class SourceTree:
             number += 1
         return "\n".join([*lines, *tail, ""]).encode()
 
-    def _build(self) -> bytes:
+    def _build_script(self) -> bytes:
         names = [self._source_name(number)[:-2] for number in range(self._sources)]
         lines = ["set -e", *(f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)]
         # The objects by a pattern and not by name: the line would be too long for a shell's argument.
@@ -250,7 +253,7 @@ def _count_needles(content: bytes) -> int:
     return sum(NEEDLE.encode() in line for line in content.splitlines())
 
 
-def _below(draw: random.Random, end: int) -> int:
+def _draw_below(draw: random.Random, end: int) -> int:
     """Uniform below ``end``. ``random()`` alone is promised to stay the same over versions of Python."""
     return int(draw.random() * 2**32) * end >> 32
 
@@ -265,12 +268,14 @@ def _draw_remarks(draw: random.Random, count: int) -> list[str]:
     """Lines of words; with the share of NEEDLE_SHARE the first word is the needle."""
     lines = []
     for _ in range(count):
-        words = [_WORDS[_below(draw, len(_WORDS))] for _ in range(4 + _below(draw, 9))]
+        words = [_WORDS[_draw_below(draw, len(_WORDS))] for _ in range(4 + _draw_below(draw, 9))]
         lines.append(" ".join([NEEDLE, *words[1:]] if draw.random() < NEEDLE_SHARE else words))
     return lines
 
 
 def _draw_statements(draw: random.Random, count: int) -> list[str]:
     """Lines of C that change x."""
-    return [f"    x {'+-^'[_below(draw, 3)]}= (x << {1 + _below(draw, 60)}) ^ {_below(draw, 2**31)}ULL;"
-            for _ in range(count)]  # fmt: skip
+    return [
+        f"    x {'+-^'[_draw_below(draw, 3)]}= (x << {1 + _draw_below(draw, 60)}) ^ {_draw_below(draw, 2**31)}ULL;"
+        for _ in range(count)
+    ]

@@ -38,7 +38,7 @@ class Spool:
 
 
 @contextmanager
-def of_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
+def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
     """An empty one, that goes with the block. In ``remember`` is kept what
     cannot be removed before a process that hangs has ended."""
     spool = Spool(make(experiment, parent))
@@ -54,7 +54,7 @@ def of_trial(experiment: str, parent: Path | None, remember: Path | None) -> Ite
 def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
     """The last words of the ranks of a trial that runs now, as far as its spool is on this node and ours to read."""
     last_beats: list[beats.Beat] = []
-    for folder in _place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
+    for folder in _get_place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
         with suppress(OSError):
             last_beats += beats.read_beats(folder / BEATS)
     return last_beats
@@ -65,7 +65,7 @@ def remove_here(experiment: str, parent: Path | None) -> None:
 
     Only the holder of the experiment's lock may call it.
     """
-    for folder in _place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
+    for folder in _get_place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
         command.end_trial(str(folder))
         leftovers.remove_recorded(folder / BEATS)
         with suppress(OSError):
@@ -77,7 +77,7 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
     """The same on the first ``nodes`` nodes, where these are others; what is to be said if it did not work there."""
     if nodes < 2 or launcher.name == "local":
         return ""
-    place = _place(parent)
+    place = _get_place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
     with temporary.directory("clean", parent) as folder:
         limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
@@ -96,7 +96,7 @@ def _build_prefix(experiment: str) -> str:
     return f"iosonde-spool-{experiment}-"
 
 
-def _place(parent: Path | None) -> Path:
+def _get_place(parent: Path | None) -> Path:
     return parent or Path(tempfile.gettempdir())
 
 

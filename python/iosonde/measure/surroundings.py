@@ -47,7 +47,7 @@ class Surroundings:
     def look_before(self) -> None:
         """Before the ranks start. That servers count is an option of some file systems: it is set first."""
         self.servers.count()
-        self._before = self.servers.look("before", self._seen_by_client(conditions.LOOK_S))
+        self._before = self.servers.look("before", self._read_condition(conditions.LOOK_S))
 
     def look_after(self, outcome: Outcome) -> None:
         """Once the ranks have ended, and the lab has healed."""
@@ -55,9 +55,9 @@ class Surroundings:
         self.servers.counted(self._trial.repetition)
         self.lab = self._faults.answer()
         hung = outcome.timed_out or outcome.left
-        self._after = self.servers.look("after", self._seen_by_client(conditions.SOON_S if hung else conditions.LOOK_S))
+        self._after = self.servers.look("after", self._read_condition(conditions.SOON_S if hung else conditions.LOOK_S))
 
-    def _seen_by_client(self, limit_s: float) -> TargetCondition | None:
+    def _read_condition(self, limit_s: float) -> TargetCondition | None:
         return self._bench.look(limit_s) if self._bench.look else None
 
     @property

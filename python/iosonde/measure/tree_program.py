@@ -21,7 +21,7 @@ COLD, COLD_DATA, WARM = "cold", "cold-data", "warm"
 _DROP = Path("/proc/sys/vm/drop_caches")
 
 
-def _refuse(path: Path, why: str) -> None:
+def _refuse_file(path: Path, why: str) -> None:
     raise SystemFaultError("io-error", "{path}: {reason}", "look at the target", path=path, reason=why)
 
 
@@ -32,7 +32,7 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     cache (verified; a network client with a cache of its own may still have them). ``cold``: names and inodes gone
     too, for which only root can ask. Raises InputError for another level, SystemFaultError where it cannot be had.
     """
-    names = [path.relative_to(place).as_posix() for path in sorted(walk_files(place, _refuse))]
+    names = [path.relative_to(place).as_posix() for path in sorted(walk_files(place, _refuse_file))]
     if level == WARM:
         for name in names:
             (place / name).read_bytes()
@@ -50,7 +50,7 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     cache.write_out(place)
     dropped = cache.drop(place, names)
     cache_state = cache.after_drop(place, names, dropped)
-    unseen = cache_state["state"] == cache.COLD_REQUESTED and not cache.kept_elsewhere(place)
+    unseen = cache_state["state"] == cache.COLD_REQUESTED and not cache.can_cache_elsewhere(place)
     if unseen or cache_state["state"] == cache.WARM:
         cached = format_size(int(cache_state["resident_bytes"]))
         raise SystemFaultError(

@@ -47,13 +47,13 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
     with (
-        spools.of_trial(bench.experiment, bench.spool_parent, bench.remember) as spool,
+        spools.open_trial(bench.experiment, bench.spool_parent, bench.remember) as spool,
         Surroundings(bench, trial, directory(trial.index)) as around,
     ):
         around.look_before()
         ranks = _watch_ranks(bench, _build_assignment(bench, trial, root, spool.folder, around.marks), deadline_s)
         around.look_after(ranks.outcome)
-        results = _results(bench, trial, ranks)
+        results = _collect_results(bench, trial, ranks)
         missing = _list_missing(bench, trial, ranks, results, around)
         spool.holds_outputs = results.hold_outputs
     return replace(_as_run(bench, trial, ranks, results, around), id=run_id, missing=missing)
@@ -79,7 +79,7 @@ def discard(run: Run) -> None:
 def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
     """What the ranks are told."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
-    values = placeholders.of_trial(trial, root)
+    values = placeholders.build_trial_values(trial, root)
     trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)
     trial_items = items.skipping(
         on_servers.prepared(trial_items, bench.servers), nodes * per_node, bench.filesystem_type, nodes
@@ -119,7 +119,7 @@ def _watch_ranks(bench: Bench, assignment: Assignment, deadline_s: float | None)
     folder = Path(assignment.spool)
     (folder / PARENT_MARK).touch()
     outcome = watchdog.watch(
-        _command(bench, assignment),
+        _build_command(bench, assignment),
         heartbeat_dir=folder / BEATS,
         limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
         on_tick=bench.on_tick,
@@ -129,7 +129,7 @@ def _watch_ranks(bench: Bench, assignment: Assignment, deadline_s: float | None)
     return _Ranks(assignment, outcome, started_at, time.monotonic() - started)
 
 
-def _command(bench: Bench, assignment: Assignment) -> list[str]:
+def _build_command(bench: Bench, assignment: Assignment) -> list[str]:
     program = [sys.executable, "-m", "iosonde.measure.rank.program", assignment.to_word()]
     return bench.launcher.command(assignment.ranks // assignment.ranks_per_node, assignment.ranks_per_node, program)
 
@@ -151,9 +151,9 @@ class _Results:
         return any(isinstance(content, Path) for content in self.collected.raw.values())
 
 
-def _results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
+def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
     assignment, folder = ranks.told, Path(ranks.told.spool)
-    places, unreached = _places(folder), []
+    places, unreached = _read_places(folder), []
     # Ranks that had sent everything home may have died before they removed what they sent.
     if (ranks.outcome.exit_code or not places) and trial.nodes > 1 and bench.launcher.name != "local":
         unreached = _rescue_ranks(bench, ranks)
@@ -174,7 +174,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
     assignment, folder = ranks.told, Path(ranks.told.spool)
     nodes = assignment.ranks // assignment.ranks_per_node
     fetched = watchdog.watch(
-        _command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
+        _build_command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
         heartbeat_dir=folder / "rescue",
         limits=watchdog.TimeLimits(rescue_limit_s(ranks.outcome, bench.idle_s), grace_s=0.5),
         ranks=nodes,
@@ -197,15 +197,15 @@ def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
     return SOON_S if ended.reason == watchdog.IDLE else min(RESCUE_S, idle_s)
 
 
-def _places(folder: Path) -> dict[str, Any]:
+def _read_places(folder: Path) -> dict[str, Any]:
     file = folder / PLACES
     return dict(json.loads(file.read_text())) if file.exists() else {}
 
 
-def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
+def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
     faults = [last_words.message_from_json(fault) for fault in places.get("faults", [])]
-    messages: list[str] = [*last_words.left(folder), *faults]
+    messages: list[str] = [*last_words.read_errors(folder), *faults]
     if outcome.timed_out:
         messages.append(
             Message(
@@ -241,12 +241,12 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
 
 def _list_missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
     """In words, what the trial lacks; empty if it is whole."""
-    messages = _why(Path(ranks.told.spool), ranks.outcome, results.places)
+    messages = _explain_failure(Path(ranks.told.spool), ranks.outcome, results.places)
     messages += [*results.unreached, *results.collected.missing, *around.lab.missing]
-    return messages + _moved(bench, trial, ranks.outcome, not messages)
+    return messages + _check_moved(bench, trial, ranks.outcome, not messages)
 
 
-def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
+def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
     """Whether what was measured is no longer where it was, in words: it may have been measured elsewhere."""
     if not bench.workspace:
         return []
@@ -266,11 +266,11 @@ def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around
     return Run(
         id="",
         experiment=bench.experiment,
-        source=_source(bench),
+        source=_name_source(bench),
         started_at=ranks.started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         seconds=ranks.seconds,
         seed=trial.seed,
-        factors=_factors(bench, trial, results, around),
+        factors=_build_factors(bench, trial, results, around),
         observations=[*collected.observations, *around.observations],
         facts=_build_facts(bench, trial, results, around),
         operations=collected.operations,
@@ -280,7 +280,7 @@ def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around
     )
 
 
-def _factors(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, FactorValue]:
+def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, FactorValue]:
     """Those that were set first: an analysis groups by the first of several that tell the same runs apart."""
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     client_cache = results.collected.client_cache or nobody_looked
@@ -310,7 +310,7 @@ def _build_facts(bench: Bench, trial: Trial, results: _Results, around: Surround
     }
 
 
-def _source(bench: Bench) -> str:
+def _name_source(bench: Bench) -> str:
     """What measured: the native workloads by name, or the experiment's own commands."""
     native = dict.fromkeys(step.workload for step in bench.steps if isinstance(step, NativeStep))
     return f"iosonde {'+'.join(native)}" if native else "iosonde commands"

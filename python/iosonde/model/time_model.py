@@ -105,7 +105,7 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
     # A local file system has no network: its uncached operation goes without.
     local = not by_name["n"]
     conditions = [
-        condition for name, needs in CONDITIONS.items() for condition in _condition(name, needs, by_name, local)
+        condition for name, needs in CONDITIONS.items() for condition in _iter_conditions(name, needs, by_name, local)
     ]
     paid = {part.name for condition in conditions for part in condition.parts}
     idle = next((name for name, variants in by_name.items() if variants and name not in paid), None)
@@ -128,7 +128,7 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
     return selected
 
 
-def _condition(
+def _iter_conditions(
     name: str, needs: str, by_name: Mapping[str, Sequence[TimePart]], local: bool
 ) -> Iterator[TimeCondition]:
     if local:
@@ -161,22 +161,22 @@ class Diagnosis:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def diagnose(found: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
+def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
     """The condition with the least |t − observed|."""
-    ordered = sorted(found, key=lambda condition: abs(condition.seconds(size) - observed_s))
+    ordered = sorted(conditions, key=lambda condition: abs(condition.seconds(size) - observed_s))
     near = abs(ordered[0].seconds(size) - observed_s)
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
-    best = best_case(found, size)
+    best = best_case(conditions, size)
     margin = 1.0 if not far or far == float("inf") else 1 - near / far
-    beyond = observed_s > _BEYOND * max(condition.seconds(size) for condition in found)
+    beyond = observed_s > _BEYOND * max(condition.seconds(size) for condition in conditions)
     return Diagnosis(
         size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin, beyond
     )
 
 
-def best_case(found: Sequence[TimeCondition], size: float) -> float:
+def best_case(conditions: Sequence[TimeCondition], size: float) -> float:
     """The least time that any condition allows: what an operation would take if every optimisation worked."""
-    return min(condition.seconds(size) for condition in found)
+    return min(condition.seconds(size) for condition in conditions)
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,9 @@ class Mixture:
     share: float
 
 
-def mixture(found: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
+def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """The optional mixed model; None where the time lies outside all conditions."""
-    ordered = sorted(found, key=lambda condition: condition.seconds(size))
+    ordered = sorted(conditions, key=lambda condition: condition.seconds(size))
     for faster, slower in itertools.pairwise(ordered):
         low, high = faster.seconds(size), slower.seconds(size)
         if low <= observed_s <= high and high > low:
@@ -212,20 +212,20 @@ class Classified:
 
 
 def classify(
-    found: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
+    conditions: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:
     """The nearest condition of every operation, in blocks of bounded memory."""
-    counts, best, beyond = np.zeros(len(found), np.int64), 0.0, 0
+    counts, best, beyond = np.zeros(len(conditions), np.int64), 0.0, 0
     for at in range(0, sizes.size, _BLOCK):
         size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
-        times = np.array([[sum(p.fixed_s for p in condition.parts)] for condition in found]) + np.outer(
-            [sum(1 / p.bytes_per_s for p in condition.parts if p.bytes_per_s) for condition in found], size
+        times = np.array([[sum(p.fixed_s for p in condition.parts)] for condition in conditions]) + np.outer(
+            [sum(1 / p.bytes_per_s for p in condition.parts if p.bytes_per_s) for condition in conditions], size
         )
-        counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(found))
+        counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(conditions))
         best += float(times.min(axis=0).sum())
         beyond += int((observed > _BEYOND * times.max(axis=0)).sum())
     total = float(seconds.sum())
-    shares = {condition.name: float(count) / sizes.size for condition, count in zip(found, counts, strict=True)}
+    shares = {condition.name: float(count) / sizes.size for condition, count in zip(conditions, counts, strict=True)}
     return Classified(shares, 1 - best / total if total else 0.0, beyond / sizes.size, int(sizes.size))
 
 

@@ -78,11 +78,11 @@ def write_beat(directory: Path, beat: Beat) -> None:
 
 def read_beats(directory: Path) -> list[Beat]:
     """The last word of every rank that has spoken, in order of rank. A damaged file is left out."""
-    beats = [_read(path) for path in directory.glob("rank-*")]
+    beats = [_read_beat(path) for path in directory.glob("rank-*")]
     return sorted((beat for beat in beats if beat is not None), key=lambda beat: beat.rank)
 
 
-def _read(path: Path) -> Beat | None:
+def _read_beat(path: Path) -> Beat | None:
     for _ in range(_TRIES):
         try:
             check, _, content = path.read_bytes().partition(b"\n")[0].partition(b" ")

@@ -32,7 +32,7 @@ def bind(ranks: Ranks) -> bool:
     """Bind this thread, and those that it starts from now on, to a core; all ranks call it. Whether all are bound."""
     mine = sorted(os.sched_getaffinity(0))
     _before.update(mine)
-    cpu = _own(ranks, _places(ranks), mine)
+    cpu = _choose_own(ranks, _gather_places(ranks), mine)
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
     return not ranks.all_max(1 if cpu is None else 0)
@@ -40,18 +40,18 @@ def bind(ranks: Ranks) -> bool:
 
 def crowded(ranks: Ranks) -> bool:
     """Whether ranks of any node share cores, as they are bound now; all ranks call it, and all get the same answer."""
-    places = _places(ranks)
+    places = _gather_places(ranks)
     machines = list(dict.fromkeys(machine for machine, _ in places))
     return share_cores([cpus for _, cpus in places], [machines.index(machine) for machine, _ in places])
 
 
-def _places(ranks: Ranks) -> list[tuple[str, list[int]]]:
+def _gather_places(ranks: Ranks) -> list[tuple[str, list[int]]]:
     """The machine of each rank, and the CPUs that it may use there."""
     machine = reading.text(BOOT_ID) or f"node {ranks.node}"
     return [(str(name), list(cpus)) for name, cpus in ranks.all_gather((machine, sorted(os.sched_getaffinity(0))))]
 
 
-def _own(ranks: Ranks, places: Sequence[tuple[str, Sequence[int]]], mine: Sequence[int]) -> int | None:
+def _choose_own(ranks: Ranks, places: Sequence[tuple[str, Sequence[int]]], mine: Sequence[int]) -> int | None:
     """The CPU for this rank, as ``choose`` has it: among all of its machine that may use the same CPUs."""
     here = [cpus for (_, cpus), node in zip(places, ranks.node_of, strict=True) if node == ranks.node]
     if any(cpus != here[0] for cpus in here):

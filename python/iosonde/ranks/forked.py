@@ -74,10 +74,10 @@ class ForkedRanks:
         printed = [str(file) for file in files]
         request = {"arguments": arguments, "environment": dict(environment), "files": printed, "parent": os.getpid()}
         try:
-            line = self._started(environment[WATCHDOG_VARIABLE])
+            line = self._start_helper(environment[WATCHDOG_VARIABLE])
             with _adopt_orphans():
                 line.sendall(json.dumps(request).encode("ascii") + b"\n")
-                child = ForkedChild(int(json.loads(_answer(line, FORK_S))["pid"]))
+                child = ForkedChild(int(json.loads(_read_answer(line, FORK_S))["pid"]))
             os.kill(child.pid, GO)  # one of which we never heard does nothing, and ends
             return child
         except (OSError, ValueError, KeyError, EOFError, subprocess.SubprocessError) as error:
@@ -97,7 +97,7 @@ class ForkedRanks:
             process.kill()
             process.wait()
 
-    def _started(self, token: str) -> socket.socket:
+    def _start_helper(self, token: str) -> socket.socket:
         if self._line is not None:
             return self._line
         ours, theirs = socket.socketpair()
@@ -113,7 +113,7 @@ class ForkedRanks:
                 start_new_session=True,
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
-        if json.loads(_answer(ours, READY_S)) != {"ready": True}:
+        if json.loads(_read_answer(ours, READY_S)) != {"ready": True}:
             raise OSError("a library keeps threads")
         return ours
 
@@ -124,7 +124,7 @@ def nobodys(token: str) -> str:
     return f"{watchdog}:{'0' * len(number)}"
 
 
-def _answer(line: socket.socket, limit_s: float) -> bytes:
+def _read_answer(line: socket.socket, limit_s: float) -> bytes:
     received = b""
     while not received.endswith(b"\n"):
         if not select.select([line], [], [], limit_s)[0]:

@@ -46,7 +46,7 @@ class Heartbeat:
         self._orphan_since: float | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._run_thread, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Heartbeat:
         write_beat(self._directory, self._beat)
@@ -76,12 +76,12 @@ class Heartbeat:
             self._beat = replace(self._beat, phase=phase, state=state, since=time.time(), progress=0, pulse=0, hangs="")
             write_beat(self._directory, self._beat)
 
-    def _run(self) -> None:
+    def _run_thread(self) -> None:
         watchdog = os.environ.get(WATCHDOG_VARIABLE, "")
         while not self._stop.wait(self._interval_s):
             if is_gone(watchdog):
-                self._end("the process that watched it is gone")
-            lost = self._lost()
+                self._end_rank("the process that watched it is gone")
+            lost = self._detect_lost()
             with self._lock:
                 done = self._progress() if self._progress else 0
                 pulse, hangs = (self._pulse.beat(), self._pulse.hangs) if self._pulse else (0, "")
@@ -92,15 +92,15 @@ class Heartbeat:
             if self._relay:
                 self._relay.look()
 
-    def _lost(self) -> str:
+    def _detect_lost(self) -> str:
         """The name of the launcher's process that started this rank, if it has ended; the rank follows it."""
         if os.getppid() == self._parent:
             return ""
         self._orphan_since = self._orphan_since or time.monotonic()
         if time.monotonic() - self._orphan_since > ORPHAN_S:
-            self._end(f"{self._parent_name} that started it is gone")
+            self._end_rank(f"{self._parent_name} that started it is gone")
         return self._parent_name
 
-    def _end(self, why: str) -> None:
+    def _end_rank(self, why: str) -> None:
         os.write(2, f"iosonde: rank {self._beat.rank}: {why}\n".encode())
         os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call

@@ -38,10 +38,10 @@ _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
 Entry = tuple[str, int, int]
 
 
-def held_by(pids: Iterable[int]) -> list[Entry]:
+def list_open_files(pids: Iterable[int]) -> list[Entry]:
     """Such files that these processes hold now, as far as that can be seen."""
     entries = []
-    for path in sorted(_held(pids)):
+    for path in sorted(_list_open_paths(pids)):
         with contextlib.suppress(OSError):
             status = os.lstat(path)
             entries.append((path, status.st_dev, status.st_ino))
@@ -50,17 +50,17 @@ def held_by(pids: Iterable[int]) -> list[Entry]:
 
 def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
     """Keep in ``directory`` which such files these processes hold now, and return them: it may be full."""
-    entries = held_by(pids)
+    entries = list_open_files(pids)
     with contextlib.suppress(OSError):
         (directory / _RECORD.format(name)).write_text(json.dumps(entries))
     return entries
 
 
-def remove_recorded(directory: Path, seen: Iterable[Entry] = ()) -> list[str]:
-    """Remove what was recorded there or ``seen``, is the same file still, this user's, and held by nobody; their
+def remove_recorded(directory: Path, extra: Iterable[Entry] = ()) -> list[str]:
+    """Remove what was recorded there or ``extra``, is the same file still, this user's, and held by nobody; their
     paths."""
     recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _read_entries(entries)]
-    return _remove([*recorded, *seen])
+    return _remove_unused([*recorded, *extra])
 
 
 def still_there(directory: Path) -> list[Entry]:
@@ -68,10 +68,10 @@ def still_there(directory: Path) -> list[Entry]:
     return [entry for entry in _read_entries(directory / _RECORD.format(LEFT)) if _is_same(entry)]
 
 
-def remember(file: Path, seen: Iterable[Entry]) -> None:
+def remember(file: Path, entries: Iterable[Entry]) -> None:
     """Keep in ``file`` (in a store) what could not be removed yet, for `remove_remembered`."""
     boot_id = _boot_id()
-    new = dict.fromkeys(seen, boot_id)
+    new = dict.fromkeys(entries, boot_id)
     if new:
         _write_remembered(file, _read_remembered(file) | new)
 
@@ -80,7 +80,7 @@ def remove_remembered(file: Path) -> list[str]:
     """Remove what was remembered there, where it was on this machine, since it started, and nobody holds it any more;
     their paths."""
     recorded, boot_id = _read_remembered(file), _boot_id()
-    removed = _remove([entry for entry, where in recorded.items() if where == boot_id])
+    removed = _remove_unused([entry for entry, where in recorded.items() if where == boot_id])
     remaining = {entry: where for entry, where in recorded.items() if where != boot_id or os.path.lexists(entry[0])}
     if remaining != recorded:
         _write_remembered(file, remaining)
@@ -109,10 +109,10 @@ def _write_remembered(file: Path, entries: dict[Entry, str]) -> None:
             file.unlink()
 
 
-def _remove(entries: Iterable[Entry]) -> list[str]:
+def _remove_unused(entries: Iterable[Entry]) -> list[str]:
     """Of these, those that are the same file still, this user's, and held by nobody."""
     paths = {entry[0] for entry in entries if _is_same(entry)}
-    in_use = _held(_list_pids()) if paths else set()
+    in_use = _list_open_paths(_list_pids()) if paths else set()
     removed = []
     for path in sorted(paths - in_use):
         with contextlib.suppress(OSError):
@@ -139,7 +139,7 @@ def _is_same(entry: Entry) -> bool:
     return ours and (status.st_dev, status.st_ino) == (device, inode)
 
 
-def _held(pids: Iterable[int]) -> set[str]:
+def _list_open_paths(pids: Iterable[int]) -> set[str]:
     """Such files that these processes have mapped or open."""
     paths = set()
     for pid in pids:
@@ -195,7 +195,7 @@ def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
             status = os.lstat(path)
             if status.st_ctime >= since:
                 entries.append((path, status.st_dev, status.st_ino))
-    return _remove(entries)
+    return _remove_unused(entries)
 
 
 def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:

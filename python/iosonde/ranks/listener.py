@@ -26,7 +26,7 @@ class Listener:
         self._directory, self._token = directory, token
         self._silent_s = math.inf if idle_s is None else max(idle_s, SILENT_S)
         self._received = Received(printed)
-        self._seen_alive: set[int] = set()
+        self._alive_ranks: set[int] = set()
         self._lost_since: float | None = None
         self.beats: list[Beat] = []
         self.lost: tuple[str, ...] = ()  # sentences about processes that ended before their time
@@ -35,10 +35,10 @@ class Listener:
 
     def last_words(self) -> list[Beat]:
         """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
-        self._hear()
+        self._hear_ranks()
         return self.beats
 
-    def _hear(self) -> list[Beat]:
+    def _hear_ranks(self) -> list[Beat]:
         """Those whose files are seen."""
         self._received.look()
         here = read_beats(self._directory)
@@ -51,7 +51,7 @@ class Listener:
         previous = self.beats
         if not previous:  # once they speak, ranks record it themselves
             self.held.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
-        here = self._hear()
+        here = self._hear_ranks()
         if _strip_troubles(self.beats) != _strip_troubles(previous):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
@@ -59,7 +59,7 @@ class Listener:
             Message("node-silent", "{host} has not been heard for {limit_s:.0f} s", host=host, limit_s=self._silent_s)
             for host in silent
         ]
-        self.lost = (*_list_lost_parents(self.beats), *self._dead(here), *unheard)
+        self.lost = (*_list_lost_parents(self.beats), *self._list_dead(here), *unheard)
         self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
         return self.beats
 
@@ -67,14 +67,14 @@ class Listener:
         """Whether a process has been missing for so long that the launcher cannot have noticed."""
         return self._lost_since is not None and time.monotonic() - self._lost_since > LOST_S
 
-    def _dead(self, here: Iterable[Beat]) -> list[Message]:
+    def _list_dead(self, here: Iterable[Beat]) -> list[Message]:
         """Ranks on this host whose process was seen, and is there no more though it was not done."""
         messages = []
         for beat in here:
             alive = processes.lives(beat.pid, self._token)
             if alive:
-                self._seen_alive.add(beat.rank)
-            elif alive is False and beat.rank in self._seen_alive and beat.state != DONE:
+                self._alive_ranks.add(beat.rank)
+            elif alive is False and beat.rank in self._alive_ranks and beat.state != DONE:
                 what = f"{beat.state} {beat.phase}".strip()
                 messages.append(
                     Message(

@@ -37,7 +37,7 @@ def connect(expected: int) -> Ranks:
         raise ValueError(f"expected {expected} ranks")
     if expected == 1:
         _refuse_being_launched_as_many()
-        return Ranks(_OneRank())
+        return Ranks(_SingleRank())
     communicator = _get_world()
     if communicator.Get_size() != expected:
         raise _size_mismatch(expected, communicator.Get_size())
@@ -82,7 +82,7 @@ class Ranks:
         Raises LaunchError where MPI cannot be loaded.
         """
         library = _import_mpi(initialize=True)
-        return library, library.COMM_SELF if isinstance(self._comm, _OneRank) else self._comm
+        return library, library.COMM_SELF if isinstance(self._comm, _SingleRank) else self._comm
 
     def barrier(self) -> None:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
@@ -223,7 +223,7 @@ class Ranks:
             receive(source, chunk)
 
 
-class _OneRank:
+class _SingleRank:
     """What `Ranks` uses of a communicator, for one rank alone."""
 
     def Get_rank(self) -> int:  # noqa: N802
@@ -235,7 +235,7 @@ class _OneRank:
     def Barrier(self) -> None:  # noqa: N802
         return None
 
-    def Ibarrier(self) -> _OneRank:  # noqa: N802
+    def Ibarrier(self) -> _SingleRank:  # noqa: N802
         return self
 
     def Test(self) -> bool:  # noqa: N802

@@ -28,7 +28,7 @@ class SharedFile:
         for name, value in hints.items():
             info.Set(name, value)
         mode = self._mpi.MODE_RDWR if writes else self._mpi.MODE_RDONLY
-        with self._saying(f"open of {path}"):
+        with self._wrap_errors(f"open of {path}"):
             self._file = self._mpi.File.Open(communicator, str(path), mode, info)
         info.Free()
 
@@ -45,7 +45,7 @@ class SharedFile:
         block = self._mpi.BYTE.Create_contiguous(piece)
         spaced = block.Create_resized(0, piece + hole)
         spaced.Commit()
-        with self._saying("file view"):
+        with self._wrap_errors("file view"):
             self._file.Set_view(base, self._mpi.BYTE, spaced, "native")
         spaced.Free()
         block.Free()
@@ -54,22 +54,22 @@ class SharedFile:
         """``read`` into or ``write`` from ``buffer``, from byte ``at`` of the view on; how many bytes were moved."""
         call = getattr(self._file, f"{kind.capitalize()}_at{'_all' if collective else ''}")
         status = self._mpi.Status()
-        with self._saying(kind):
+        with self._wrap_errors(kind):
             call(at, buffer, status)
         return int(status.Get_count(self._mpi.BYTE))
 
     def sync(self) -> None:
         """To the storage. Collective."""
-        with self._saying("sync"):
+        with self._wrap_errors("sync"):
             self._file.Sync()
 
     def close(self) -> None:
         """Collective."""
-        with self._saying("close"):
+        with self._wrap_errors("close"):
             self._file.Close()
 
     @contextmanager
-    def _saying(self, what: str) -> Iterator[None]:
+    def _wrap_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except self._mpi.Exception as error:

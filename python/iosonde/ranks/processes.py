@@ -64,7 +64,7 @@ def cpu_seconds(pids: list[int]) -> float:
     have ended count nothing."""
     ticks = 0
     for pid in pids:
-        fields = _stat(pid)  # utime, stime, and the same of children: proc_pid_stat(5)
+        fields = _read_stat(pid)  # utime, stime, and the same of children: proc_pid_stat(5)
         ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -92,7 +92,7 @@ def lives(pid: int, token: str) -> bool | None:
 
 def identity() -> str:
     """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
-    return ":".join((*_here(), str(os.getpid()), start_time(os.getpid()) or "?"))
+    return ":".join((*_read_namespace(), str(os.getpid()), start_time(os.getpid()) or "?"))
 
 
 def is_gone(watchdog: str) -> bool:
@@ -100,12 +100,12 @@ def is_gone(watchdog: str) -> bool:
     /proc.
     """
     parts = watchdog.split(":")
-    if len(parts) < 4 or tuple(parts[:2]) != _here() or parts[3] == "?":
+    if len(parts) < 4 or tuple(parts[:2]) != _read_namespace() or parts[3] == "?":
         return False
     return start_time(int(parts[2])) != parts[3]
 
 
-def _here() -> tuple[str, str]:
+def _read_namespace() -> tuple[str, str]:
     try:
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return boot_id, Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
@@ -115,11 +115,11 @@ def _here() -> tuple[str, str]:
 
 def start_time(pid: int) -> str | None:
     """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
-    fields = _stat(pid)
+    fields = _read_stat(pid)
     return None if not fields or fields[0] in "ZX" else fields[19]
 
 
-def _stat(pid: int) -> list[str]:
+def _read_stat(pid: int) -> list[str]:
     """Fields of /proc/PID/stat from the third on (the second, the name, may hold anything); empty if it
     ended.
     """

@@ -44,7 +44,7 @@ class Pulse:
 
     def beat(self) -> int:
         """Look: a number that grows while the command is alive, and stands still while it hangs."""
-        processes = list(self._family())
+        processes = list(self._list_family())
         moved = {process.pid: process.moved for process in processes}
         stuck = None if moved != self._moved else hanging(processes)
         self._moved = moved
@@ -52,11 +52,11 @@ class Pulse:
         self._beats += not stuck
         return self._beats
 
-    def _family(self) -> list[Process]:
-        processes, pids = [], _children(self._proc, self._root)
+    def _list_family(self) -> list[Process]:
+        processes, pids = [], _list_children(self._proc, self._root)
         while pids:
             pid = pids.pop()
-            pids += _children(self._proc, pid)
+            pids += _list_children(self._proc, pid)
             with contextlib.suppress(OSError, ValueError, IndexError):
                 ours = not self._mark or self._mark in (self._proc / str(pid) / "environ").read_bytes().split(b"\0")
                 if ours and (process := _read_process(self._proc / str(pid))):
@@ -78,7 +78,7 @@ def hanging(family: list[Process]) -> Process | None:
     return None if busy or not stuck else stuck[0]
 
 
-def _children(proc: Path, pid: int) -> list[int]:
+def _list_children(proc: Path, pid: int) -> list[int]:
     """Of all its threads; empty where the kernel does not say (CONFIG_PROC_CHILDREN)."""
     pids: list[int] = []
     for path in (proc / str(pid)).glob("task/*/children"):
@@ -89,13 +89,13 @@ def _children(proc: Path, pid: int) -> list[int]:
 
 def _read_process(place: Path) -> Process | None:
     """One process; None if it has ended."""
-    fields = _fields(place / "stat")
+    fields = _read_fields(place / "stat")
     if fields[0] in _ENDED:
         return None
     runs, hangs_in = False, ""
     for task in sorted(place.glob("task/*/stat")):
         with contextlib.suppress(OSError):
-            state = _fields(task)[0]
+            state = _read_fields(task)[0]
             runs = runs or state == _RUNNING
             hangs_in = hangs_in or _hangs_in(task.with_name("wchan"), state)
     moved = int(fields[11]) + int(fields[12])  # utime, stime: ticks of all threads
@@ -115,6 +115,6 @@ def _hangs_in(wchan: Path, state: str) -> str:
     return where if state == _SLEEPING and where.startswith(_FUSE_WAITS) else ""
 
 
-def _fields(stat: Path) -> list[str]:
+def _read_fields(stat: Path) -> list[str]:
     """From the third on: the second, the name, may hold anything."""
     return stat.read_text().rpartition(")")[2].split()

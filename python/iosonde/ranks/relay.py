@@ -30,7 +30,7 @@ class Relay:
 
     def __init__(self, directory: Path, descriptor: int = 1) -> None:
         self._directory, self._descriptor = directory, descriptor
-        self._told: dict[int, Beat] = {}
+        self._printed: dict[int, Beat] = {}
         self._before: dict[int, Beat] = {}
         self._looks = 0
 
@@ -38,7 +38,7 @@ class Relay:
         """Read the beats of this node and print what is news; what cannot be printed now is news next time."""
         self._looks += 1
         beats = {beat.rank: beat for beat in read_beats(self._directory)}
-        changed = [beat for beat in beats.values() if self._told.get(beat.rank) != beat]
+        changed = [beat for beat in beats.values() if self._printed.get(beat.rank) != beat]
         urgent = [beat for beat in changed if self._is_urgent(beat)]
         moving = [beat for beat in changed if beat not in urgent]
         news = urgent + moving[:1]
@@ -46,20 +46,20 @@ class Relay:
             news = changed or list(beats.values())[:1]
         self._before = beats
         for beat in news:
-            if not self._print(beat):
+            if not self._print_beat(beat):
                 return
-            self._told[beat.rank] = beat
+            self._printed[beat.rank] = beat
 
     def _is_urgent(self, beat: Beat) -> bool:
         """Another state than was told, or a count that has stopped since the last look."""
-        printed = self._told.get(beat.rank)
+        printed = self._printed.get(beat.rank)
         return (
             printed is None
             or (printed.since, printed.lost, printed.hangs) != (beat.since, beat.lost, beat.hangs)
             or self._before.get(beat.rank) == beat
         )
 
-    def _print(self, beat: Beat) -> bool:
+    def _print_beat(self, beat: Beat) -> bool:
         short = replace(beat, phase=beat.phase[:PHASE_CHARACTERS])
         line = MARK + json.dumps([time.time(), *astuple(short)]) + "\n"
         try:
@@ -91,9 +91,9 @@ class Received:
         self._at += len(content)
         *lines, self._rest = (self._rest + content).split(b"\n")
         for line in lines:
-            self._hear(line.decode(errors="replace"))
+            self._hear_line(line.decode(errors="replace"))
 
-    def _hear(self, line: str) -> None:
+    def _hear_line(self, line: str) -> None:
         beat = parse(line, time.time())
         if not beat:
             return

@@ -53,7 +53,7 @@ def call(
 
     What they print lies in ``where`` meanwhile, or where temporary files are.
     """
-    outcome, answer = _start(launcher, nodes, targets, answer_s, where)
+    outcome, answer = _start_ranks(launcher, nodes, targets, answer_s, where)
     if "hosts" in answer:
         if leave_results and not answer["sees_results"]:
             place = where or Path(tempfile.gettempdir())
@@ -71,7 +71,7 @@ def call(
         return tuple(answer["hosts"])
     if "error" in answer:
         raise error_from_json(answer["error"])
-    silent = _silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
+    silent = _list_silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
         examples = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
         more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
@@ -91,7 +91,7 @@ def call(
         "I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 PRTE_MCA_prte_if_include "
         "(docs/ranks.md)",
         nodes=nodes,
-        reason=_why(outcome, answer_s),
+        reason=_explain_failure(outcome, answer_s),
     )
 
 
@@ -125,21 +125,21 @@ def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
         )
 
 
-def _silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
+def _list_silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
     """Those hosts that do not even start one process alone, each with the reason."""
 
     def why_not(host: str) -> str:
         alone = mpirun.MpiRun((host,))
-        outcome, answer = _start(alone, 1, (), ALONE_S, where)
+        outcome, answer = _start_ranks(alone, 1, (), ALONE_S, where)
         if "error" in answer:
             return error_from_json(answer["error"]).message
-        return "" if "hosts" in answer else _why(outcome, ALONE_S)
+        return "" if "hosts" in answer else _explain_failure(outcome, ALONE_S)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
 
 
-def _start(
+def _start_ranks(
     launcher: Launcher, nodes: int, targets: Sequence[Path], limit_s: float, where: Path | None
 ) -> tuple[watchdog.Outcome, dict[str, Any]]:
     with temporary.directory("rollcall", where) as directory:
@@ -147,10 +147,10 @@ def _start(
         command = launcher.command(nodes, 1, program)
         limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
         outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
-        return outcome, _answer((directory / watchdog.STDOUT).read_text(errors="replace"))
+        return outcome, _parse_answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 
-def _answer(text: str) -> dict[str, Any]:
+def _parse_answer(text: str) -> dict[str, Any]:
     """The line in which the ranks spoke: launchers and login scripts may have spoken too."""
     for line in text.splitlines():
         if line.startswith('{"'):
@@ -162,7 +162,7 @@ def _answer(text: str) -> dict[str, Any]:
     return {}
 
 
-def _why(outcome: watchdog.Outcome, limit_s: float) -> str:
+def _explain_failure(outcome: watchdog.Outcome, limit_s: float) -> str:
     if outcome.timed_out:
         return Message("no-response", "no answer within {limit_s:.0f} s", limit_s=limit_s)
     return outcome.last_words()

@@ -26,7 +26,7 @@ _BEFORE_THE_PATH = re.compile(r"^(?:[\w+.-]*:?//[^/]*|[^/]*(?=/))")
 
 
 @dataclass(frozen=True)
-class Seen:
+class TargetView:
     """One node's view of a directory: whether it is there, and the type and source of the mount below it. ``fault``:
     why it cannot be seen whether it is there. ``serves``: the node itself is whom the other nodes' mounts name.
     """
@@ -37,7 +37,7 @@ class Seen:
     fault: str = ""
     serves: bool = False
 
-    def other_than(self, first: Seen) -> tuple[str, str]:
+    def other_than(self, first: TargetView) -> tuple[str, str]:
         """This mount and the ``first`` one in words that tell them apart; the same words if nothing does."""
         if self.type != first.type:
             return self.type, first.type
@@ -58,24 +58,24 @@ class Seen:
         return self.type, _BEFORE_THE_PATH.sub("", below).strip("/")
 
 
-def look(directory: Path) -> Seen:
+def look(directory: Path) -> TargetView:
     """As this node sees it. Hangs where the target does."""
     visible, fault = False, ""
     try:
         visible = directory.is_dir()  # first: it is what makes an automounter mount it
     except OSError as error:  # the daemon or the server behind it is gone
         fault = os.strerror(error.errno or 0)
-    return Seen(visible, *_describe_mount(mount.at(os.path.realpath(directory))), fault)
+    return TargetView(visible, *_describe_mount(mount.at(os.path.realpath(directory))), fault)
 
 
-def look_within(directory: Path) -> Seen:
+def look_within(directory: Path) -> TargetView:
     """The same by a helper, which is left behind if the target does not answer."""
     child = Child(__name__, LOOK_S)
     try:
-        return Seen(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
+        return TargetView(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
         fault = Message("no-response", "does not answer for {limit_s:.0f} s", limit_s=LOOK_S)
-        return Seen(False, *_describe_mount(mount.at(str(directory))), fault)
+        return TargetView(False, *_describe_mount(mount.at(str(directory))), fault)
     finally:
         child.close()
 
@@ -90,11 +90,11 @@ def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, st
     ]
 
 
-def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
+def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
     """For hosts in the order of their ranks."""
-    first = next((host for host, view in seen.items() if view.visible), None)
+    first = next((host for host, view in views.items() if view.visible), None)
     messages = []
-    for host, view in seen.items():
+    for host, view in views.items():
         if view.visible:
             continue
         if view.fault:
@@ -103,7 +103,7 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
         if first is None:
             messages.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
             continue
-        here, there = view.other_than(seen[first])
+        here, there = view.other_than(views[first])
         messages.append(
             Message(
                 "target-missing",
@@ -123,7 +123,7 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[Message]:
     return messages
 
 
-def _unusable(host: str, directory: Path, view: Seen) -> Message:
+def _unusable(host: str, directory: Path, view: TargetView) -> Message:
     return Message(
         "target-unavailable",
         "{host}: {path} on {type} of {source}: {reason}",
@@ -148,20 +148,20 @@ def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
     return messages
 
 
-def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Message]:
+def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> list[Message]:
     """One sentence for each node on which ``target`` is not there, does not answer, or is something else than on most
     nodes (of equally many, on the first). The server itself may see its disk where its clients see its export."""
-    kinds = Counter(view.kind for view in seen if view.visible)
+    kinds = Counter(view.kind for view in views if view.visible)
     usual = kinds.most_common(1)[0][0] if kinds else None
-    first = next((at for at, view in enumerate(seen) if view.visible and view.kind == usual), None)
+    first = next((at for at, view in enumerate(views) if view.visible and view.kind == usual), None)
     messages = []
-    for host, view in zip(hosts, seen, strict=True):
+    for host, view in zip(hosts, views, strict=True):
         if view.fault:
             messages.append(_unusable(host, target, view))
         elif first is None:
             messages.append(Message("target-missing", "{host}: there is no {path}", host=host, path=target))
         elif not view.visible:
-            here, there = view.other_than(seen[first])
+            here, there = view.other_than(views[first])
             messages.append(
                 Message(
                     "target-missing",
@@ -175,8 +175,8 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[Mes
                     other_mount=there,
                 )
             )
-        elif view.kind != usual and not _is_exported(view, seen[first]):
-            here, there = view.other_than(seen[first])
+        elif view.kind != usual and not _is_exported(view, views[first]):
+            here, there = view.other_than(views[first])
             messages.append(
                 Message(
                     "target-differs",
@@ -207,7 +207,7 @@ def is_this_node(server: str) -> bool:
     return False
 
 
-def _is_exported(view: Seen, other: Seen) -> bool:
+def _is_exported(view: TargetView, other: TargetView) -> bool:
     """Whether one of two nodes has the disk that the other's server exports."""
     return (view.serves and not view.network and other.network) or (other.serves and not other.network and view.network)
 

@@ -42,9 +42,15 @@ TAIL_BYTES = 8192
 SAID = "iosonde: "  # how a rank of ours begins its last sentence on stderr
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 _LAUNCHERS_TALK = (
-    "[mpiexec@", "[proxy:", "=", "--",
-    "srun: Force Terminated", "srun: Job step aborted", "srun: cluster configuration", "slurmstepd: error: *** ",
-)  # fmt: skip
+    "[mpiexec@",
+    "[proxy:",
+    "=",
+    "--",
+    "srun: Force Terminated",
+    "srun: Job step aborted",
+    "srun: cluster configuration",
+    "slurmstepd: error: *** ",
+)
 
 
 @dataclass(frozen=True)
@@ -91,9 +97,11 @@ class Outcome:
         if self.reason == LOST:
             return list(self.lost)
         spoken, now = {beat.rank: beat for beat in self.beats}, time.time()
-        return [spoken[rank].sentence(now) if rank in spoken else self._silent(rank) for rank in self.waited_for]
+        return [
+            spoken[rank].sentence(now) if rank in spoken else self._describe_silent(rank) for rank in self.waited_for
+        ]
 
-    def _silent(self, rank: int) -> str:
+    def _describe_silent(self, rank: int) -> str:
         if rank < len(self.hosts):
             return Message(
                 "rank-not-heard",
@@ -107,9 +115,9 @@ class Outcome:
     @property
     def ours(self) -> str:
         """What a rank of ours said as its last sentence; "" if none did."""
-        return next((line.partition(SAID)[2].strip() for line in self._lines() if SAID in line), "")
+        return next((line.partition(SAID)[2].strip() for line in self._read_lines() if SAID in line), "")
 
-    def _lines(self) -> list[str]:
+    def _read_lines(self) -> list[str]:
         return [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
 
     def last_words(self) -> str:
@@ -121,7 +129,7 @@ class Outcome:
             return self.bus_error
         if self.ours:
             return self.ours
-        lines, boxed = self._lines(), False
+        lines, boxed = self._read_lines(), False
         others: list[str] = []
         for line in lines:
             if line.startswith("---"):
@@ -156,7 +164,7 @@ def watch(
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
     process = _start_forked(command, environment, heartbeat_dir, forked) if forked else None
-    process = process or _start(command, environment, heartbeat_dir)
+    process = process or _start_process(command, environment, heartbeat_dir)
     listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, limits.idle_s)
     try:
         reason = _until_ended(process, listener, started, limits, on_tick)
@@ -166,7 +174,7 @@ def watch(
         _terminate_group(process, token, limits.grace_s)
         raise
     finally:
-        leftover_pids = _end(token, process.pid if time.monotonic() - started < SHORT_S else 0)
+        leftover_pids = _end_family(token, process.pid if time.monotonic() - started < SHORT_S else 0)
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
         open_files = leftovers.record(heartbeat_dir, leftovers.LEFT, leftover_pids) if leftover_pids else []
@@ -181,7 +189,7 @@ def watch(
         seconds=time.monotonic() - started,
         timed_out=bool(reason),
         waited_for=waited_for(beats, ranks) if reason or code else [],
-        stderr_tail=_tail(heartbeat_dir / STDERR),
+        stderr_tail=_read_tail(heartbeat_dir / STDERR),
         signal=-code if code < 0 else None,
         reason=reason,
         beats=tuple(beats),
@@ -203,7 +211,7 @@ def _start_forked(
         return None
 
 
-def _start(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
+def _start_process(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
     try:
         with (directory / STDOUT).open("wb") as out, (directory / STDERR).open("wb") as err:
             # Files and not pipes: a full pipe stops ranks, and a grandchild that keeps one open hangs the
@@ -278,7 +286,7 @@ def _terminate_group(process: ProcessHandle, token: str, grace_s: float) -> None
     _wait_until(lambda: _has_ended(process.pid) and not family(token), grace_s)
 
 
-def _end(token: str, after: int) -> list[int]:
+def _end_family(token: str, after: int) -> list[int]:
     """SIGKILL whoever is left of the family, as a launcher that has ended may leave ranks, and whoever they start
     meanwhile; the ids that did not end. ``after``: as of `family`."""
     pids: list[int] = []
@@ -300,7 +308,7 @@ def _wait_until(done: Callable[[], bool], seconds: float) -> None:
         time.sleep(TICK_S)
 
 
-def _tail(path: Path) -> str:
+def _read_tail(path: Path) -> str:
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))

@@ -21,16 +21,16 @@ _MIB = 2**20
 _WRITERS = {"write": "writers", "read": "readers"}
 
 
-def lines(made: AsTool) -> Iterator[str]:
+def lines(as_tool: AsTool) -> Iterator[str]:
     """For each setting its runs, the tool's columns, and what was left out."""
-    for number, setting in enumerate(made.settings):
+    for number, setting in enumerate(as_tool.settings):
         if number:
             yield ""
         of = (
             f"run {setting.runs[0]}" if len(setting.runs) == 1 else f"{len(setting.runs)} runs, {setting.runs[0]} first"
         )
-        yield from wrapped(title(made.tool, of))
-        yield from mdtest(setting.summary) if made.tool == "mdtest" else LAYOUTS[made.tool](setting.blocks)
+        yield from wrapped(title(as_tool.tool, of))
+        yield from mdtest(setting.summary) if as_tool.tool == "mdtest" else LAYOUTS[as_tool.tool](setting.blocks)
         reasons = {
             why: [name for name, reason in setting.left_out.items() if reason == why]
             for why in setting.left_out.values()
@@ -46,7 +46,7 @@ def title(tool: str, of: str) -> str:
     return f"{NAMES[tool]}'s numbers recomputed by iosonde from {of}; {NAMES[tool]} did not run"
 
 
-def _name(block: ToolPhase) -> str:
+def _format_block_name(block: ToolPhase) -> str:
     return escape(block.operation) + (f", iteration {block.iteration}" if block.iteration else "")
 
 
@@ -109,7 +109,7 @@ def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
         for row in block.rows:
             who = f"{row.processes:2} {_WRITERS[row.operation]}"
             yield ""
-            yield f"    {_name(block)}"
+            yield f"    {_format_block_name(block)}"
             yield _iozone_line(f"Children see throughput for {who}", row.children)
             yield _iozone_line(f"Parent sees throughput for {who}", row.parent)
             yield _iozone_line("Min throughput per process", row.minimum)
@@ -129,7 +129,7 @@ def fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
             low, high = (_fio_rates(value) for value in (row.minimum, row.maximum))
             rate, amount = _fio_rates(row.bandwidth), binary_or_decimal(row.bytes, "B")
             yield ""
-            yield f"{_name(block)}: (groupid=0, jobs={row.jobs})"
+            yield f"{_format_block_name(block)}: (groupid=0, jobs={row.jobs})"
             yield (
                 f"  {row.direction}: IOPS={_fio_count(row.iops)}, BW={rate[0]} ({rate[1]})"
                 f"({amount[0]}/{row.longest_ms}msec)"
@@ -180,24 +180,24 @@ def elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
                 if None not in cells:
                     yield f"{name:11} {what:17}: {cells[0]:>11} {cells[1]:>11}"
                     name = ""
-            yield f"            ({_name(block)}, {row.workers} workers, target: {row.target})"
+            yield f"            ({_format_block_name(block)}, {row.workers} workers, target: {row.target})"
 
 
-def _whole(value: float | None, divisor: int = 1) -> str | None:
+def _format_quotient(value: float | None, divisor: int = 1) -> str | None:
     return None if value is None else str(int(value / divisor))
 
 
 _ELBENCHO: tuple[tuple[str, Callable[[Any], str | None]], ...] = (
-    ("Elapsed time", lambda column: _elapsed(int(column.seconds * 1000))),
-    ("Files/s", lambda column: _whole(column.entries_per_s)),
-    ("IOPS", lambda column: _whole(column.iops)),
-    ("Throughput MiB/s", lambda column: _whole(column.bandwidth, _MIB)),
-    ("Total MiB", lambda column: _whole(column.bytes, _MIB)),
-    ("Files total", lambda column: _whole(column.entries)),
+    ("Elapsed time", lambda column: _format_elapsed(int(column.seconds * 1000))),
+    ("Files/s", lambda column: _format_quotient(column.entries_per_s)),
+    ("IOPS", lambda column: _format_quotient(column.iops)),
+    ("Throughput MiB/s", lambda column: _format_quotient(column.bandwidth, _MIB)),
+    ("Total MiB", lambda column: _format_quotient(column.bytes, _MIB)),
+    ("Files total", lambda column: _format_quotient(column.entries)),
 )
 
 
-def _elapsed(ms: int) -> str:
+def _format_elapsed(ms: int) -> str:
     hours, minutes, seconds = ms // 3_600_000, ms // 60_000 % 60, ms // 1000 % 60
     if hours:
         return f"{hours}h{minutes}m{seconds}s"

@@ -12,8 +12,17 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.model.bound.bound import TERMS
 
-from .figures.cluster import ClusterDrawing, DrawnNode, DrawnPart, Passed, amount, cluster_figure, drawn_number, shown
-from .text.upgrade import limiting, named
+from .figures.cluster import (
+    ClusterDrawing,
+    DrawnNode,
+    DrawnPart,
+    Passed,
+    amount,
+    cluster_figure,
+    drawn_number,
+    number_drawn,
+)
+from .text.upgrade import format_terms, limiting
 
 if TYPE_CHECKING:
     from iosonde.answers.upgrade import Upgrade
@@ -44,33 +53,38 @@ def cluster_plot(answer: Upgrade) -> Figure:
     return cluster_figure(content(cluster, today, answer.level, answer.asked.nodes))
 
 
-def content(cluster: Cluster, made: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
-    """The cluster with what each part lets through; ``made`` is None where too little is known for a bound. Nodes that
+def content(cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
+    """The cluster with what each part lets through; ``today`` is None where too little is known for a bound. Nodes that
     the file names are drawn with their names and roles."""
-    sentences, parts = _build_sentences(cluster, made, level), _parts(cluster, made, level)
+    sentences, parts = _build_sentences(cluster, today, level), _build_parts(cluster, today, level)
     if nodes.both:
         sentences = (*sentences, Message("mixed-nodes", "A node that is client and server stands on both sides."))
-    if managers := nodes.named(("metadata",)):
+    if managers := nodes.list_names(("metadata",)):
         parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
     return ClusterDrawing(
-        cluster.name, sentences, parts, _list_clients(cluster, nodes), _list_servers(cluster, nodes), _others(nodes)
+        cluster.name,
+        sentences,
+        parts,
+        _list_clients(cluster, nodes),
+        _list_servers(cluster, nodes),
+        _list_other_nodes(nodes),
     )
 
 
 def _list_clients(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
-    clients = [node for node in nodes.nodes if node.is_one_of(CLIENTS)]
+    clients = [node for node in nodes.nodes if node.has_role(CLIENTS)]
     if clients:
-        return _some([DrawnNode(node.name, _describe_other_roles(node, CLIENTS)) for node in clients])
+        return _select_drawn([DrawnNode(node.name, _describe_other_roles(node, CLIENTS)) for node in clients])
     count = _read_count(cluster, "clients") or 1
-    return tuple(None if n is None else DrawnNode(f"client {drawn_number(n)}") for n in shown(count))
+    return tuple(None if n is None else DrawnNode(f"client {drawn_number(n)}") for n in number_drawn(count))
 
 
 def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
-    servers = [node for node in nodes.nodes if node.is_one_of(("server",))]
+    servers = [node for node in nodes.nodes if node.has_role(("server",))]
     if servers:
         spread = _spread_disks(cluster, len(servers))
         by_sum = "disks" in cluster.system and all(node.disks is None for node in servers)
-        return _some(
+        return _select_drawn(
             [
                 DrawnNode(node.name, _describe_other_roles(node, ("server",)), spread(n) if by_sum else node.disks)
                 for n, node in enumerate(servers, 1)
@@ -78,7 +92,9 @@ def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | No
         )
     count = _read_count(cluster, "servers") or 1
     spread = _spread_disks(cluster, count)
-    return tuple(None if n is None else DrawnNode(f"server {drawn_number(n)}", "", spread(n)) for n in shown(count))
+    return tuple(
+        None if n is None else DrawnNode(f"server {drawn_number(n)}", "", spread(n)) for n in number_drawn(count)
+    )
 
 
 def _spread_disks(cluster: Cluster, servers: int) -> Callable[[int], int]:
@@ -87,19 +103,19 @@ def _spread_disks(cluster: Cluster, servers: int) -> Callable[[int], int]:
     return lambda number: each + (number <= more)
 
 
-def _others(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
+def _list_other_nodes(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
     """Nodes that are drawn nowhere else, by role."""
     drawn = (*CLIENTS, *SERVERS)
     names_by_role = {
-        role: [node.name for node in nodes.nodes if node.is_one_of((role,)) and not node.is_one_of(drawn)]
+        role: [node.name for node in nodes.nodes if node.has_role((role,)) and not node.has_role(drawn)]
         for role in ROLES
         if role not in drawn
     }
     return tuple(DrawnNode(role, some_of(names, 2)) for role, names in names_by_role.items() if names)
 
 
-def _some(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
-    return tuple(None if n is None else nodes[n - 1] for n in shown(len(nodes)))
+def _select_drawn(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
+    return tuple(None if n is None else nodes[n - 1] for n in number_drawn(len(nodes)))
 
 
 def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
@@ -115,7 +131,7 @@ def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tup
     ceiling = today.ceiling
     first = f"Today: {ceiling.system.operation} at most {amount(today.s, 'bytes/s')}, {limiting(ceiling)}."
     others = tuple(name for name, share in today.limits.items() if name not in ceiling.limit and share >= _SOME)
-    doubt = f"Perhaps {named(others)}: the intervals of the inputs overlap." if others else ""
+    doubt = f"Perhaps {format_terms(others)}: the intervals of the inputs overlap." if others else ""
     interval_note = "" if today.s.low is None else f"{100 * level:g} % intervals."
     return tuple(sentence for sentence in (first, " ".join(filter(None, (doubt, layout, interval_note)))) if sentence)
 
@@ -135,7 +151,7 @@ def _describe_layout(cluster: Cluster) -> str:
     return " ".join(filter(None, (redundancy, stripe)))
 
 
-def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, DrawnPart]:
+def _build_parts(cluster: Cluster, today: Today | None, level: float) -> dict[str, DrawnPart]:
     def format_quantity(unit: str, *names: str) -> str:
         """The first of these fields that the file gives, with its interval."""
         q = next((cluster.system[name] for name in names if name in cluster.system), None)
@@ -156,20 +172,20 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Draw
     if "metadata_rate" in cluster.system:
         heads["metadata"] = ("metadata servers", _metadata_facts(cluster, format_quantity))
     return {
-        at: DrawnPart(title, tuple(fact for fact in facts if fact) if title else (), _passed(at, made, level))
+        at: DrawnPart(title, tuple(fact for fact in facts if fact) if title else (), _list_passed(at, today, level))
         for at, (title, facts) in heads.items()
     }
 
 
-def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
+def _list_passed(at: str, today: Today | None, level: float) -> tuple[Passed, ...]:
     """What a part lets through; a classical term whose inputs are not known says so."""
     passed_terms = []
-    terms = {term.name: term for term in made.ceiling.terms} if made else {}
+    terms = {term.name: term for term in today.ceiling.terms} if today else {}
     for term, name in _TERMS[at].items():
-        if made and term in terms:
-            limits = term in made.ceiling.limit
-            passed_terms.append(Passed(name, terms[term].formula, made.terms[term], limits))
-        elif made and term in made.ceiling.missing:
+        if today and term in terms:
+            limits = term in today.ceiling.limit
+            passed_terms.append(Passed(name, terms[term].formula, today.terms[term], limits))
+        elif today and term in today.ceiling.missing:
             passed_terms.append(Passed(name, TERMS[term][0], Estimate(None, None, None, level, 0)))
     return tuple(passed_terms)
 

@@ -74,7 +74,7 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
     return together(items, columns=2)
 
 
-def held_out_plot(answer: HeldOut, **_how: Any) -> Figure:
+def refuse_plot(answer: HeldOut, **_how: Any) -> Figure:
     """There is none. Raises InputError."""
     raise InputError(
         "conflicting-options",

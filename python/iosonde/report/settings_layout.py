@@ -42,12 +42,12 @@ def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivo
     rest = [(*key[:column], *key[column + 1 :]) for key in settings]
     levels = [key[column] for key in settings]
     cells = dict(zip(zip(rest, levels, strict=True), items, strict=True))
-    places = [_places([key[at] for key in rest]) for at in range(len(rest[0]) if rest else 0)]
+    places = [_level_places([key[at] for key in rest]) for at in range(len(rest[0]) if rest else 0)]
     rows = sorted(dict.fromkeys(rest), key=lambda key: [place[level] for place, level in zip(places, key, strict=True)])
-    return Pivoted(tuple(rows), tuple(_places(levels)), cells)
+    return Pivoted(tuple(rows), tuple(_level_places(levels)), cells)
 
 
-def _places(levels: Sequence[Cell]) -> dict[Cell, int]:
+def _level_places(levels: Sequence[Cell]) -> dict[Cell, int]:
     """Level → its place: as they come; numbers and sizes ascending, which settings that are no full grid may not be."""
     distinct = list(dict.fromkeys(levels))
     if all(isinstance(level, int | float) for level in distinct):
@@ -57,7 +57,7 @@ def _places(levels: Sequence[Cell]) -> dict[Cell, int]:
     return {level: place for place, level in enumerate(distinct)}
 
 
-def spread_said(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
+def format_spread(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
     """How many trials are behind these cells, and how much they vary: ``n 3, cv 3.9 % to 12 %``."""
     least, most = min(counts), max(counts)
     n = f"n {least}" if least == most else f"n {least} to {most}"

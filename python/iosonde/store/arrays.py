@@ -21,15 +21,15 @@ def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Arr
     import pyarrow as pa
 
     if isinstance(values, np.ndarray):
-        return pa.Array.from_buffers(pa.int64(), len(values), [None, _buffer(values.astype(np.int64))])
-    return _build_fixed(pa.int64(), values, np.array(_filled(values, 0), np.int64))
+        return pa.Array.from_buffers(pa.int64(), len(values), [None, _build_buffer(values.astype(np.int64))])
+    return _build_fixed(pa.int64(), values, np.array(_fill_missing(values, 0), np.int64))
 
 
 def float64(values: Sequence[float | None]) -> pa.Array:
     """Numbers; a NaN stays one."""
     import pyarrow as pa
 
-    return _build_fixed(pa.float64(), values, np.array(_filled(values, 0.0), np.float64))
+    return _build_fixed(pa.float64(), values, np.array(_fill_missing(values, 0.0), np.float64))
 
 
 def boolean(values: Sequence[bool | None]) -> pa.Array:
@@ -51,11 +51,11 @@ def string(values: Sequence[str | None]) -> pa.Array:
     np.cumsum([len(word) for word in encoded], out=offsets[1:])
     large = offsets[-1] > np.iinfo(np.int32).max
     kind, places = (pa.large_string(), offsets) if large else (pa.string(), offsets.astype(np.int32))
-    buffers = [_build_validity(values), _buffer(places), pa.py_buffer(b"".join(encoded))]
+    buffers = [_build_validity(values), _build_buffer(places), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(kind, len(encoded), buffers)
 
 
-def of(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
+def build_array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     """Values of one kind of column. What is not plainly of it goes to pyarrow, which converts or refuses it."""
     import pyarrow as pa
 
@@ -73,7 +73,7 @@ def plain(values: npt.NDArray[Any]) -> pa.Array:
     """Numbers in an array, as they are."""
     import pyarrow as pa
 
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, _buffer(values)])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, _build_buffer(values)])
 
 
 def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
@@ -99,10 +99,10 @@ def texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 def _build_fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -> pa.Array:
     import pyarrow as pa
 
-    return pa.Array.from_buffers(kind, len(values), [_build_validity(values), _buffer(stored)])
+    return pa.Array.from_buffers(kind, len(values), [_build_validity(values), _build_buffer(stored)])
 
 
-def _filled(values: Sequence[Any], instead: Any) -> Sequence[Any]:
+def _fill_missing(values: Sequence[Any], instead: Any) -> Sequence[Any]:
     return [instead if value is None else value for value in values] if None in values else values
 
 
@@ -110,10 +110,10 @@ def _build_validity(values: Sequence[Any]) -> pa.Buffer | None:
     """One bit a value: whether it is there; None where all are."""
     if None not in values:
         return None
-    return _buffer(np.packbits([value is not None for value in values], bitorder="little"))
+    return _build_buffer(np.packbits([value is not None for value in values], bitorder="little"))
 
 
-def _buffer(values: npt.NDArray[Any]) -> pa.Buffer:
+def _build_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
     import pyarrow as pa
 
     return pa.py_buffer(np.ascontiguousarray(values))

@@ -31,20 +31,20 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
     """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
     run.json, or raises DataError."""
     runs: list[Document] = []
-    findings = [*_runs(store, contents, read, runs)]
+    findings = [*_check_runs(store, contents, read, runs)]
     return [
         *_check_marker(store),
         *findings,
         *_changed_experiments(runs, experiments),
-        *_experiments(store),
-        *_notes(store),
+        *_check_experiments(store),
+        *_check_notes(store),
     ]
 
 
 def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
     """The findings about these run directories, and about the experiments of their runs."""
     runs: list[Document] = []
-    findings = [finding for path in paths for finding in _run(path, contents, read, runs)]
+    findings = [finding for path in paths for finding in _check_run(path, contents, read, runs)]
     return [*findings, *_changed_experiments(runs, experiments)]
 
 
@@ -59,7 +59,7 @@ def _check_marker(store: Path) -> Iterator[Finding]:
         yield Finding("D108", Severity.ERROR, sentence, {"path": files.MARKER}, action)
 
 
-def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
+def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
     for path in _list_entries(store / "runs"):
         if files.is_temporary(path.name):
             if writer_is_dead(path):
@@ -72,16 +72,16 @@ def _runs(store: Path, contents: bool, read: Reader, whole: list[Document]) -> I
             sentence = Message("not-a-run", "{file} is not a run of this store", file=path.name)
             yield _build_finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
-            yield from _run(path, contents, read, whole)
+            yield from _check_run(path, contents, read, documents)
 
 
-def _run(path: Path, contents: bool, read: Reader, whole: list[Document]) -> Iterator[Finding]:
-    """The findings about one run, which is appended to ``whole`` if there is none."""
+def _check_run(path: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
+    """The findings about one run, which is appended to ``documents`` if there is none."""
     try:
         document = read(path)
         for name in document["files"] if contents else ():
             rundir.verify_file(path, document, name)
-        whole.append(document)
+        documents.append(document)
     except SchemaTooNewError as error:
         yield _build_finding("D104", Severity.WARNING, error.message, path, error.hint)
     except DataError as error:
@@ -112,7 +112,7 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
         yield _build_finding("D107", Severity.ERROR, sentence, path, action)
 
 
-def _experiments(store: Path) -> Iterator[Finding]:
+def _check_experiments(store: Path) -> Iterator[Finding]:
     for path in _list_documents(store / "experiments"):
         try:
             experiment_from(files.read_plain(path), path.stem)
@@ -124,11 +124,11 @@ def _experiments(store: Path) -> Iterator[Finding]:
             yield _build_finding("D105", Severity.WARNING, sentence, path, action)
 
 
-def _notes(store: Path) -> Iterator[Finding]:
+def _check_notes(store: Path) -> Iterator[Finding]:
     notes = Notes(store / "notes", files.Disk())
     for path in _list_documents(store / "notes"):
         try:
-            notes.of(path.stem)
+            notes.read_notes(path.stem)
         except DataError as error:
             yield _build_finding("D105", Severity.WARNING, error.message, path, error.hint)
 

@@ -80,7 +80,7 @@ class Experiments:
                 "there are: {known}",
                 experiment_id=experiment_id,
                 store=self._directory.parent,
-                known=", ".join(self._ids()) or "none",
+                known=", ".join(self._list_ids()) or "none",
             ) from None
         except OSError as error:
             raise DataError(
@@ -98,7 +98,7 @@ class Experiments:
     def all(self, only: Collection[str] | None = None) -> list[Experiment]:
         """All that can be read, the oldest first; of ``only`` these ids."""
         experiments = []
-        for name in self._ids() if only is None else sorted(only):
+        for name in self._list_ids() if only is None else sorted(only):
             try:
                 experiments.append(self.get(name))
             except (DataError, InputError):
@@ -109,5 +109,5 @@ class Experiments:
         """Where an experiment is kept."""
         return self._directory / f"{experiment_id}.json"
 
-    def _ids(self) -> list[str]:
+    def _list_ids(self) -> list[str]:
         return sorted(path.stem for path in self._directory.glob("*.json") if not files.is_temporary(path.name))

@@ -47,7 +47,7 @@ def read_parquet(path: Path) -> pa.Table:
     return _without_index(table)
 
 
-def of_stream(table: Any) -> pa.Table:
+def table_from_stream(table: Any) -> pa.Table:
     """A table in memory, by the Arrow C stream interface. Raises DataError where it cannot be read."""
     import pyarrow as pa
 

@@ -41,7 +41,7 @@ class Names:
         self._used: set[str] = set()
         self._finder: re.Pattern[str] | None = None
         for word in also:
-            self._note("name", word)
+            self._note_names("name", word)
 
     @property
     def replaced(self) -> dict[str, int]:
@@ -56,16 +56,16 @@ class Names:
             for name, item in value.items():
                 self._learn_text(str(name))
                 if kind == "host" and key.endswith("s"):
-                    self._note(kind, str(name))  # {"hosts": {"node01": ...}}
+                    self._note_names(kind, str(name))  # {"hosts": {"node01": ...}}
                 is_name_key = kind in ("host", "user") and name == "name"  # {"host": {"name": "node01"}}
                 self.learn(item, key if is_name_key or kind == "secret" else str(name))
         elif isinstance(value, (list, tuple)):
             self._learn_list(value, key)
         elif kind in ("secret", "id") and isinstance(value, (int, float)) and not isinstance(value, bool):
-            self._note(kind, str(value))
+            self._note_names(kind, str(value))
         elif isinstance(value, str):
             if kind:
-                self._note(kind, value)
+                self._note_names(kind, value)
             self._learn_text(value)
 
     def _learn_list(self, items: list[Any] | tuple[Any, ...], key: str) -> None:
@@ -73,9 +73,9 @@ class Names:
         for item in items:
             if isinstance(item, str) and not item.startswith("-"):
                 if OPTION_WORD.match(before):
-                    self._note("secret", item)
+                    self._note_names("secret", item)
                 elif HOST_OPTION_WORD.match(before):
-                    self._note("host", item)
+                    self._note_names("host", item)
             self.learn(item, key)
             before = item if isinstance(item, str) else ""
         words = [item for item in items if isinstance(item, str)]
@@ -84,9 +84,9 @@ class Names:
     def _learn_text(self, text: str) -> None:
         for kind, pattern in PATTERNS:
             for match in pattern.finditer(text):
-                self._note(kind, match["name"])
+                self._note_names(kind, match["name"])
 
-    def _note(self, kind: str, name: str) -> None:
+    def _note_names(self, kind: str, name: str) -> None:
         name = name.strip().strip("\"'")
         if kind == "host":
             for match in _NODE_LIST.finditer(name):
@@ -116,9 +116,9 @@ class Names:
             return  # addresses are found wherever they are
         if kind in ("secret", "id") and len(word) < 3 or kind in ("host", "user") and len(word) < 2:
             return
-        self._give(kind, plain)
+        self._assign_pseudonym(kind, plain)
 
-    def _give(self, kind: str, word: str) -> str:
+    def _assign_pseudonym(self, kind: str, word: str) -> str:
         """A name for ``word``; a host's short and full name get the same one."""
         short, relatives = word.partition(".")[0], []
         if kind == "host":
@@ -136,7 +136,7 @@ class Names:
         if isinstance(value, (str, int, float)) and not isinstance(value, bool) and key:
             kind, pseudonym = _kind_of_key(key), self._pseudonyms.get(str(value).lower())
             if pseudonym and kind == "id":
-                return self._use(pseudonym)
+                return self._mark_used(pseudonym)
             if kind == "secret" and not isinstance(value, str):
                 return "secret"
         if isinstance(value, str):
@@ -160,28 +160,28 @@ class Names:
             text = pattern.sub(self._hide_id, text)
         if self._finder is None:
             self._finder = self._make_finder()
-        return self._finder.sub(self._pseudonym, text)
+        return self._finder.sub(self._replace_match, text)
 
-    def _pseudonym(self, found: re.Match[str]) -> str:
-        word = found[0].lower()
-        return self._use(self._pseudonyms.get(word) or self._give("host", word))
+    def _replace_match(self, match: re.Match[str]) -> str:
+        word = match[0].lower()
+        return self._mark_used(self._pseudonyms.get(word) or self._assign_pseudonym("host", word))
 
-    def _hide_address(self, found: re.Match[str]) -> str:
-        word = found[0]
-        if (found["ip4"] or found["ip6"]) and not _is_address(word.partition("%")[0]):
+    def _hide_address(self, match: re.Match[str]) -> str:
+        word = match[0]
+        if (match["ip4"] or match["ip6"]) and not _is_address(word.partition("%")[0]):
             return word
         if word in ("::", "0.0.0.0", "127.0.0.1", "::1"):
             return word
-        return self._use(self._pseudonyms.get(word.lower()) or self._give("address", word.lower()))
+        return self._mark_used(self._pseudonyms.get(word.lower()) or self._assign_pseudonym("address", word.lower()))
 
-    def _hide_id(self, found: re.Match[str]) -> str:
-        pseudonym = self._pseudonyms.get(found["name"].lower())
+    def _hide_id(self, match: re.Match[str]) -> str:
+        pseudonym = self._pseudonyms.get(match["name"].lower())
         if pseudonym is None:
-            return found[0]
-        start, end = (place - found.start() for place in found.span("name"))
-        return found[0][:start] + self._use(pseudonym) + found[0][end:]
+            return match[0]
+        start, end = (place - match.start() for place in match.span("name"))
+        return match[0][:start] + self._mark_used(pseudonym) + match[0][end:]
 
-    def _use(self, pseudonym: str) -> str:
+    def _mark_used(self, pseudonym: str) -> str:
         self._used.add(pseudonym)
         return pseudonym
 
@@ -194,7 +194,7 @@ class Names:
         parts = [part for word in words if (part := _word_pattern(word, self._pseudonyms[word]))]
         hosts = [word for word in words if self._pseudonyms[word].startswith("host-")]
         stems = {match["stem"] for word in hosts if (match := _NUMBERED.match(word.partition(".")[0]))}
-        parts += [_between(rf"{re.escape(stem)}\d+") for stem in sorted(stems - {"host-", "user-"})]
+        parts += [_isolate_word(rf"{re.escape(stem)}\d+") for stem in sorted(stems - {"host-", "user-"})]
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
@@ -205,10 +205,10 @@ def _word_pattern(word: str, pseudonym: str) -> str:
         return re.escape(word)
     if kind == "id" and word.isdigit():
         return rf"(?<![\w.,]){word}(?!\w|[.,]\d)" if len(word) >= _MIN_COMMON_ID_DIGITS else ""
-    return _between(re.escape(word))
+    return _isolate_word(re.escape(word))
 
 
-def _between(word: str) -> str:
+def _isolate_word(word: str) -> str:
     return rf"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])"
 
 

@@ -43,15 +43,15 @@ class History:
         order: list[tuple[str, str, int]] = []
         kinds: dict[str, dict[type, Any]] = {}
         for place, (_, store) in enumerate(self.stores):
-            for run in self._read(store, order, place):
+            for run in self._read_runs(store, order, place):
                 for name, level in run.factors.items():
-                    kinds.setdefault(name, {}).setdefault(_kind(level), level)
+                    kinds.setdefault(name, {}).setdefault(_find_type(level), level)
         order.sort()
         columns = query.factor_columns([dict.fromkeys(kinds)])
         for start in range(0, max(1, len(order)), _AT_ONCE):
-            yield self._table(order[start : start + _AT_ONCE], columns, kinds)
+            yield self._build_table(order[start : start + _AT_ONCE], columns, kinds)
 
-    def _read(self, store: Store, order: list[tuple[str, str, int]], place: int) -> Iterator[StoredRun]:
+    def _read_runs(self, store: Store, order: list[tuple[str, str, int]], place: int) -> Iterator[StoredRun]:
         for directory in rundir.run_directories(store.path):
             try:
                 run = StoredRun(store.read_document(directory))
@@ -64,13 +64,13 @@ class History:
             order.append((run.started_at, run.id, place))
             yield run
 
-    def _table(
+    def _build_table(
         self, runs: Sequence[tuple[str, str, int]], columns: dict[str, str], kinds: dict[str, dict[type, Any]]
     ) -> pa.Table:
         import pyarrow as pa
 
         schema = tables.result_schema().remove_metadata()
-        read = [result for result in (self._results(place, name) for _, name, place in runs) if result]
+        read = [result for result in (self._read_results(place, name) for _, name, place in runs) if result]
         self.runs += len(read)
         rows = pa.concat_tables([part.cast(schema) for *_, part in read]) if read else schema.empty_table()
         n_rows = [len(part) for *_, part in read]
@@ -84,7 +84,7 @@ class History:
             "filesystem": [run.filesystem for _, run, _ in read],
             "target": [run.target for _, run, _ in read],
         }
-        data = {name: arrays.repeated(arrays.string([_text(cell) for cell in cells]), n_rows)
+        data = {name: arrays.repeated(arrays.string([_clean_text(cell) for cell in cells]), n_rows)
                 for name, cells in facts.items()}  # fmt: skip
         data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
         data |= {row_column: rows[name] for name, row_column in _COLUMN_PAIRS}
@@ -92,10 +92,10 @@ class History:
             # One level of every kind that there is makes the type the same in all tables.
             each = list(kinds[name].values())
             cells = [*each, *(run.factors.get(name) for _, run, _ in read)]
-            data[_free(title, data)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
+            data[_choose_free_name(title, data)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
         return pa.table(data)
 
-    def _results(self, place: int, name: str) -> tuple[str, StoredRun, pa.Table] | None:
+    def _read_results(self, place: int, name: str) -> tuple[str, StoredRun, pa.Table] | None:
         import pyarrow.compute as pc
 
         called, store = self.stores[place]
@@ -109,18 +109,18 @@ class History:
         return called, StoredRun(document), table.filter(pc.is_null(table["rank"])).replace_schema_metadata(None)
 
 
-def _kind(level: Any) -> type:
+def _find_type(level: Any) -> type:
     """What decides the type of a column; an integer beyond 64 bits is a float there."""
     if isinstance(level, int) and not isinstance(level, bool):
         return int if -(2**63) <= level < 2**63 else complex
     return type(level)
 
 
-def _text(value: str | None) -> str | None:
+def _clean_text(value: str | None) -> str | None:
     return None if value is None else tables.text(value)
 
 
-def _free(title: str, taken: dict[str, Any]) -> str:
+def _choose_free_name(title: str, taken: dict[str, Any]) -> str:
     while title in taken:
         title = f"factor_{title}"
     return title

@@ -61,7 +61,7 @@ class Index:
         self.database = SqliteDatabase(place) if place is None or isinstance(place, Path) else place
 
     @classmethod
-    def kept(cls) -> Index:
+    def open_cached(cls) -> Index:
         """That in the user's cache; where nothing can be kept there, one for this process alone."""
         folder = own_cache_folder()
         return cls(None if folder is None else folder / f"index-{VERSION}.sqlite")
@@ -71,7 +71,7 @@ class Index:
         """That of an address, ``postgresql://…``; '' is that in the user's cache. Raises InputError, SystemFaultError
         where nobody answers."""
         if not url:
-            return cls.kept()
+            return cls.open_cached()
         if not url.startswith(SCHEMES):
             raise InputError(
                 "invalid-address",
@@ -99,7 +99,7 @@ class Index:
         directories' names; ``say`` is told how many of how many new runs are read. Raises InputError where the store
         cannot be listed."""
         number = self.number(store)
-        signature = _seen(store.path)
+        signature = _read_signature(store.path)
         with self.asking() as ask:
             before = ask.execute("SELECT seen FROM stores WHERE store = ?", (number,)).fetchone()[0]
         if signature and signature == before and not thorough:
@@ -112,12 +112,12 @@ class Index:
         return result
 
     def _refresh_runs(self, store: Store, number: int, thorough: bool, say: Say) -> Refreshed:
-        there = _directories(store.path, thorough)
+        there = _list_directories(store.path, thorough)
         with self.asking() as ask:
             rows = ask.execute("SELECT run, entry, directory, problem FROM runs WHERE store = ?", (number,)).fetchall()
         indexed = {run: (row, directory) for run, row, directory, problem in rows if not problem}
-        gone = [row for run, row, directory, problem in rows if problem or not _same(there.get(run), directory)]
-        new = [run for run in there if run not in indexed or not _same(there[run], indexed[run][1])]
+        gone = [row for run, row, directory, problem in rows if problem or not _is_same(there.get(run), directory)]
+        new = [run for run in there if run not in indexed or not _is_same(there[run], indexed[run][1])]
         with self.asking(writing=True) as ask:
             for table in ("levels", "runs"):
                 ask.executemany(f"DELETE FROM {table} WHERE entry = ?", ((row,) for row in gone))
@@ -126,16 +126,16 @@ class Index:
         unread = 0
         for start in range(0, len(new), _AT_ONCE):
             say(start, len(new))
-            unread += self._add(store, number, new[start : start + _AT_ONCE])
+            unread += self._add_runs(store, number, new[start : start + _AT_ONCE])
         dropped = sum(run not in there for run, *_ in rows)
         return Refreshed(len(new) - unread, dropped, unread)
 
-    def _add(self, store: Store, number: int, names: Sequence[str]) -> int:
+    def _add_runs(self, store: Store, number: int, names: Sequence[str]) -> int:
         """Read these runs; how many could not be read."""
         read: list[tuple[str, str, StoredRun | None, str]] = []
         for name in names:
             directory = store.path / "runs" / name
-            state = _state(directory)
+            state = _read_state(directory)
             try:
                 read.append((name, state, StoredRun(store.read_document(directory)), ""))
             except DataError as error:
@@ -208,7 +208,7 @@ def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun 
     ask.executemany("INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", there)
 
 
-def _seen(path: Path) -> str:
+def _read_signature(path: Path) -> str:
     """What changes when something was put into a store; '' where that cannot be told yet."""
     parts, now = [], time.time_ns()
     for name in ("runs", "experiments", "notes"):
@@ -231,19 +231,19 @@ def _seen(path: Path) -> str:
     return " ".join(parts)
 
 
-def _directories(path: Path, thorough: bool) -> dict[str, str]:
+def _list_directories(path: Path, thorough: bool) -> dict[str, str]:
     """Name of each run → what tells it from another in its place: its directory, and of a thorough look its run.json.
     Names that are no text are no runs."""
     if thorough:
         return {
-            directory.name: _state(directory)
+            directory.name: _read_state(directory)
             for directory in rundir.run_directories(path)
             if directory.name.isprintable()
         }
     return {name: str(number) for name, number in rundir.run_numbers(path) if name.isprintable()}
 
 
-def _state(directory: Path) -> str:
+def _read_state(directory: Path) -> str:
     """The number of the directory, and what changes with its run.json."""
     try:
         number = directory.stat().st_ino
@@ -252,7 +252,7 @@ def _state(directory: Path) -> str:
     return f"{number} {rundir.state_of(directory)}"
 
 
-def _same(now: str | None, before: str) -> bool:
+def _is_same(now: str | None, before: str) -> bool:
     """Whether what is there now is what was there before, as far as both say."""
     return now is not None and (now == before or now == before.partition(" ")[0])
 

@@ -91,7 +91,7 @@ class PostgresDatabase:
 
         try:
             with self._lock:
-                connection = self._connected()
+                connection = self._connect()
                 with connection.transaction(), connection.cursor() as cursor:
                     if writing:
                         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -109,7 +109,7 @@ class PostgresDatabase:
                 schema=SCHEMA,
             ) from error
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         import psycopg
 
         if self._connection is None or self._connection.closed:

@@ -17,8 +17,15 @@ from iosonde.core.where import Condition, check_columns, holds, number_of
 from .index import FACTOR, OPTION, PLACE, Index, text_of
 from .index_database import Asking
 
-_OWN = {"run": "run", "experiment": "experiment", "started_at": "started_at", "source": "source",
-        "complete": "complete", "seconds": "seconds", "commit": "commit_id"}  # fmt: skip
+_OWN = {
+    "run": "run",
+    "experiment": "experiment",
+    "started_at": "started_at",
+    "source": "source",
+    "complete": "complete",
+    "seconds": "seconds",
+    "commit": "commit_id",
+}
 _ORDERS = ("<", "<=", ">", ">=")
 _BY_TIME = "{} WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
 _MOST_LEVELS = 12  # that are told of a column
@@ -86,27 +93,27 @@ class IndexView:
         """The runs from place ``first`` on. Raises InputError for a condition on a column that is not there. Damaged
         ones are among them where nothing is asked; incomplete ones always, unless they are asked about."""
         with self.index.asking() as ask:
-            text, values = self._condition(ask, where)
+            text, values = self._build_conditions(ask, where)
             total = ask.execute(f"SELECT count(*) FROM runs WHERE {text}", values).fetchone()[0]
             rows = ask.execute(
                 f"SELECT entry, store, run, experiment, started_at, source, complete, seconds, commit_id, problem "
-                f"FROM runs {self._by_time(text)} LIMIT ? OFFSET ?", [*values, most, first]
-            ).fetchall()  # fmt: skip
-            runs = tuple(_run(row[1:], _factors(ask, row[0])) for row in rows)
+                f"FROM runs {self._by_time(text)} LIMIT ? OFFSET ?",
+                [*values, most, first],
+            ).fetchall()
+            runs = tuple(_run_from_row(row[1:], _read_factors(ask, row[0])) for row in rows)
         return RunsPage(runs, int(total))
 
     def ids(self, where: Sequence[Condition], most: int, sound: bool = True) -> list[tuple[int, str]]:
         """(store, id) of the newest ``most`` runs that fulfil the conditions; ``sound``: that can be read."""
         with self.index.asking() as ask:
-            text, values = self._condition(ask, where)
+            text, values = self._build_conditions(ask, where)
             text += " AND problem = ''" if sound else ""
-            rows = ask.execute(f"SELECT store, run FROM runs {self._by_time(text)} LIMIT ?",
-                               [*values, most])  # fmt: skip
+            rows = ask.execute(f"SELECT store, run FROM runs {self._by_time(text)} LIMIT ?", [*values, most])
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
     def experiments(self, first: int = 0, most: int = 100, only: str | None = None) -> tuple[IndexedExperiment, ...]:
         """Those from place ``first`` on, the one with the newest run first; with ``only`` that with this id."""
-        chosen, values = self._stores("runs.")
+        chosen, values = self._build_store_condition("runs.")
         text = f"{chosen} AND problem = ''" + (" AND runs.experiment = ?" if only is not None else "")
         with self.index.asking() as ask:
             rows = ask.execute(
@@ -121,7 +128,7 @@ class IndexView:
 
     def begun(self) -> tuple[IndexedExperiment, ...]:
         """Experiments that have fewer runs than their design, also none, the newest first."""
-        chosen, values = self._stores("experiments.")
+        chosen, values = self._build_store_condition("experiments.")
         with self.index.asking() as ask:
             rows = ask.execute(
                 f"SELECT experiments.store, experiments.experiment, max(name), max(created_at), max(trials), "
@@ -130,13 +137,14 @@ class IndexView:
                 f"coalesce(sum(seconds), 0) FROM experiments LEFT JOIN runs ON experiments.store = runs.store AND "
                 f"experiments.experiment = runs.experiment AND problem = '' WHERE {chosen} "
                 f"GROUP BY experiments.store, experiments.experiment HAVING count(run) < max(trials) "
-                f"ORDER BY max(created_at) DESC LIMIT 200", values
-            ).fetchall()  # fmt: skip
+                f"ORDER BY max(created_at) DESC LIMIT 200",
+                values,
+            ).fetchall()
         return tuple(IndexedExperiment(*row) for row in rows)
 
     def counted(self) -> tuple[int, int, int]:
         """How many experiments, runs, and runs that cannot be read."""
-        chosen, values = self._stores()
+        chosen, values = self._build_store_condition()
         with self.index.asking() as ask:
             statement = "SELECT count(*), sum(CASE WHEN problem != '' THEN 1 ELSE 0 END) FROM runs"
             runs, damaged = ask.execute(f"{statement} WHERE {chosen}", values).fetchone()
@@ -146,67 +154,72 @@ class IndexView:
 
     def problems(self, most: int = 20) -> list[str]:
         """Why runs cannot be read."""
-        chosen, values = self._stores()
+        chosen, values = self._build_store_condition()
         with self.index.asking() as ask:
-            rows = ask.execute(f"SELECT problem FROM runs WHERE {chosen} AND problem != '' ORDER BY run LIMIT ?",
-                               [*values, most])  # fmt: skip
+            rows = ask.execute(
+                f"SELECT problem FROM runs WHERE {chosen} AND problem != '' ORDER BY run LIMIT ?", [*values, most]
+            )
             return [str(problem) for (problem,) in rows]
 
     def columns(self) -> list[IndexedColumn]:
         """The factors that conditions can be on, with their levels."""
         with self.index.asking() as ask:
-            return [self._column(ask, name, real) for name, real in self._columns(ask).items()]
+            return [self._build_column(ask, name, real) for name, real in self._find_columns(ask).items()]
 
-    def _column(self, ask: Asking, name: str, real: tuple[str, str]) -> IndexedColumn:
-        levels = [json.loads(text) for text in self._levels(ask, *real)]
+    def _build_column(self, ask: Asking, name: str, real: tuple[str, str]) -> IndexedColumn:
+        levels = [json.loads(text) for text in self._list_levels(ask, *real)]
         return IndexedColumn(name, tuple(levels[:_MOST_LEVELS]), len(levels))
 
     def _by_time(self, text: str) -> str:
         return _BY_TIME.format(self.index.database.in_order_of_time, text)
 
-    def _stores(self, of: str = "") -> tuple[str, list[Any]]:
+    def _build_store_condition(self, of: str = "") -> tuple[str, list[Any]]:
         return f"{of}store IN ({', '.join('?' * len(self.stores))})", list(self.stores)
 
-    def _columns(self, ask: Asking) -> dict[str, tuple[str, str]]:
+    def _find_columns(self, ask: Asking) -> dict[str, tuple[str, str]]:
         """Column → (name, kind) of its levels: factors, options that were not always the same, file system, target."""
         from .query import factor_columns
 
-        chosen, values = self._stores()
+        chosen, values = self._build_store_condition()
         rows = ask.execute(f"SELECT DISTINCT name, kind FROM there WHERE {chosen}", values).fetchall()
         kinds = {kind: {name for name, row_kind in rows if row_kind == kind} for kind in (FACTOR, OPTION, PLACE)}
         factors = sorted(kinds[FACTOR])
-        options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._levels(ask, name, OPTION)) > 1)
+        options = sorted(name for name in kinds[OPTION] - set(factors) if len(self._list_levels(ask, name, OPTION)) > 1)
         names = dict.fromkeys((*factors, *options))
-        columns = {column: (name, FACTOR if name in factors else OPTION)
-                 for name, column in factor_columns([names]).items()}  # fmt: skip
+        columns = {
+            column: (name, FACTOR if name in factors else OPTION) for name, column in factor_columns([names]).items()
+        }
         return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | columns
 
-    def _levels(self, ask: Asking, name: str, kind: str) -> list[str]:
+    def _list_levels(self, ask: Asking, name: str, kind: str) -> list[str]:
         """The levels that runs of these stores have, as the index keeps them."""
-        chosen, values = self._stores()
-        rows = ask.execute(f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}",
-                            [name, kind, *values])  # fmt: skip
+        chosen, values = self._build_store_condition()
+        rows = ask.execute(
+            f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}", [name, kind, *values]
+        )
         return [str(level) for (level,) in rows]
 
-    def _condition(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
+    def _build_conditions(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
         """The conditions in the database's words."""
-        columns = self._columns(ask) if where else {}
+        columns = self._find_columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
-        text, values = self._stores()
+        text, values = self._build_store_condition()
         for condition in where:
-            more, added = self._one(ask, condition, columns)
+            more, added = self._build_condition(ask, condition, columns)
             text, values = f"{text} AND {more}", values + added
         if where:  # of a damaged run nothing is known that could be asked about
             text += " AND problem = ''"
         return text, values
 
-    def _one(self, ask: Asking, condition: Condition, columns: dict[str, tuple[str, str]]) -> tuple[str, list[Any]]:
+    def _build_condition(
+        self, ask: Asking, condition: Condition, columns: dict[str, tuple[str, str]]
+    ) -> tuple[str, list[Any]]:
         if condition.column == "tags":
-            return self._of_tags(ask, condition)
+            return self._build_tag_condition(ask, condition)
         if condition.column in _OWN:
-            return self._of_own(ask, condition)
+            return self._build_own_condition(ask, condition)
         name, kind = columns[condition.column]
-        taken = [level for level in self._levels(ask, name, kind) if holds(json.loads(level), condition)]
+        taken = [level for level in self._list_levels(ask, name, kind) if holds(json.loads(level), condition)]
         rows = "SELECT entry FROM levels WHERE name = ? AND kind = ?"
         among, value = self.index.database.among("level", taken)
         inside = f"entry IN ({rows} AND {among})"
@@ -214,7 +227,7 @@ class IndexView:
             return inside, [name, kind, value]
         return f"({inside} OR entry NOT IN ({rows}))", [name, kind, value, name, kind]
 
-    def _of_own(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
+    def _build_own_condition(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
         column = _OWN[condition.column]
         if (
             condition.column == "started_at"
@@ -225,17 +238,22 @@ class IndexView:
             return f"{column} != '' AND {column} {condition.op} ?", [
                 text_of(condition.value)
             ]  # of two texts the order is the database's
-        chosen, values = self._stores()
-        cells = [cell for (cell,) in ask.execute(f"SELECT DISTINCT {column} FROM runs WHERE {chosen} AND problem = ''",
-                                                 values)]  # fmt: skip
-        called = self._names(ask) if condition.column == "experiment" else {}
-        taken = [cell for cell in cells
-                 if holds(bool(cell) if condition.column == "complete" else cell, condition)
-                 or (condition.op == "=" and condition.value in called.get(cell, ()))]  # fmt: skip
+        chosen, values = self._build_store_condition()
+        cells = [
+            cell
+            for (cell,) in ask.execute(f"SELECT DISTINCT {column} FROM runs WHERE {chosen} AND problem = ''", values)
+        ]
+        called = self._list_names(ask) if condition.column == "experiment" else {}
+        taken = [
+            cell
+            for cell in cells
+            if holds(bool(cell) if condition.column == "complete" else cell, condition)
+            or (condition.op == "=" and condition.value in called.get(cell, ()))
+        ]
         among, value = self.index.database.among(column, taken)
         return among, [value]
 
-    def _of_tags(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
+    def _build_tag_condition(self, ask: Asking, condition: Condition) -> tuple[str, list[Any]]:
         if condition.op in _ORDERS:
             raise InputError(
                 "unsupported-operator",
@@ -248,19 +266,19 @@ class IndexView:
         inside = f"{tagged} AND tag = ?)" if condition.value else f"NOT {tagged})"
         return ("NOT " if condition.op == "!=" else "") + inside, [text_of(condition.value)] if condition.value else []
 
-    def _names(self, ask: Asking) -> dict[str, set[str]]:
-        chosen, values = self._stores()
+    def _list_names(self, ask: Asking) -> dict[str, set[str]]:
+        chosen, values = self._build_store_condition()
         names_by_experiment: dict[str, set[str]] = {}
         for key, name in ask.execute(f"SELECT experiment, name FROM experiments WHERE {chosen} AND name != ''", values):
             names_by_experiment.setdefault(str(key), set()).add(str(name))
         return names_by_experiment
 
 
-def _run(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
+def _run_from_row(row: Sequence[Any], factors: dict[str, Any]) -> IndexedRun:
     store, run, experiment, started_at, source, complete, seconds, commit, problem = row
     return IndexedRun(store, run, experiment, started_at, source, bool(complete), seconds, commit, problem, factors)
 
 
-def _factors(ask: Asking, row: int) -> dict[str, Any]:
+def _read_factors(ask: Asking, row: int) -> dict[str, Any]:
     rows = ask.execute("SELECT name, level FROM levels WHERE entry = ? AND kind = ?", (row, FACTOR))
     return {str(name): json.loads(level) for name, level in rows}

@@ -62,11 +62,11 @@ class SqliteDatabase:
 
 def _open_index(path: Path | None) -> sqlite3.Connection:
     if path is None:
-        return _with_tables(_connected(""))
+        return _with_tables(_connect(""))
     for _ in range(2):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # names of runs are nobody else's business
-            connection = _connected(str(path))
+            connection = _connect(str(path))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if not tables:
@@ -79,10 +79,10 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
         except sqlite3.DatabaseError:
             pass
         path.unlink(missing_ok=True)
-    return _with_tables(_connected(""))
+    return _with_tables(_connect(""))
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
     connection.execute("PRAGMA synchronous = OFF")  # after a crash of the machine it is made again
     return connection

@@ -15,7 +15,7 @@ LOCKS = "locks"  # the directory of a store that holds them
 
 
 @contextmanager
-def only_one(store: Path, experiment: str) -> Iterator[None]:
+def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
     """Hold the experiment's lock. Raises InputError if another process holds it; a dead one holds nothing."""
     folder = store / LOCKS
     folder.mkdir(exist_ok=True)

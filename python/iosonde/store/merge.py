@@ -60,7 +60,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
     present = set(target.run_ids())
     for source in sources:
         for run_id in present.intersection(source.run_ids()):
-            target.notes.add(run_id, source.notes.of(run_id))
+            target.notes.add(run_id, source.notes.read_notes(run_id))
     return Merged(len(runs), there, len(experiments), problems)
 
 

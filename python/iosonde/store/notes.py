@@ -21,9 +21,9 @@ class Notes:
         self._directory = directory
         self._disk = disk
 
-    def of(self, run_id: str) -> dict[str, list[Any]]:
+    def read_notes(self, run_id: str) -> dict[str, list[Any]]:
         """Tags (sorted) and notes (in their order) of a run; empty where there are none. Raises DataError."""
-        path = self._path(run_id)
+        path = self._get_path(run_id)
         try:
             text = read_plain(path)
             content = decode(text)
@@ -47,7 +47,7 @@ class Notes:
     def tags(self, run_id: str) -> list[str]:
         """The tags of a run; none where its notes are damaged."""
         try:
-            return self.of(run_id)["tags"]
+            return self.read_notes(run_id)["tags"]
         except DataError:
             return []
 
@@ -60,23 +60,23 @@ class Notes:
 
     def add(self, run_id: str, content: dict[str, list[Any]], remove: set[str] | None = None) -> None:
         """Join ``content`` with what is there; an equal note is not repeated."""
-        with self._alone():
+        with self._lock_directory():
             clean_leftovers(self._disk, self._directory)
-            old = self.of(run_id)
+            old = self.read_notes(run_id)
             tags = sorted({*old["tags"], *content["tags"]} - (remove or set()))
             notes = old["notes"] + [item for item in content["notes"] if item not in old["notes"]]
             if {"tags": tags, "notes": notes} == old:
                 return
             try:
-                replace_file(self._disk, self._path(run_id), seal({"tags": tags, "notes": notes}))
+                replace_file(self._disk, self._get_path(run_id), seal({"tags": tags, "notes": notes}))
             except OSError as error:
-                raise write_failure(error, "cannot write {path}", path=self._path(run_id)) from error
+                raise write_failure(error, "cannot write {path}", path=self._get_path(run_id)) from error
 
-    def _path(self, run_id: str) -> Path:
+    def _get_path(self, run_id: str) -> Path:
         return self._directory / f"{run_id}.json"
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock_directory(self) -> Iterator[None]:
         """Two changes at once keep both."""
         with contextlib.ExitStack() as stack:
             try:

@@ -59,7 +59,7 @@ def _parse_values(cells: Any, missing: frozenset[str], slow: Callable[[tuple[str
         coded = present.combine_chunks().dictionary_encode()
         levels = coded.dictionary.to_pylist()
         # +1 and １ are numbers for float(), too.
-        return _texts(coded, levels) if any(map(_is_text, levels)) else slow(tuple(cells.to_pylist()))
+        return _expand_texts(coded, levels) if any(map(_is_text, levels)) else slow(tuple(cells.to_pylist()))
     # An infinite number, and a column without any, are for the other reader to judge.
     lacks = np.asarray(absent)
     usual = not lacks.all() and bool((np.isfinite(numbers) | lacks).all())
@@ -74,7 +74,7 @@ def _is_text(level: str) -> bool:
     return False
 
 
-def _texts(coded: Any, levels: list[str]) -> npt.NDArray[np.object_]:
+def _expand_texts(coded: Any, levels: list[str]) -> npt.NDArray[np.object_]:
     words = np.array([*levels, None], dtype=object)
     places: npt.NDArray[np.intp] = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
     return words[places]

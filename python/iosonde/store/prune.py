@@ -16,7 +16,7 @@ from iosonde.foreign.removal import check_unmounted
 from iosonde.foreign.walking import walk_files
 
 from . import files
-from .lock import LOCKS, only_one
+from .lock import LOCKS, lock_experiment
 from .rundir import check_id
 from .store import Store
 
@@ -50,7 +50,7 @@ def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
     An interrupt comes after what was begun is removed."""
     check_id("an experiment", experiment)
     runs = store.path / "runs"
-    with only_one(store.path, experiment):
+    with lock_experiment(store.path, experiment):
         for run_id in run_ids:
             check_unmounted(runs / check_id("a run", run_id), "the same command again")
         hidden = {run_id: runs / files.temporary_name(run_id) for run_id in run_ids}
@@ -73,14 +73,14 @@ def _remove_begun(store: Store, experiment: str, hidden: Mapping[str, Path]) -> 
         with contextlib.suppress(FileNotFoundError):  # another process was faster
             store.disk.rename(runs / run_id, name)
             store.disk.sync_directory(runs)
-        _unlink(store, store.path / "notes" / f"{run_id}.json")
-    _unlink(store, store.path / "experiments" / f"{experiment}.json")
+        _remove_file(store, store.path / "notes" / f"{run_id}.json")
+    _remove_file(store, store.path / "experiments" / f"{experiment}.json")
     for name in hidden.values():
         files.remove_tree(store.disk, name)
-    _unlink(store, marker)
+    _remove_file(store, marker)
 
 
-def _unlink(store: Store, path: Path) -> None:
+def _remove_file(store: Store, path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         store.disk.remove_file(path)
         store.disk.sync_directory(path.parent)

@@ -126,7 +126,7 @@ def column(values: Sequence[Any]) -> pa.Array:
         if all(isinstance(value, int) and value in _INT64 for value in present):
             return arrays.int64(values)
         return arrays.float64([None if value is None else _to_float(value) for value in values])
-    return arrays.string([None if value is None else _words(value) for value in values])
+    return arrays.string([None if value is None else _to_text(value) for value in values])
 
 
 def _to_float(value: float | int) -> float:
@@ -136,5 +136,5 @@ def _to_float(value: float | int) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _words(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return tables.text(value if isinstance(value, str) else json.dumps(value, sort_keys=True))

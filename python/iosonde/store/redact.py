@@ -82,7 +82,7 @@ def _errors_name(directory: Path, target: str | Path) -> Iterator[None]:
 
 def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
     names = Names(also)
-    names.learn(_here())
+    names.learn(_describe_host())
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
@@ -90,9 +90,9 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
     for run_id in ids:
         run = source.run(run_id)
         neutral_names.update(name for row in run.observations for name in (row.operation, row.metric))
-        names.learn({**_fields(run), "notes": source.notes.of(run_id)})
+        names.learn({**_collect_fields(run), "notes": source.notes.read_notes(run_id)})
         for content in run.raw.values():
-            names.learn(_text(content))
+            names.learn(_decode_text(content))
     experiments = source.experiments()
     for experiment in experiments:
         names.learn(dataclasses.asdict(experiment))
@@ -105,12 +105,12 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
         remains.read_names([hidden.name])
     changed = {problem.evidence["path"] for problem in problems if problem.code == "D107"}
     for run_id in ids:
-        run = _hidden(source.run(run_id, operations=True), names)
+        run = _hide_run(source.run(run_id, operations=True), names)
         digest = digest_of_run(source.document(run_id))
         if digest and f"experiments/{source.document(run_id)['experiment']}.json" not in changed:
             digest = copy.experiment_digest(run.experiment)
         copy.append_with_digest(run, digest)
-        notes = names.hide(source.notes.of(run_id))
+        notes = names.hide(source.notes.read_notes(run_id))
         copy.notes.add(run.id, notes)
         _read_run(run, notes, remains)
     return Redacted(len(ids), names.replaced, problems, remains)
@@ -118,17 +118,17 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
 
 def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
     """Have ``remains`` look at everything that the copy of a run says."""
-    remains.read(_fields(run))
+    remains.read(_collect_fields(run))
     remains.read_sentence(run.source)
     levels = {f"{factor}: {level}" for factor, level in run.factors.items() if isinstance(level, str)}
     remains.read_names([*notes["tags"], *sorted(levels), *run.raw])
     for note in notes["notes"]:
         remains.read_sentence(str(note.get("text", "")))
     for content in run.raw.values():
-        remains.read_sentence(_text(content) or "")
+        remains.read_sentence(_decode_text(content) or "")
 
 
-def _here() -> dict[str, str]:
+def _describe_host() -> dict[str, str]:
     """Who redacts, and where: also among those not to be named."""
     names = {"host": socket.gethostname()}
     with contextlib.suppress(KeyError, OSError):  # a user without a name
@@ -136,7 +136,7 @@ def _here() -> dict[str, str]:
     return names
 
 
-def _fields(run: Run) -> dict[str, Any]:
+def _collect_fields(run: Run) -> dict[str, Any]:
     """Everything of a run that is text, as plain data."""
     return {
         field.name: _to_plain(getattr(run, field.name))
@@ -151,10 +151,10 @@ def _to_plain(value: Any) -> Any:
     return value
 
 
-def _hidden(run: Run, names: Names) -> Run:
+def _hide_run(run: Run, names: Names) -> Run:
     raw, skipped = {}, []
     for name, content in run.raw.items():
-        text = _text(content)
+        text = _decode_text(content)
         if text is None:
             skipped.append(names.hide(name))
         else:
@@ -178,7 +178,7 @@ def _hidden(run: Run, names: Names) -> Run:
     return replace(run, **plain, observations=observations, findings=findings, raw=raw)
 
 
-def _text(content: bytes | Path) -> str | None:
+def _decode_text(content: bytes | Path) -> str | None:
     """The text in a raw file; None if it is none (packed data could hide anything)."""
     try:
         content = content.read_bytes() if isinstance(content, Path) else content

@@ -82,7 +82,7 @@ class Remains:
 
     def read(self, value: Any, key: str = "") -> None:
         """Look at every text in ``value``, which stands under ``key``; keys as well."""
-        for text, under in _texts(value, key):
+        for text, under in _iter_texts(value, key):
             if re.search(r"sha256|digest$", under):
                 continue
             self._read_text(text)
@@ -91,30 +91,30 @@ class Remains:
         """Look at what a person or a tool wrote: words with a capital, and those after "on", "by", "ask"."""
         self._read_text(text)
         for pattern in (_IN_SENTENCE, _CAPITAL):
-            self._add(self._unsure, (match["word"] for match in pattern.finditer(text)))
+            self._add_words(self._unsure, (match["word"] for match in pattern.finditer(text)))
 
     def read_names(self, names: Iterable[str]) -> None:
         """Note what people called things."""
         for name in names:
             words = re.findall(r"[\w.-]{3,}", name)
             if name not in self.known and any(word.lower() not in _COMMON for word in words):
-                self._count(self._names, name)
+                self._count_word(self._names, name)
 
     def _read_text(self, text: str) -> None:
         for match in _PATH.finditer(text):
             if match[0].count("/") > 1 and not _SYSTEM_PATH.match(match[0]):
-                self._count(self._paths, "/".join(match[0].split("/")[: _PATH_DEPTH + 1]))
+                self._count_word(self._paths, "/".join(match[0].split("/")[: _PATH_DEPTH + 1]))
         for pattern in (_NUMBERED_WORD, _LONG_WORD, _DOTTED):
-            self._add(self._unsure, (match[0] for match in pattern.finditer(text) if _may_name(match[0])))
+            self._add_words(self._unsure, (match[0] for match in pattern.finditer(text) if _may_name(match[0])))
 
-    def _add(self, counter: Counter[str], words: Iterable[str]) -> None:
+    def _add_words(self, counter: Counter[str], words: Iterable[str]) -> None:
         for word in words:
             word = word.rstrip("-_.")
             if word.lower() not in _COMMON and word not in self.known and not _holds_pseudonym(word):
-                self._count(counter, word)
+                self._count_word(counter, word)
 
     @staticmethod
-    def _count(counter: Counter[str], word: str) -> None:
+    def _count_word(counter: Counter[str], word: str) -> None:
         if word in counter or len(counter) < _MAX_DIFFERENT:
             counter[word] += 1
 
@@ -123,16 +123,16 @@ def _sort_counts(counter: Counter[str]) -> dict[str, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+def _iter_texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield value, key
     elif isinstance(value, Mapping):
         for name, item in value.items():
             yield str(name), ""
-            yield from _texts(item, str(name))
+            yield from _iter_texts(item, str(name))
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _texts(item, key)
+            yield from _iter_texts(item, key)
 
 
 def _may_name(word: str) -> bool:

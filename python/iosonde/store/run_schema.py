@@ -222,17 +222,17 @@ class _Fields:
         self._fields = [
             (key.removesuffix("!"), key.endswith("!"), compiled(description)) for key, description in fields.items()
         ]
-        self._known: dict[tuple[Any, ...], list[tuple[str, Schema]]] = {}
+        self._nested_by_shape: dict[tuple[Any, ...], list[tuple[str, Schema]]] = {}
 
     def check(self, value: Any) -> None:
         if type(value) is not dict:
             raise _wrong_type(value, [dict])
         shape = (*value, *map(type, value.values()))
-        nested = self._known.get(shape)
+        nested = self._nested_by_shape.get(shape)
         if nested is None:
             nested = self._checked_leaves(value)
-            if len(self._known) < _MOST_SHAPES:
-                self._known[shape] = nested
+            if len(self._nested_by_shape) < _MOST_SHAPES:
+                self._nested_by_shape[shape] = nested
         name = ""
         try:
             for name, schema in nested:

@@ -69,7 +69,7 @@ class Store:
             _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
-            write_marker(disk, path, _now())
+            write_marker(disk, path, _format_now())
             disk.sync_directory(path.parent)
             store = cls(path, disk)
             store.clean_leftovers()
@@ -149,7 +149,7 @@ class Store:
     def append_with_digest(self, run: Run, digest: ExperimentDigest | None) -> None:
         """The same with this digest of its experiment, for a copy of another store."""
         rundir.check_run(run)
-        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now(), digest))
+        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _format_now(), digest))
 
     def append_many(self, runs: Sequence[Run]) -> list[str]:
         """Store each of ``runs`` whole, with one flush for all; the ids that were there already, which stay as they
@@ -162,7 +162,7 @@ class Store:
         for run in runs:
             rundir.check_run(run)
             run_by_id.setdefault(run.id, run)
-        directory, now = self.path / "runs", _now()
+        directory, now = self.path / "runs", _format_now()
         there = [name for name in run_by_id if (directory / name).exists()]
         fills = {
             name: partial(_fill_directory, run=run, now=now, experiment=self.experiment_digest(run.experiment))
@@ -211,7 +211,7 @@ class Store:
 
     def experiments(self) -> list[Experiment]:
         """All experiments that can be read, the oldest first."""
-        only = None if self._only is None else {document["experiment"] for _, document in self._select(None, ())}
+        only = None if self._only is None else {document["experiment"] for _, document in self._select_runs(None, ())}
         return self._experiments.all(only)
 
     def check_experiment(self, experiment: str | None) -> None:
@@ -233,11 +233,11 @@ class Store:
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
-        return [document for _, document in self._select(experiment, where or ())]
+        return [document for _, document in self._select_runs(experiment, where or ())]
 
     def document(self, run_id: str) -> dict[str, Any]:
         """The content of one run.json. Raises as ``run`` does."""
-        return self._find(run_id)[1]
+        return self._find_run(run_id)[1]
 
     def read_document(self, directory: Path) -> dict[str, Any]:
         """The content of the run.json in a directory of this store, which is not kept in memory. Raises DataError."""
@@ -254,7 +254,7 @@ class Store:
         """
         from . import tables
 
-        directory, document = self._find(run_id)
+        directory, document = self._find_run(run_id)
         table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
         raw = rundir.read_raw(directory, document)
         run = run_from(document, tables.observations_of(tables.read_results(table)), raw)
@@ -275,22 +275,22 @@ class Store:
         """
         from . import query
 
-        selected = self._select(experiment, ())
+        selected = self._select_runs(experiment, ())
         documents = [document for _, document in selected]
         names = query.factor_columns(query.settings_of(documents))
         chosen = selected
         result_conditions: Conditions = ()
         if where and documents:
-            columns = query.run_columns(documents, self._tags(documents))
+            columns = query.run_columns(documents, self._read_tags(documents))
             run_conditions, result_conditions = query.split(where, columns)
             chosen = [selected[row] for row in matching_rows(columns, run_conditions)]
         every = include_incomplete or takes_incomplete(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
-        return query.results_table([item for item in chosen if self._is_whole(*item)], names, result_conditions, ranks)
+        return query.results_table([item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks)
 
     def raw_file(self, run_id: str, name: str) -> bytes | None:
         """The content of one of its raw files, None where it has none of that name. Raises InputError, DataError."""
-        directory, document = self._find(run_id)
+        directory, document = self._find_run(run_id)
         file_name = f"raw/{name}"
         return rundir.read_file(directory, document, file_name) if file_name in document["files"] else None
 
@@ -336,18 +336,18 @@ class Store:
         """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
         from .check import find_problems, problems_of_runs
 
-        read = rundir.read_document if contents else self._document
+        read = rundir.read_document if contents else self._load_document
         if self._only is not None:
-            return problems_of_runs(self._directories(), contents, self._document, self._experiments)
+            return problems_of_runs(self._list_directories(), contents, self._load_document, self._experiments)
         return find_problems(self.path, contents, read, self._experiments)
 
     # Inside
 
-    def _select(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
+    def _select_runs(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
         selected = []
-        for directory in self._directories():
+        for directory in self._list_directories():
             try:
-                document = self._document(directory)
+                document = self._load_document(directory)
             except DataError:
                 continue  # `problems` names it
             if experiment is None or document["experiment"] == experiment:
@@ -358,16 +358,16 @@ class Store:
         from . import query
 
         documents = [document for _, document in selected]
-        rows = matching_rows(query.run_columns(documents, self._tags(documents)), where)
+        rows = matching_rows(query.run_columns(documents, self._read_tags(documents)), where)
         return [selected[row] for row in rows]
 
-    def _directories(self) -> list[Path]:
+    def _list_directories(self) -> list[Path]:
         if self._only is None:
             return rundir.run_directories(self.path)
         candidates = (self.path / "runs" / name for name in sorted(self._only) if rundir.is_flat_name(name))
         return [directory for directory in candidates if rundir.is_run_directory(directory)]
 
-    def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
+    def _find_run(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
         if not rundir.is_run_directory(directory):
             raise InputError(
@@ -377,9 +377,9 @@ class Store:
                 run_id=run_id,
                 path=self.path,
             )
-        return directory, self._document(directory)
+        return directory, self._load_document(directory)
 
-    def _document(self, directory: Path) -> dict[str, Any]:
+    def _load_document(self, directory: Path) -> dict[str, Any]:
         """The content of a run.json, which is read again only when it is another file. Raises DataError."""
         before = self._read.get(directory.name)
         state = rundir.state_of(directory)
@@ -391,7 +391,7 @@ class Store:
         return before[1]
 
     def _operations_path(self, run_id: str) -> Path | None:
-        directory, document = self._find(run_id)
+        directory, document = self._find_run(run_id)
         if rundir.OPERATIONS not in document["files"]:
             return None
         if run_id not in self._verified:
@@ -399,14 +399,14 @@ class Store:
             self._verified.add(run_id)
         return directory / rundir.OPERATIONS
 
-    def _is_whole(self, directory: Path, document: dict[str, Any]) -> bool:
+    def _is_intact(self, directory: Path, document: dict[str, Any]) -> bool:
         try:
             rundir.verify_file(directory, document, rundir.RESULTS)
         except DataError:
             return False  # `problems` names it
         return True
 
-    def _tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
+    def _read_tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
         return [self.notes.tags(document["id"]) for document in documents]
 
 
@@ -444,5 +444,5 @@ def _is_ours(name: str) -> bool:
     return name in _DIRECTORIES or files.is_temporary(name)
 
 
-def _now() -> str:
+def _format_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

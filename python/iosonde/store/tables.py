@@ -73,7 +73,9 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
 
     schema = result_schema()
     try:
-        columns = [_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names]
+        columns = [
+            _build_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names
+        ]
     except (pa.ArrowException, OverflowError, TypeError) as error:
         raise InputError(
             "value-too-large", "a result does not fit the store: {error}", "give numbers that fit 64 bits", error=error
@@ -127,7 +129,7 @@ def read_operations(path: Path) -> np.ndarray:
     with pq.ParquetFile(path) as file:
         rows = np.empty(file.metadata.num_rows, OPERATION)
         filled = 0
-        for part in _parts(file, ROWS_PER_GROUP):
+        for part in _iter_parts(file, ROWS_PER_GROUP):
             rows[filled : filled + len(part)] = part
             filled += len(part)
     return rows
@@ -195,7 +197,7 @@ def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
-        yield from _parts(file, rows)
+        yield from _iter_parts(file, rows)
 
 
 def kinds_of(path: Path) -> list[str]:
@@ -206,7 +208,7 @@ def kinds_of(path: Path) -> list[str]:
     return names
 
 
-def _parts(file: Any, rows: int) -> Iterator[np.ndarray]:
+def _iter_parts(file: Any, rows: int) -> Iterator[np.ndarray]:
     assert OPERATION.names is not None
     # Threads cost a small file more than they bring.
     for batch in file.iter_batches(batch_size=rows, use_threads=file.metadata.num_row_groups > 1):
@@ -233,11 +235,11 @@ def text(value: str) -> str:
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _column(values: list[Any], field: pa.Field) -> pa.Array:
+def _build_column(values: list[Any], field: pa.Field) -> pa.Array:
     if field.name in _TEXT:
         text_by_value = {value: text(value) for value in set(values)}  # a few words, however many rows
         values = [text_by_value[value] for value in values]
-    return arrays.of(field.type, values)
+    return arrays.build_array(field.type, values)
 
 
 def _with_units(fields: list[tuple[str, Any]], units: dict[str, str], **more: str) -> pa.Schema:

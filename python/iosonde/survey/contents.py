@@ -68,35 +68,36 @@ class LookAsked:
     every_piece: bool = False
 
 
-def look_at(root: int, seen: WalkedFile, asked: LookAsked, calls: TreeCalls | None = None) -> Contents:
+def look_at(root: int, walked_file: WalkedFile, options: LookAsked, calls: TreeCalls | None = None) -> Contents:
     """One file. It is opened only if it has blocks; what changes while it is read counts as no answer."""
-    if not seen.size:
+    if not walked_file.size:
         return Contents(EMPTY)
-    if not seen.allocated:
+    if not walked_file.allocated:
         return Contents(None, why=RELEASED)
     calls = calls or TreeCalls()
     try:
-        with opened(root, seen, calls) as file:
-            return _contents(file, seen, asked, calls)
+        with opened(root, walked_file, calls) as file:
+            return _read_contents(file, walked_file, options, calls)
     except UnansweredError as error:
         return Contents(None, why=str(error))
 
 
-def _contents(file: Opened, seen: WalkedFile, asked: LookAsked, calls: TreeCalls) -> Contents:
+def _read_contents(file: Opened, walked_file: WalkedFile, options: LookAsked, calls: TreeCalls) -> Contents:
     # First of all what is timed: to look at its head would bring more of a file into memory.
     timed: Iterable[_Timed] = (
-        _read_piece(file, seen, place, calls) for place in (_places(seen, asked) if asked.codecs else ())
+        _read_piece(file, walked_file, place, calls)
+        for place in (_choose_places(walked_file, options) if options.codecs else ())
     )
-    timed = timed if asked.every_piece else list(timed)  # every piece of a large file does not fit into memory
-    head = _read_head(file, seen, HEAD_BYTES, calls)
+    timed = timed if options.every_piece else list(timed)  # every piece of a large file does not fit into memory
+    head = _read_head(file, walked_file, HEAD_BYTES, calls)
     if needs_long_head(head):
-        head = _read_head(file, seen, LONG_HEAD_BYTES, calls)
-    name = seen.path.rpartition(b"/")[2]
-    kind = kind_of(head, seen.size, name, lambda neighbor: _is_present(neighbor, file.directory, calls))
+        head = _read_head(file, walked_file, LONG_HEAD_BYTES, calls)
+    name = walked_file.path.rpartition(b"/")[2]
+    kind = kind_of(head, walked_file.size, name, lambda neighbor: _is_present(neighbor, file.directory, calls))
     pieces, read = [], len(head)
     for data, ns, cached in timed:
         read += len(data)
-        pieces.append(replace(_measure_piece(data, asked.codecs), read_s=ns / 1e9, cached=cached))
+        pieces.append(replace(_measure_piece(data, options.codecs), read_s=ns / 1e9, cached=cached))
     return Contents(kind, tuple(pieces), file.touched, read)
 
 
@@ -134,16 +135,17 @@ def _is_present(name: bytes, directory: int, calls: TreeCalls) -> bool:
     return True
 
 
-def _places(seen: WalkedFile, asked: LookAsked) -> Iterable[tuple[int, int]]:
+def _choose_places(walked_file: WalkedFile, options: LookAsked) -> Iterable[tuple[int, int]]:
     """The whole of a small file; of a large one a piece at random in each quarter, on a block's begin."""
-    if seen.size <= WHOLE_BYTES:
-        return [(0, seen.size)]
-    if asked.every_piece:
-        return ((offset, PIECE_BYTES) for offset in range(0, seen.size - PIECE_BYTES + 1, PIECE_BYTES))
-    draw, part = random.Random(f"{asked.seed} {seen.inode}"), seen.size // PIECES
+    if walked_file.size <= WHOLE_BYTES:
+        return [(0, walked_file.size)]
+    if options.every_piece:
+        return ((offset, PIECE_BYTES) for offset in range(0, walked_file.size - PIECE_BYTES + 1, PIECE_BYTES))
+    draw, part = random.Random(f"{options.seed} {walked_file.inode}"), walked_file.size // PIECES
     last = max(1, (part - PIECE_BYTES) // BLOCK_BYTES + 1)
-    return [((quarter * part // BLOCK_BYTES + draw.randrange(last)) * BLOCK_BYTES, PIECE_BYTES)
-            for quarter in range(PIECES)]  # fmt: skip
+    return [
+        ((quarter * part // BLOCK_BYTES + draw.randrange(last)) * BLOCK_BYTES, PIECE_BYTES) for quarter in range(PIECES)
+    ]
 
 
 def _measure_piece(data: bytes, codecs: Iterable[str]) -> Piece:

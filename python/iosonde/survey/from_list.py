@@ -34,23 +34,23 @@ Table = npt.NDArray[np.uint64]
 
 
 def walk_list(
-    asked: WalkAsked, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
-) -> Walked:  # fmt: skip
-    """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``asked``, absolute or
-    not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises InputError,
-    and what ``look_up`` raises."""
+    options: WalkAsked, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
+) -> Walked:
+    """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``options``, absolute
+    or not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises
+    InputError, and what ``look_up`` raises."""
     began, now_s = time.monotonic(), int(time.time())
     with _open_list(source) as stream:
-        listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(asked.path))
-        if asked.allocated and listed.form.sized:
+        listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(options.path))
+        if options.allocated and listed.form.sized:
             raise InputError(
                 "conflicting-options",
                 "{source}: a list of sizes does not say what is allocated",
                 "leave out {spell.allocated}",
                 source=source,
             )
-        totals = _ListTotals(asked, now_s)
-        for names, sizes in _iter_chunks(listed, _Names(asked.path, resolved, totals.outside)):
+        totals = _ListTotals(options, now_s)
+        for names, sizes in _iter_chunks(listed, _Names(options.path, resolved, totals.outside)):
             if listed.form.sized:
                 totals.sized(names, np.array(sizes, np.uint64))
             else:
@@ -64,10 +64,10 @@ def walk_list(
             "{source}: no name in it is below {path}",
             "name the tree as the list does",
             source=source,
-            path=asked.path,
+            path=options.path,
         )
     summary = totals.found(listed)
-    return Walked(summary, by_count.first(asked.draws), by_size.first(asked.draws), time.monotonic() - began, now_s)
+    return Walked(summary, by_count.first(options.draws), by_size.first(options.draws), time.monotonic() - began, now_s)
 
 
 @contextmanager
@@ -125,8 +125,10 @@ class _ListTotals:
         self.numbers = dict.fromkeys(("files", "bytes", "empty", "vanished", "not_files"), 0)
         self.exact = dict.fromkeys(("allocated_bytes", "released", "released_bytes", "hard_links"), 0)
         self.outside = [0]
-        self.tables = {name: np.zeros((rows, 3), np.uint64) for name, rows in
-                       (("sizes", 65), ("modified", 9), ("accessed", 9), ("depths", _DEPTHS))}  # fmt: skip
+        self.tables = {
+            name: np.zeros((rows, 3), np.uint64)
+            for name, rows in (("sizes", 65), ("modified", 9), ("accessed", 9), ("depths", _DEPTHS))
+        }
         self.owners: dict[int, list[int]] = {}
         self.linked: set[tuple[int, int]] = set()
 
@@ -210,12 +212,12 @@ class _Smallest:
     def drawn(self, look_up: LookUp) -> DrawnFiles:
         """With what the file system says of each now; a size that differs is that of the list, and will be told."""
         names, sizes = [name for name, _ in self._files], [size for _, size in self._files]
-        rows = list(map(_row, names, sizes, look_up(names)))
+        rows = list(map(_build_row, names, sizes, look_up(names)))
         columns = dict(zip(_COLUMNS, np.array(rows, object).reshape(-1, len(_COLUMNS)).T, strict=True))
         return DrawnFiles(tuple(names), {"key": self._keys, **columns}, None)
 
 
-def _row(name: bytes, size: int, now: np.void) -> tuple[int, ...]:
+def _build_row(name: bytes, size: int, now: np.void) -> tuple[int, ...]:
     if not now["found"]:  # it will be found to have vanished; no file is on such a device
         key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
         return (size, 1, -1, key, 0, 0, 0)

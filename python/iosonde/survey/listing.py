@@ -48,14 +48,15 @@ class FileList:
         return self.others[0]
 
 
-def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
-    """A list of files; ``name`` is that of the list, for errors; ``given`` the path of the tree, which names may begin
-    with. Raises InputError: at once where the form is not known, while it is iterated for a line that is different."""
-    records = _records(stream, name)
+def read_list(stream: BinaryIO, name: str, tree_path: bytes) -> FileList:
+    """A list of files; ``name`` is that of the list, for errors; ``tree_path`` the path of the tree, which names may
+    begin with. Raises InputError: at once where the form is not known, while it is iterated for a line that is
+    different."""
+    records = _iter_records(stream, name)
     number, first = next(((at, record) for at, record in records if record.strip()), (0, b""))
     if not number:
         raise InputError("empty-file", "{path}: the list is empty", _HINT, path=name)
-    form = _form_of(first, (b"/", b"./", given.rstrip(b"/") + b"/"))
+    form = _form_of(first, (b"/", b"./", tree_path.rstrip(b"/") + b"/"))
     if not form:
         raise InputError(
             "unknown-file-format",
@@ -71,7 +72,7 @@ def read_list(stream: BinaryIO, name: str, given: bytes) -> FileList:
 
 def _iter_entries(
     form: ListForm, records: Iterable[tuple[int, bytes]], name: str, others: list[int]
-) -> Iterator[_Entry]:  # fmt: skip
+) -> Iterator[_Entry]:
     for number, record in records:
         if not record or (form.name == _REPORT and record.startswith(b"Total: ")):
             continue
@@ -92,7 +93,7 @@ def _iter_entries(
             others[0] += 1
 
 
-def _records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
     """Numbered from 1: ended by zero bytes where the first block has one, else by newlines."""
     rest = stream.read(_BLOCK_BYTES)
     end = b"\0" if b"\0" in rest else b"\n"

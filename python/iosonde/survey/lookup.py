@@ -41,13 +41,13 @@ def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: O
     for thread in threads:
         while thread.is_alive():
             thread.join(_JOIN_S)
-            _check(threads, began, limit_s, on_look_up)
+            _check_stall(threads, began, limit_s, on_look_up)
         if thread.error:
             raise thread.error
     return np.concatenate([np.array(thread.rows, STATUS) for thread in threads]) if threads else np.empty(0, STATUS)
 
 
-def _check(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
+def _check_stall(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
     now = time.monotonic()
     waited_s, name = max((thread.calls.waited_s(now), thread.name_bytes) for thread in threads)
     on_look_up(name, waited_s)
@@ -69,36 +69,36 @@ class _Thread(threading.Thread):
         try:
             for name in self._names:
                 self.name_bytes = name
-                self.rows.append(self._status(name))
+                self.rows.append(self._read_status(name))
                 self.calls.hear()
         except BaseException as error:
             self.error = error
         finally:
-            self._close()
+            self._close_directory()
 
-    def _status(self, name: bytes) -> tuple[Any, ...]:
+    def _read_status(self, name: bytes) -> tuple[Any, ...]:
         above, _, last = name.rpartition(b"/")
         try:
-            now: os.stat_result = self.calls(os.stat, last, dir_fd=self._directory(above), follow_symlinks=False)
+            now: os.stat_result = self.calls(os.stat, last, dir_fd=self._open_directory(above), follow_symlinks=False)
         except OSError:
             return _MISSING
         return (True, now.st_mode, now.st_nlink, now.st_size, now.st_blocks, now.st_dev, now.st_ino, now.st_uid,
                 now.st_mtime_ns, now.st_atime_ns // 10**9)  # fmt: skip
 
-    def _directory(self, above: bytes) -> int:
+    def _open_directory(self, above: bytes) -> int:
         if not above:
             return self._root
         if self._handle < 0 or above != self._above:
-            self._close()
+            self._close_directory()
             at = self._root
             for part in above.split(b"/"):
                 below = self.calls(os.open, part, _PASS, dir_fd=at)
-                self._close()
+                self._close_directory()
                 self._handle = at = below
             self._above = above
         return self._handle
 
-    def _close(self) -> None:
+    def _close_directory(self) -> None:
         if self._handle >= 0:
             self.calls(os.close, self._handle)
         self._above, self._handle = b"", -1

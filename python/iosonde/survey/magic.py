@@ -20,28 +20,70 @@ _USER_BLOCKS = (0, 512, 1024, 2048, 4096)
 _IN_NETCDF4 = (b"_NCProperties", b"_Netcdf4Dimid", b"_Netcdf4Coordinates", b"_nc3_strict", b"_NCCOPY")
 # (where, mark, kind): the first that fits.
 _MARKS: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"CDF\x01", "NetCDF classic"), (0, b"CDF\x02", "NetCDF 64-bit offset"), (0, b"CDF\x05", "NetCDF CDF-5"),
-    (0, b"SIMPLE  =", "FITS"), (0, b"PAR1", "Parquet"), (0, b"ARROW1", "Arrow"), (0, b"FEA1", "Feather"),
-    (0, b"ORC", "ORC"), (0, b"Obj\x01", "Avro"), (0, b"\x93NUMPY", "NumPy"), (0, b"BUFR", "BUFR"),
-    (0, b"MATLAB 5.0 MAT-file", "MATLAB 5"), (0, b"CRAM", "CRAM"), (0, b"##fileformat=VCF", "VCF"),
-    (128, b"DICM", "DICOM"), (0, b"II*\0", "TIFF"), (0, b"MM\0*", "TIFF"), (0, b"II+\0", "BigTIFF"),
-    (0, b"MM\0+", "BigTIFF"), (0, b"\x0e\x03\x13\x01", "HDF4"), (0, b"# vtk DataFile", "VTK"),
-    (0, b"PK\x03\x04", "zip"), (0, b"PK\x05\x06", "zip"), (0, b"BZh", "bzip2"), (0, b"\xfd7zXZ\0", "xz"),
-    (0, b"\x28\xb5\x2f\xfd", "zstd"), (0, b"\x04\x22\x4d\x18", "lz4"), (0, b"7z\xbc\xaf\x27\x1c", "7z"),
-    (0, b"Rar!\x1a\x07", "rar"), (257, b"ustar", "tar"), (0, b"070701", "cpio"), (0, b"!<arch>\n", "ar"),
-    (0, b"\xed\xab\xee\xdb", "rpm"), (0, b"\x7fELF", "ELF"), (0, b"MZ", "PE"), (0, b"\xca\xfe\xba\xbe", "Java class"),
-    (0, b"\0asm", "WebAssembly"), (0, b"\x89PNG\r\n\x1a\n", "PNG"), (0, b"\xff\xd8\xff", "JPEG"), (0, b"GIF8", "GIF"),
-    (8, b"WEBP", "WebP"), (8, b"WAVE", "WAVE"), (8, b"AVI ", "AVI"), (4, b"ftyp", "MP4"), (0, b"OggS", "Ogg"),
-    (0, b"\x1a\x45\xdf\xa3", "Matroska"), (0, b"fLaC", "FLAC"), (0, b"%PDF-", "PDF"), (0, b"%!PS", "PostScript"),
-    (0, b"SQLite format 3\0", "SQLite"), (0, b"PACK\0\0\0", "git pack"), (0, b"\xfftOc", "git index"),
-    (0, b"QFI\xfb", "qcow2"), (0, b"wOF2", "font"), (0, b"\0\x01\0\0\0", "font"), (0, b"OTTO", "font"),
-)  # fmt: skip
+    (0, b"CDF\x01", "NetCDF classic"),
+    (0, b"CDF\x02", "NetCDF 64-bit offset"),
+    (0, b"CDF\x05", "NetCDF CDF-5"),
+    (0, b"SIMPLE  =", "FITS"),
+    (0, b"PAR1", "Parquet"),
+    (0, b"ARROW1", "Arrow"),
+    (0, b"FEA1", "Feather"),
+    (0, b"ORC", "ORC"),
+    (0, b"Obj\x01", "Avro"),
+    (0, b"\x93NUMPY", "NumPy"),
+    (0, b"BUFR", "BUFR"),
+    (0, b"MATLAB 5.0 MAT-file", "MATLAB 5"),
+    (0, b"CRAM", "CRAM"),
+    (0, b"##fileformat=VCF", "VCF"),
+    (128, b"DICM", "DICOM"),
+    (0, b"II*\0", "TIFF"),
+    (0, b"MM\0*", "TIFF"),
+    (0, b"II+\0", "BigTIFF"),
+    (0, b"MM\0+", "BigTIFF"),
+    (0, b"\x0e\x03\x13\x01", "HDF4"),
+    (0, b"# vtk DataFile", "VTK"),
+    (0, b"PK\x03\x04", "zip"),
+    (0, b"PK\x05\x06", "zip"),
+    (0, b"BZh", "bzip2"),
+    (0, b"\xfd7zXZ\0", "xz"),
+    (0, b"\x28\xb5\x2f\xfd", "zstd"),
+    (0, b"\x04\x22\x4d\x18", "lz4"),
+    (0, b"7z\xbc\xaf\x27\x1c", "7z"),
+    (0, b"Rar!\x1a\x07", "rar"),
+    (257, b"ustar", "tar"),
+    (0, b"070701", "cpio"),
+    (0, b"!<arch>\n", "ar"),
+    (0, b"\xed\xab\xee\xdb", "rpm"),
+    (0, b"\x7fELF", "ELF"),
+    (0, b"MZ", "PE"),
+    (0, b"\xca\xfe\xba\xbe", "Java class"),
+    (0, b"\0asm", "WebAssembly"),
+    (0, b"\x89PNG\r\n\x1a\n", "PNG"),
+    (0, b"\xff\xd8\xff", "JPEG"),
+    (0, b"GIF8", "GIF"),
+    (8, b"WEBP", "WebP"),
+    (8, b"WAVE", "WAVE"),
+    (8, b"AVI ", "AVI"),
+    (4, b"ftyp", "MP4"),
+    (0, b"OggS", "Ogg"),
+    (0, b"\x1a\x45\xdf\xa3", "Matroska"),
+    (0, b"fLaC", "FLAC"),
+    (0, b"%PDF-", "PDF"),
+    (0, b"%!PS", "PostScript"),
+    (0, b"SQLite format 3\0", "SQLite"),
+    (0, b"PACK\0\0\0", "git pack"),
+    (0, b"\xfftOc", "git index"),
+    (0, b"QFI\xfb", "qcow2"),
+    (0, b"wOF2", "font"),
+    (0, b"\0\x01\0\0\0", "font"),
+    (0, b"OTTO", "font"),
+)
 _CONTROLS = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _ZARR_PIECE = re.compile(rb"(?:c[./])?\d+(?:[./]\d+)*$")
 
 
-def kind_of(head: bytes, size: int, name: bytes = b"", beside: Callable[[bytes], bool] | None = None) -> str:
-    """The kind of a file of this size that begins so. ``beside`` says if a file of a name is in the same directory."""
+def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[bytes], bool] | None = None) -> str:
+    """The kind of a file of this size that begins so. ``has_neighbor`` says if a file of a name is in the same "
+    "directory."""
     if not size:
         return EMPTY
     if head.startswith(_GZIP):
@@ -57,7 +99,7 @@ def kind_of(head: bytes, size: int, name: bytes = b"", beside: Callable[[bytes],
     for where, mark, kind in _MARKS:
         if head.startswith(mark, where):
             return kind
-    if beside and _ZARR_PIECE.match(name) and any(map(beside, (b".zarray", b"zarr.json"))):
+    if has_neighbor and _ZARR_PIECE.match(name) and any(map(has_neighbor, (b".zarray", b"zarr.json"))):
         return "Zarr"
     if not head.strip(b"\0"):
         return ZEROS

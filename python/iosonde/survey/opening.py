@@ -57,7 +57,7 @@ class Opened:
 
 
 @contextmanager
-def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
+def opened(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
     """A drawn file, from the open root of the walk. Raises UnansweredError.
 
     It is looked at before it is opened (``O_PATH`` opens nothing): a file without a block is on tape or a hole, and to
@@ -65,7 +65,7 @@ def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
     """
     descriptors: list[int] = []
     try:
-        *directories, name = seen.path.split(b"/")
+        *directories, name = walked_file.path.split(b"/")
         at = root
         for directory in directories:
             at = calls(os.open, directory, _PASS | os.O_DIRECTORY, dir_fd=at)
@@ -74,11 +74,11 @@ def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
                 os.close(descriptors.pop(0))
         there = calls(os.open, name, _PASS, dir_fd=at)
         descriptors.append(there)
-        _check(seen, calls(os.fstat, there))
+        _check_unchanged(walked_file, calls(os.fstat, there))
         fd, touched = _for_reading(there, calls)
         descriptors.append(fd)
         yield Opened(fd, at, touched)
-        if not seen.same(calls(os.fstat, fd)):
+        if not walked_file.same(calls(os.fstat, fd)):
             raise UnansweredError(CHANGED)
     except OSError as error:
         raise UnansweredError(_classify_error(error)) from error
@@ -87,8 +87,8 @@ def opened(root: int, seen: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
             calls(os.close, descriptor)
 
 
-def _check(seen: WalkedFile, now: os.stat_result) -> None:
-    if not stat.S_ISREG(now.st_mode) or not seen.same(now):
+def _check_unchanged(walked_file: WalkedFile, now: os.stat_result) -> None:
+    if not stat.S_ISREG(now.st_mode) or not walked_file.same(now):
         raise UnansweredError(CHANGED)
     if now.st_size and not now.st_blocks:
         raise UnansweredError(RELEASED)

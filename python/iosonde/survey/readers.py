@@ -29,10 +29,10 @@ class Patience:
 
 
 def look_at_all(
-    root: int, files: Sequence[WalkedFile], asked: LookAsked, patience: Patience, on_read: OnRead | None = None
+    root: int, files: Sequence[WalkedFile], options: LookAsked, patience: Patience, on_read: OnRead | None = None
 ) -> list[Contents]:
     """Each file's contents, several at a time; of files that do not answer, that. ``root`` is an open directory."""
-    return _Readers(root, files, asked, patience).read(on_read or (lambda *_: None))
+    return _Readers(root, files, options, patience).read(on_read or (lambda *_: None))
 
 
 class _Reader(threading.Thread):
@@ -57,8 +57,8 @@ class _Reader(threading.Thread):
 
 
 class _Readers:
-    def __init__(self, root: int, files: Sequence[WalkedFile], asked: LookAsked, patience: Patience) -> None:
-        self.root, self.files, self.asked = root, files, asked
+    def __init__(self, root: int, files: Sequence[WalkedFile], options: LookAsked, patience: Patience) -> None:
+        self.root, self.files, self.asked = root, files, options
         self.answers: queue.SimpleQueue[tuple[int, Contents | BaseException]] = queue.SimpleQueue()
         self._patience, self._began = patience, time.monotonic()
         self._heard = self._began
@@ -78,7 +78,7 @@ class _Readers:
         next_look = time.monotonic() + _LOOK_S
         try:
             while self._unanswered:
-                self._receive()
+                self._receive_contents()
                 if (now := time.monotonic()) >= next_look:
                     next_look = now + _LOOK_S
                     self._leave_stuck(now)
@@ -93,7 +93,7 @@ class _Readers:
         self._readers.append(reader)
         reader.start()
 
-    def _receive(self) -> None:
+    def _receive_contents(self) -> None:
         try:
             place, contents = self.answers.get(timeout=_LOOK_S)
         except queue.Empty:
@@ -101,24 +101,24 @@ class _Readers:
         if isinstance(contents, BaseException):
             raise contents
         self._heard = time.monotonic()
-        self._answer(place, contents)  # also where it comes late
+        self._store_contents(place, contents)  # also where it comes late
 
-    def _answer(self, place: int, contents: Contents) -> None:
+    def _store_contents(self, place: int, contents: Contents) -> None:
         self._unanswered -= self._contents[place] is None
         self._contents[place] = contents
 
-    def _waiting(self) -> list[_Reader]:
+    def _list_waiting(self) -> list[_Reader]:
         return [reader for reader in self._readers if not reader.is_stuck and reader.is_alive()]
 
     def _longest_wait(self, now: float) -> tuple[bytes, float]:
-        waits = [(reader.calls.waited_s(now), reader.place) for reader in self._waiting() if reader.place >= 0]
+        waits = [(reader.calls.waited_s(now), reader.place) for reader in self._list_waiting() if reader.place >= 0]
         waited_s, place = max(waits, default=(0.0, -1))
         return (self.files[place].path, waited_s) if waited_s else (b"", 0.0)
 
     def _leave_stuck(self, now: float) -> None:
         """Leave the threads whose calls take too long; all of them, once nothing of the tree answers any more."""
         limit_s = self._limit_s(now)
-        waiting = self._waiting()
+        waiting = self._list_waiting()
         stuck = [reader for reader in waiting if reader.calls.waited_s(now) >= limit_s]
         if not stuck:
             return
@@ -128,7 +128,7 @@ class _Readers:
         for reader in waiting if is_dead else stuck:
             reader.is_stuck = True
             if self._contents[reader.place] is None:
-                self._answer(reader.place, Contents(None, why=HUNG, hung_s=reader.calls.waited_s(now)))
+                self._store_contents(reader.place, Contents(None, why=HUNG, hung_s=reader.calls.waited_s(now)))
             if not is_dead:
                 self._start_reader()
         if is_dead:

@@ -20,7 +20,7 @@ from iosonde.core.errors import InputError
 from .contents import Contents, LookAsked, Piece
 from .opening import NOT_TRIED, WalkedFile
 from .tree import SurveyedTree
-from .walk import WalkAsked, seen_of
+from .walk import WalkAsked, files_from_drawn
 
 MOST_FILES = 1_000_000
 _VERSION = 1
@@ -109,12 +109,12 @@ def scan_tree(
             path=tree.path,
             n_files=walked.files,
         )
-    files, look_options = list(seen_of(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
+    files, look_options = list(files_from_drawn(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
     rows: list[tuple[WalkedFile, str, int]] = []
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
-        report = on_progress and partial(_told, on_progress, done)
+        report = on_progress and partial(_report_read, on_progress, done)
         looked = tree.look_at_all(some, look_options, report)
         is_dead = any(contents.why == NOT_TRIED for contents in looked)
         answered = [(file, contents) for file, contents in zip(some, looked, strict=True) if not contents.why]
@@ -127,7 +127,7 @@ def scan_tree(
     return _build_scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
 
 
-def _told(on_progress: Callable[[str, int], object], before: int, done: int) -> None:
+def _report_read(on_progress: Callable[[str, int], object], before: int, done: int) -> None:
     on_progress("files read", before + done)
 
 
@@ -149,10 +149,10 @@ def _part_of(path: bytes, depth: int) -> bytes:
 
 
 def _collect_values(name: str, looked: Sequence[Contents]) -> Floats:
-    return np.fromiter((_value(name, piece) for contents in looked for piece in contents.pieces), float)
+    return np.fromiter((_compute_value(name, piece) for contents in looked for piece in contents.pieces), float)
 
 
-def _value(name: str, piece: Piece) -> float:
+def _compute_value(name: str, piece: Piece) -> float:
     """As a survey measures it, from 0 to 1."""
     if name == "zeros":
         return piece.zeros / piece.blocks if piece.blocks else 0.0

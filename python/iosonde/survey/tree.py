@@ -28,7 +28,7 @@ _FILES_A_CALL = 2048
 _MAX_HANGS = 3  # files that do not answer; of more the number is said
 
 
-def _add(on_done: OnCount, before: int, done: int) -> None:
+def _add_done(on_done: OnCount, before: int, done: int) -> None:
     on_done(before + done)
 
 
@@ -55,7 +55,7 @@ class SurveyedTree:
         self._on_wait = on_wait
         self._on_count: OnCount | None = None
         self._hangs: list[tuple[bytes, float, float]] = []
-        self._child = Child("iosonde.survey.work", limit_s, self._wait, self._hear)
+        self._child = Child("iosonde.survey.work", limit_s, self._report_wait, self._report_sign)
         self._is_opening = True
 
     def __enter__(self) -> SurveyedTree:
@@ -78,14 +78,12 @@ class SurveyedTree:
         self.is_readable, self.inodes = facts["readable"], facts["inodes"]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:  # fmt: skip
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._child.close()
 
-    def walk(self, asked: WalkAsked, on_files: OnCount | None = None) -> Walked:
+    def walk(self, options: WalkAsked, on_files: OnCount | None = None) -> Walked:
         """See ``survey.walk``. Raises InputError; NoAnswerError where it does not come to an end."""
-        answer = self._ask("walk", f"walking {self.path}", on_files, limit_s=self.limit_s, **asdict(asked))
+        answer = self._ask_child("walk", f"walking {self.path}", on_files, limit_s=self.limit_s, **asdict(options))
         if "stalled" in answer:
             raise self._stall_error(answer, answer["files"])
         return walked_from_json(answer["walked"])
@@ -93,15 +91,18 @@ class SurveyedTree:
     def look_up(self, names: Sequence[bytes], before: int = 0) -> StatusTable:
         """See ``survey.lookup``; ``before``: how many files were looked up already. Raises NoAnswerError."""
         texts = list(map(name_to_text, names))
-        answer = self._ask("look_up", f"looking up files in {self.path}", None, names=texts, limit_s=self.limit_s)
+        answer = self._ask_child("look_up", f"looking up files in {self.path}", None, names=texts, limit_s=self.limit_s)
         if "stalled" in answer:
             raise self._stall_error(answer, before)
         return array_from_text(answer["status"], STATUS)
 
     def look_at_all(
-        self, files: Sequence[WalkedFile], asked: LookAsked, on_done: OnCount | None = None,
+        self,
+        files: Sequence[WalkedFile],
+        options: LookAsked,
+        on_done: OnCount | None = None,
         seconds: float | None = None,
-    ) -> list[Contents]:  # fmt: skip
+    ) -> list[Contents]:
         """See ``survey.readers``: files that do not answer say so, and ``hangs`` names them. ``seconds``: the time for
         reading that is left."""
         began, contents = time.monotonic(), list[Contents]()
@@ -109,71 +110,84 @@ class SurveyedTree:
             if any(content.why == NOT_TRIED for content in contents):
                 break
             some = files[at : at + _FILES_A_CALL]
-            rows = self._ask(
-                "look", f"reading files in {self.path}", on_done and partial(_add, on_done, at),
-                files=files_to_rows(some), codecs=list(asked.codecs), seed=asked.seed, every_piece=asked.every_piece,
-                limit_s=self.limit_s, seconds=seconds and max(0.0, seconds - (time.monotonic() - began)),
-            )  # fmt: skip
+            rows = self._ask_child(
+                "look",
+                f"reading files in {self.path}",
+                on_done and partial(_add_done, on_done, at),
+                files=files_to_rows(some),
+                codecs=list(options.codecs),
+                seed=options.seed,
+                every_piece=options.every_piece,
+                limit_s=self.limit_s,
+                seconds=seconds and max(0.0, seconds - (time.monotonic() - began)),
+            )
             looked, now = contents_from_rows(rows), time.time()
-            self._hangs += [(file.path, now - content.hung_s, content.hung_s)
-                            for file, content in zip(some, looked, strict=True) if content.why == HUNG]  # fmt: skip
+            self._hangs += [
+                (file.path, now - content.hung_s, content.hung_s)
+                for file, content in zip(some, looked, strict=True)
+                if content.why == HUNG
+            ]
             contents += looked
         return contents + [Contents(None, why=NOT_TRIED)] * (len(files) - len(contents))
 
     def hangs(self) -> tuple[str, ...]:
         """Return what did not answer, a sentence each; after the tree was closed also which process is left there."""
-        sentences = [self._hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_MAX_HANGS]]
+        sentences = [
+            self._describe_hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_MAX_HANGS]
+        ]
         if len(self._hangs) > _MAX_HANGS:
             files = counted(len(self._hangs) - _MAX_HANGS, "file")
             sentences.append(Message("more-hangs", "and {files} more", files=files))
         if sentences and self._child.stuck_pids:
-            sentences[-1] = restore(sentences[-1].code, sentences[-1] + self._left_behind(), sentences[-1].values)
+            sentences[-1] = restore(
+                sentences[-1].code, sentences[-1] + self._describe_stuck_process(), sentences[-1].values
+            )
         return tuple(sentences)
 
-    def _ask(self, operation: str, what: str, on_count: OnCount | None, **arguments: Any) -> Any:
+    def _ask_child(self, operation: str, what: str, on_count: OnCount | None, **arguments: Any) -> Any:
         self._on_count = on_count
         try:
             return self._child.call(operation, self.path, what, **arguments)
         finally:
             self._on_count = None
 
-    def _wait(self, what: str, waited_s: float) -> None:
+    def _report_wait(self, what: str, waited_s: float) -> None:
         if self._is_opening and self._on_wait:  # whatever takes longer says itself what it waits for
             self._on_wait(what, waited_s)
 
-    def _hear(self, sign: dict[str, Any]) -> None:
+    def _report_sign(self, sign: dict[str, Any]) -> None:
         if self._on_count:
             self._on_count(sign["done"])
         if self._on_wait and sign["waited_s"]:
-            self._on_wait(f"looking at {self._below(sign['path'])}", sign["waited_s"])
+            self._on_wait(f"looking at {self._join_path(sign['path'])}", sign["waited_s"])
 
     def _stall_error(self, answer: dict[str, Any], files: int) -> NoAnswerError:
         self._child.close()
-        hang = self._hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
+        hang = self._describe_hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
         return NoAnswerError(
             "no-response",
             "{hang}{leftovers}; {files} had been counted, and nothing is known of the rest",
             HINT,
             hang=hang,
-            leftovers=self._left_behind(),
+            leftovers=self._describe_stuck_process(),
             files=counted(files, "file"),
             **hang.values,
         )
 
-    def _hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> Message:
+    def _describe_hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> Message:
         return Message(
             "no-response",
             "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s)",
-            path=self._below(path),
+            path=self._join_path(path),
             operation=what,
             since=time.strftime("%H:%M:%S", time.localtime(since)),
             seconds=hung_s,
         )
 
-    def _left_behind(self) -> str:
+    def _describe_stuck_process(self) -> str:
         pids = self._child.stuck_pids
         return f"; process {pids[-1]} hangs in the kernel and is left behind" if pids else ""
 
-    def _below(self, path: str | bytes) -> str:
+    def _join_path(self, path: str | bytes) -> str:
         path = name_to_text(path) if isinstance(path, bytes) else path
         return os.path.join(self.path, path) if path else self.path

@@ -97,26 +97,36 @@ class WalkStalledError(Exception):
 
 
 def walk(
-    asked: WalkAsked, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
-) -> Walked:  # fmt: skip
+    options: WalkAsked, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
+) -> Walked:
     """Walk a tree; ``root``: a path of it that stays. Raises InputError where it cannot be opened, WalkStalledError
     where nothing got on for ``limit_s``."""
     began, now_s = time.monotonic(), int(time.time())
     stall = _Stall(limit_s, on_walk or (lambda *_: None))
     try:
         totals = _native.walk_tree(
-            os.fsencode(root or asked.path), threads=asked.threads, seed=asked.seed, by_count=asked.draws,
-            by_size=asked.draws, now_s=now_s, allocated=asked.allocated, other_file_systems=asked.other_file_systems,
-            snapshots=asked.snapshots, by_owner=asked.by_owner, by_depth=asked.by_depth, rate=asked.rate,
-            share=asked.share, on_progress=stall,
-        )  # fmt: skip
+            os.fsencode(root or options.path),
+            threads=options.threads,
+            seed=options.seed,
+            by_count=options.draws,
+            by_size=options.draws,
+            now_s=now_s,
+            allocated=options.allocated,
+            other_file_systems=options.other_file_systems,
+            snapshots=options.snapshots,
+            by_owner=options.by_owner,
+            by_depth=options.by_depth,
+            rate=options.rate,
+            share=options.share,
+            on_progress=stall,
+        )
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(
             "unreadable-directory",
             "{path}: {reason}",
             "name a directory that you may read",
-            path=asked.path,
+            path=options.path,
             reason=why,
         ) from error
     seconds, strata = time.monotonic() - began, totals.pop("strata")
@@ -127,9 +137,10 @@ def walk(
             "name fewer: a depth of 1, say",
         )
     parts = {
-        os.fsdecode(stratum.pop("name")): _build_walked(stratum, asked.draws, seconds, now_s, {}) for stratum in strata
+        os.fsdecode(stratum.pop("name")): _build_walked(stratum, options.draws, seconds, now_s, {})
+        for stratum in strata
     }
-    return _build_walked(totals, asked.draws, seconds, now_s, parts)
+    return _build_walked(totals, options.draws, seconds, now_s, parts)
 
 
 class _Stall:
@@ -154,16 +165,16 @@ class _Stall:
 
 
 def _build_walked(totals: dict[str, Any], draws: int, seconds: float, now_s: int, strata: dict[str, Walked]) -> Walked:
-    by_count, by_size = (_drawn(totals.pop(name), draws) for name in ("by_count", "by_size"))
+    by_count, by_size = (_build_drawn(totals.pop(name), draws) for name in ("by_count", "by_size"))
     return Walked(totals, by_count, by_size, seconds, now_s, strata)
 
 
-def _drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
+def _build_drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
     paths = tuple(columns.pop("path"))
     return DrawnFiles(paths, columns, None).first(draws)
 
 
-def seen_of(drawn: DrawnFiles) -> Iterable[WalkedFile]:
+def files_from_drawn(drawn: DrawnFiles) -> Iterable[WalkedFile]:
     """The drawn files as they are looked at."""
     columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
     return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))

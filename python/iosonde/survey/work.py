@@ -42,14 +42,14 @@ def hold(path: str, shown: str) -> dict[str, Any]:
             "unreadable-directory", "{path}: {reason}", "name a directory that you may read", path=shown, reason=why
         ) from error
     return {"resolved": os.path.realpath(path), "device": os.fstat(_root).st_dev,
-            "readable": os.access(_held(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
+            "readable": os.access(_find_root_path(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
 
 
 def walk(limit_s: float, **options: Any) -> dict[str, Any]:
     """See ``survey.walk``."""
     options["share"] = tuple(options["share"])
     try:
-        return {"walked": walked_to_json(walk_all(WalkAsked(**options), _held(), limit_s, _report_progress))}
+        return {"walked": walked_to_json(walk_all(WalkAsked(**options), _find_root_path(), limit_s, _report_progress))}
     except WalkStalledError as stall:
         return _stall_to_json(stall.path, stall.hung_s, stall.files)
 
@@ -88,7 +88,7 @@ def _stall_to_json(path: bytes, hung_s: float, files: int) -> dict[str, Any]:
     return {"stalled": name_to_text(path), "hung_s": hung_s, "files": files}
 
 
-def _held() -> str:
+def _find_root_path() -> str:
     return f"/proc/self/fd/{_root}"
 
 

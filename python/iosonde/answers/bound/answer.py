@@ -18,7 +18,7 @@ from iosonde.core.level_text import level_texts
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
@@ -31,7 +31,7 @@ from iosonde.stats.overview.roles import unlike, without_ranks
 from . import waterfall
 from . import words as bound_words
 from .cells import BoundCell, cells
-from .inputs import BY_HAND, Inputs, of_column
+from .inputs import BY_HAND, Inputs, read_column_value
 from .lab_truth import THE_LAB, LabTruths
 from .own_probe import OWN_PROBE
 from .shared_files import THE_FILES, SharedFiles
@@ -103,17 +103,21 @@ class Bounds(Answer):
         """Where the numbers are from, in sentences, if some are from a lab or the store's own probe: nobody said
         these."""
         sources = bound_words.sources(self.shares)
-        return bound_words.said(sources) if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources) else []
+        return (
+            bound_words.describe_sources(sources)
+            if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources)
+            else []
+        )
 
     @property
     def seconds(self) -> float | None:
         """T = D/S."""
-        return None if self._same is None or not self.data else self._same.seconds(self.data)
+        return None if self._common_ceiling is None or not self.data else self._common_ceiling.seconds(self.data)
 
     @property
-    def said_of_falls(self) -> list[list[str]]:
+    def fall_sentences(self) -> list[list[str]]:
         """What each waterfall means, in sentences."""
-        return [list(waterfall.said(fall)) for fall in self.falls]
+        return [list(waterfall.describe_waterfall(fall)) for fall in self.falls]
 
     @property
     def sentence(self) -> str:
@@ -126,7 +130,7 @@ class Bounds(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --json``."""
-        common_ceiling = self._same
+        common_ceiling = self._common_ceiling
         return {
             "level": self.level,
             **(common_ceiling.to_json() if common_ceiling else {"s": None, "limit": []}),
@@ -149,14 +153,14 @@ class Bounds(Answer):
         return [{**row, **level_columns(share.by, row)} for row, share in zip(rows, self.shares, strict=True)]
 
     @property
-    def _same(self) -> Ceiling | None:
+    def _common_ceiling(self) -> Ceiling | None:
         """The one ceiling, where all cells have the same."""
         several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
         return self.highest if self.alone or len(several) == 1 else None
 
 
 def bound(
-    source: Source | None, inputs: Inputs, asked: Asked, how: How | None = None, with_losses: bool = False
+    source: Source | None, inputs: Inputs, query: ResponseQuery, how: How | None = None, with_losses: bool = False
 ) -> Bounds:
     """The ceiling of ``inputs``, or with DATA the share that each of its cells delivered. ``with_losses``: also where
     the time was lost, which takes the operations of a store. Raises InputError, DataError."""
@@ -168,17 +172,17 @@ def bound(
                 "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
             )
         nominal, low, high = (ceiling(system) for system in inputs.all)
-        s = Estimate(nominal.s, low.s, high.s, asked.level, 0) if low.s != high.s else None
-        return Bounds(asked.level, nominal, s, warnings=tuple(warnings), data=how.data)
-    measured_shares, notes = shares(source, inputs, asked, how)
+        s = Estimate(nominal.s, low.s, high.s, query.level, 0) if low.s != high.s else None
+        return Bounds(query.level, nominal, s, warnings=tuple(warnings), data=how.data)
+    measured_shares, notes = shares(source, inputs, query, how)
     falls: list[Waterfall] = []
     if with_losses:
-        falls, more = waterfall.waterfalls(source, measured_shares, asked.level)
+        falls, more = waterfall.waterfalls(source, measured_shares, query.level)
         notes = [*notes, *more]
-    return Bounds(asked.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
+    return Bounds(query.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
 
 
-def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[MeasuredShare], list[str]]:
+def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tuple[list[MeasuredShare], list[str]]:
     """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
@@ -193,8 +197,8 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     if inputs.nodes.nodes:
         warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
-    shared, labs, layout = SharedFiles(source), LabTruths.of(source), OwnLayout(source)
-    for response in responses(source, asked):
+    shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
+    for response in responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
@@ -206,8 +210,8 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
             warnings |= dict.fromkeys(bound_words.not_taken(lab_fields, truth))
             its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
             own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
-            share = _share(response, cell, scale, own, asked.level, how)
-            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _sources(inputs, truth)
+            share = _compute_share(response, cell, scale, own, query.level, how)
+            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_sources(inputs, truth)
             measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
     warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not measured_shares:
@@ -219,7 +223,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
     return measured_shares, list(warnings)
 
 
-def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
+def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
     """Field of the system → where its number is from."""
     columns = {
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
@@ -228,7 +232,9 @@ def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
     return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.given)
 
 
-def _share(response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
+def _compute_share(
+    response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How
+) -> MeasuredShare:
     values, metric = response.values[cell.rows], _get_metric_name(response)
     is_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, is_time)
@@ -257,7 +263,7 @@ def _build_cell_inputs(
     """The systems of one cell: what its lab and its columns say of them, and what was done; and the fields that how
     its files are placed tells."""
     fields: dict[str, Any] = dict(truth) | {
-        name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
+        name: read_column_value(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
     fields["operation"] = how.operation or (
         "read" if "read" in f"{response.operation}{_get_metric_name(response)}" else "write"
@@ -339,24 +345,27 @@ def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
     return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
 
 
-def closing(found: Sequence[MeasuredShare], level: float) -> str:
+def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
     """What part of the bound was delivered, what limits, and what cannot be."""
-    above = [measured_share for measured_share in found if measured_share.verdict]
+    above = [measured_share for measured_share in measured_shares if measured_share.verdict]
     sure = sum(measured_share.verdict == ABOVE for measured_share in above)
     certain = [
         measured_share
-        for measured_share in found
+        for measured_share in measured_shares
         if measured_share.share.value is not None and not measured_share.verdict
     ]
     text = ""
     if above and not certain:
-        text = f"The bound is set by {words.names(_limits(above))}."
+        text = f"The bound is set by {words.names(_list_limits(above))}."
     if certain:
-        low, high = min(map(_value, certain)), max(map(_value, certain))
+        low, high = min(map(_get_share_value, certain)), max(map(_get_share_value, certain))
         percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
         partly = ", of what is known" if any(measured_share.ceiling.missing for measured_share in certain) else ""
-        where = f" in {len(certain)} of {len(found)}" if above else ""
-        text = f"{percentage} of the bound was delivered{where}; it is set by {words.names(_limits(certain))}{partly}."
+        where = f" in {len(certain)} of {len(measured_shares)}" if above else ""
+        text = (
+            f"{percentage} of the bound was delivered{where}; it is set by "
+            f"{words.names(_list_limits(certain))}{partly}."
+        )
         text += f" {100 * level:g} % intervals."
         if high > 1:
             text += " Above 100 % files were placed better than on the mean."
@@ -366,14 +375,14 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
     if above:
         perhaps = len(above) - sure
         count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
-        text += f" {count} of {len(found)} {'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
-        text += f" (!){doubt}: {CURE}."
+        verb = f"{'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
+        text += f" {count} of {len(measured_shares)} {verb} (!){doubt}: {CURE}."
     return text.strip()
 
 
-def _limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
+def _list_limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for share in shares for name in share.ceiling.limit))
 
 
-def _value(measured_share: MeasuredShare) -> float:
+def _get_share_value(measured_share: MeasuredShare) -> float:
     return measured_share.share.value or 0.0

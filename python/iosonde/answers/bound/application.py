@@ -14,7 +14,7 @@ from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
@@ -53,30 +53,32 @@ class PredictedTimes(Answer):
         ]
 
 
-def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: Mapping[str, str]) -> PredictedTimes:
+def predicted_times(
+    source: Source | None, inputs: Inputs, query: ResponseQuery, words: Mapping[str, str]
+) -> PredictedTimes:
     """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
     stands beside what is predicted. Raises InputError, DataError."""
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
         work = _build_application(Table({}), np.array([], dtype=np.intp), words)
-        time, parts = predict(work, inputs.all, "", asked.level)
-        nothing = Estimate(None, None, None, asked.level, 0)
-        return PredictedTimes(asked.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
-    labs, runs = LabTruths.of(source), {run.id: run for run in source.runs}
+        time, parts = predict(work, inputs.all, "", query.level)
+        nothing = Estimate(None, None, None, query.level, 0)
+        return PredictedTimes(query.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
+    labs, runs = LabTruths.from_source(source), {run.id: run for run in source.runs}
 
     def predict_cell(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
         ids = cell.runs(response)
         nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
-        clients = {"clients": _level(response.rows, "nodes", cell.rows)} if nodes else {}
+        clients = {"clients": _read_level(response.rows, "nodes", cell.rows)} if nodes else {}
         own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
         of = [runs[run_id] for run_id in ids]
         is_unstriped = own.system.stripe_count is None and bool(of) and all(map(whole_files, of))
         placement = ("groups" if all(in_groups(run) for run in of) else "random") if is_unstriped else ""
-        return predict(_build_application(response.rows, cell.rows, words), own.all, placement, asked.level)
+        return predict(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
 
     rows, warnings = [], dict.fromkeys(labs.warnings)
-    for response in [candidate for candidate in responses(source, asked) if candidate.unit in TIMES]:
+    for response in [candidate for candidate in responses(source, query) if candidate.unit in TIMES]:
         warnings |= dict.fromkeys(response.warnings)
         for cell in cells(response, list(inputs.columns.values())):
             predictions = [(part, *predict_cell(response, part)) for part in labs.apart(response, [cell])]
@@ -85,13 +87,13 @@ def predicted_times(source: Source | None, inputs: Inputs, asked: Asked, words: 
             ):  # what differs between these labs limits in none
                 predictions = [(cell, *predictions[0][1:])]
             for part, time, parts in predictions:
-                measured = against(response.values[part.rows] / TIMES[response.unit], time, asked.level)
+                measured = against(response.values[part.rows] / TIMES[response.unit], time, query.level)
                 rows.append(PredictedTime(part.by, time, parts, *measured, response.rows.level_units(part.by)))
     if not rows:
         raise InputError(
             "no-time-column", "nothing in DATA is the time of an application", "name the column with {spell.response}"
         )
-    return PredictedTimes(asked.level, tuple(rows), tuple(warnings))
+    return PredictedTimes(query.level, tuple(rows), tuple(warnings))
 
 
 def _build_application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
@@ -99,12 +101,12 @@ def _build_application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[
     fields: dict[str, Any] = {}
     for name, text in words.items():
         of = expression.read(text, table.names, f"application: {name}")
-        number = of.number({factor: _level(table, factor, rows) for factor in of.names})
+        number = of.number({factor: _read_level(table, factor, rows) for factor in of.names})
         fields[name] = number if isinstance(getattr(Application(), name), float) else int(number)
     return Application(**fields)
 
 
-def _level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
+def _read_level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
     levels = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
     if len(levels) != 1:
         raise InputError(

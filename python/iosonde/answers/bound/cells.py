@@ -25,10 +25,10 @@ class BoundCell:
         return tuple(map(str, columns["run"].values[self.rows])) if "run" in columns else ()
 
 
-def cells(response: Response, given: Sequence[str]) -> Iterator[BoundCell]:
-    """The settings of a response: its factors, and the columns that are ``given`` as words of the system."""
+def cells(response: Response, columns: Sequence[str]) -> Iterator[BoundCell]:
+    """The settings of a response: its factors, and the columns that are ``columns`` as words of the system."""
     has_value = ~np.isnan(response.values)
-    by = list(dict.fromkeys([*response.names, *given]))
+    by = list(dict.fromkeys([*response.names, *columns]))
     for key, rows in response.rows.groups(by):
         present = np.sort(rows[has_value[rows]])
         if present.size:

@@ -17,7 +17,7 @@ from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
-from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
+from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, parse_integer
 from iosonde.core.table import Table
 from iosonde.model.bound.system import System, idle, with_settings
 from iosonde.store import Store
@@ -36,7 +36,7 @@ _HIDES = {
 
 
 @dataclass(frozen=True)
-class Said:
+class SystemDescription:
     """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
     ``words``: further fields, ready (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of
     other tools, and stores; the first that knows a field tells it. ``cluster``: a file as ``iosonde upgrade`` reads it,
@@ -109,19 +109,23 @@ def words_of(
     return {name: value for name, value in words.items() if value is not None}
 
 
-def read(said: Said, table: Table | None, level: float) -> Inputs:
-    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
-    comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
-    fixed, columns = _by_hand(said, table)
+def read(description: SystemDescription, table: Table | None, level: float) -> Inputs:
+    """The systems of what was ``description``; texts that are no numbers name columns of ``table``. What was said by
+    hand comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    fixed, columns = _by_hand(description, table)
     specified = {*fixed, *columns}
-    cluster_fields, words, nodes = described(said.cluster) if said.cluster is not None else ({}, {}, ClusterNodes(()))
+    cluster_fields, words, nodes = (
+        described(description.cluster) if description.cluster is not None else ({}, {}, ClusterNodes(()))
+    )
     cluster_fields, words = _remove_overridden(specified, cluster_fields), _remove_overridden(specified, words)
     who = dict.fromkeys({**cluster_fields, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
     fixed = words | fixed
     if "replicas" in {*fixed, *columns, *cluster_fields} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
-    specified = {*fixed, *columns, *cluster_fields, *said.known}
-    probed = probed_by(said.probes, str(fixed.get("operation", "write")), specified, level, said.memory_bytes)
+    specified = {*fixed, *columns, *cluster_fields, *description.known}
+    probed = probed_by(
+        description.probes, str(fixed.get("operation", "write")), specified, level, description.memory_bytes
+    )
     fixed = probed.words | fixed
     measured = _remove_overridden(specified, probed.fields) | cluster_fields
     who = dict.fromkeys({**_remove_overridden(specified, probed.fields), **probed.words}, "the probe") | who
@@ -135,7 +139,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
-def _by_hand(description: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
+def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
     """Field → what was said of it, and field → the column that gives it. Raises InputError."""
     fixed, columns = dict(description.words), dict[str, str]()
     for word in OPTIONS.values():
@@ -158,7 +162,7 @@ def _remove_overridden(specified: Collection[str], fields: Mapping[str, ValueT])
     return {name: value for name, value in fields.items() if name not in hidden}
 
 
-def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
+def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
     """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
     table_column, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or table_column.missing[rows].any():
@@ -170,7 +174,7 @@ def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp])
         )
     text, parse = values.pop(), READS[field]
     try:
-        if parse in (count, whole) or not table_column.numeric:
+        if parse in (count, parse_integer) or not table_column.numeric:
             return parse(text)
         scale = bytes_per_s(table_column.unit)[0] if bytes_per_s(table_column.unit) else parse(f"1{table_column.unit}")
     except InputError as error:

@@ -21,7 +21,7 @@ from iosonde.data.source import Source
 
 from .cells import BoundCell
 from .inputs import option_name
-from .words import shown
+from .words import format_value
 
 if TYPE_CHECKING:
     from iosonde.lab.description import LabDescription
@@ -40,22 +40,22 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
     from iosonde.lab.description import of_dict
 
     live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
-    return told(of_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
+    return read_lab_fields(of_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
 
 
-def told(
-    asked: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
+def read_lab_fields(
+    description: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
 ) -> dict[str, Any]:
     """Field → its value, of what was asked and measured of a lab; ``copies`` where that is set live."""
-    if asked.file_system == "local":
+    if description.file_system == "local":
         return {}
     links = [link["bytes_per_s"] for link in emulated.get("links") or ()]
     fields: dict[str, Any] = {
-        "servers": asked.servers,
-        "disks": asked.servers,
-        "network": asked.goodput or min(links, default=None),
+        "servers": description.servers,
+        "disks": description.servers,
+        "network": description.goodput or min(links, default=None),
     }
-    for kind, limit in (("read", asked.read_rate), ("write", asked.write_rate)):
+    for kind, limit in (("read", description.read_rate), ("write", description.write_rate)):
         rates = [disk[f"{kind}_bytes_per_s"] for disk in emulated.get("disks") or ()]
         fields[f"disk_{kind}"] = limit or min(rates, default=None)
     return {name: value for name, value in fields.items() if value} | _read_redundancy(layout, copies)
@@ -84,7 +84,7 @@ class LabTruths:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: Source | None) -> LabTruths:
+    def from_source(cls, source: Source | None) -> LabTruths:
         """Of all runs of a store; nothing of a table."""
         runs = source.runs if source is not None else ()
         by_run = {run.id: truth for run in runs if (truth := truth_of(run))}
@@ -117,25 +117,29 @@ class LabTruths:
         ids = response.rows.columns["run"].values
         truths = [[self.by_run.get(str(ids[row]), {}) for row in cell.rows] for cell in every]
         differs = [
-            name for name in sorted(self.names) if any(len(_levels(cell_truths, name)) > 1 for cell_truths in truths)
+            name
+            for name in sorted(self.names)
+            if any(len(_collect_levels(cell_truths, name)) > 1 for cell_truths in truths)
         ]
         if not differs:
             return every
         return [
-            part for cell, cell_truths in zip(every, truths, strict=True) for part in _parts(cell, cell_truths, differs)
+            part
+            for cell, cell_truths in zip(every, truths, strict=True)
+            for part in _split_cell(cell, cell_truths, differs)
         ]
 
 
-def _levels(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
+def _collect_levels(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
     return {truth.get(name) for truth in truths}
 
 
-def _parts(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[BoundCell]:
+def _split_cell(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[BoundCell]:
     keys = [tuple(truth.get(name) for name in names) for truth in truths]
     parts = []
     for key in dict.fromkeys(keys):
         labels: dict[str, Level] = {
-            f"lab_{option_name(name)}": "" if value is None else shown(name, value)
+            f"lab_{option_name(name)}": "" if value is None else format_value(name, value)
             for name, value in zip(names, key, strict=True)
         }
         rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]

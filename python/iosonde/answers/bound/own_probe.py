@@ -12,7 +12,7 @@ from iosonde.data.source import Source
 from iosonde.stats.overview import hardware
 from iosonde.stats.overview.probed_limits import is_within
 
-from .inputs import Inputs, Said, read
+from .inputs import Inputs, SystemDescription, read
 from .lab_truth import LabTruths
 
 OWN_PROBE = "the probe in this store"
@@ -26,19 +26,27 @@ class OwnProbe(NamedTuple):
     of_servers: bool
 
 
-def read_with_own_probe(said: Said, source: Source | None, level: float) -> Inputs:
-    """The systems of what was ``said``, as ``read``; what nobody said a probe of the same nodes in the store tells.
-    Raises InputError, DataError."""
+def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
+    """The systems of what was ``description``, as ``read``; what nobody said a probe of the same nodes in the store
+    tells. Raises InputError, DataError."""
     table = source.table if source else None
-    probe = None if said.probes or said.cluster is not None or source is None else _select_newest_probe(source)
+    probe = (
+        None
+        if description.probes or description.cluster is not None or source is None
+        else _select_newest_probe(source)
+    )
     if source is None or probe is None:
-        return read(said, table, level)
-    excluded_fields = {*said.known, *LabTruths.of(source).names, *(() if _is_of_target(probe, source) else _DISKS)}
-    own = replace(said, probes=(str(source.store.path),) if source.store else (), known=excluded_fields)
+        return read(description, table, level)
+    excluded_fields = {
+        *description.known,
+        *LabTruths.from_source(source).names,
+        *(() if _is_of_target(probe, source) else _DISKS),
+    }
+    own = replace(description, probes=(str(source.store.path),) if source.store else (), known=excluded_fields)
     try:
         inputs = read(own, table, level)
     except DataError:  # it holds nothing that limits
-        return read(said, table, level)
+        return read(description, table, level)
     who = {field: OWN_PROBE if by == "the probe" else by for field, by in inputs.given.items()}
     return replace(inputs, given=who)
 

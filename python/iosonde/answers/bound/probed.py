@@ -19,13 +19,13 @@ from .tools import measured_by_tools
 
 
 def probed_by(
-    places: Sequence[str], operation: str, given: Collection[str], level: float, memory_bytes: float | None
+    places: Sequence[str], operation: str, specified: Collection[str], level: float, memory_bytes: float | None
 ) -> ProbedSystem:
     """What the ``places`` tell of a system: each JSON of a probe, a store, or another tool's output. Of what several
-    know the first is taken. ``given``: fields that were said otherwise. Raises DataError, InputError."""
+    know the first is taken. ``specified``: fields that were said otherwise. Raises DataError, InputError."""
     system = ProbedSystem()
     for place in places:
-        probed = _told(place, operation, {*given, *system.fields, *system.words}, level, memory_bytes)
+        probed = _read_place(place, operation, {*specified, *system.fields, *system.words}, level, memory_bytes)
         if not probed.fields:
             raise DataError(
                 "no-limits",
@@ -39,10 +39,12 @@ def probed_by(
     return system
 
 
-def _told(place: str, operation: str, given: Collection[str], level: float, memory_bytes: float | None) -> ProbedSystem:
+def _read_place(
+    place: str, operation: str, specified: Collection[str], level: float, memory_bytes: float | None
+) -> ProbedSystem:
     path = Path(place)
     if path.is_dir():
-        return probed_system(_read_store_probe(place, level), operation, given)
+        return probed_system(_read_store_probe(place, level), operation, specified)
     try:
         document = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
@@ -56,7 +58,7 @@ def _told(place: str, operation: str, given: Collection[str], level: float, memo
     except ValueError:
         document = None
     if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
-        return probed_system(document, operation, given)
+        return probed_system(document, operation, specified)
     system = measured_by_tools(path, level, memory_bytes)
     if system is None:
         raise DataError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.core.filesystems import keeps_files_whole, placement_of_files
+from iosonde.core.filesystems import has_unsplit_files, placement_of_files
 from iosonde.core.message import Message
 from iosonde.core.shared_reads import Counted, counted
 from iosonde.core.stored import StoredRun
@@ -18,7 +18,7 @@ _PLACED = {
     "groups": "each file lies whole on one server (its copies on fixed others) that chance chose, and the bound is the "
     "mean over placements",
     "round_robin": "each file lies whole on one server, the best case being that they are dealt out in turn",
-}  # fmt: skip
+}
 
 
 class SharedFiles:
@@ -51,9 +51,11 @@ class SharedFiles:
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
         if spread or not all(whole_files(run) for run in every):
             return fields
-        return fields | (self._one(operation, system) if of.shared else self._many(of, every, system))
+        return fields | (
+            self._place_shared_file(operation, system) if of.shared else self._place_rank_files(of, every, system)
+        )
 
-    def _one(self, operation: str, system: System) -> dict[str, Any]:
+    def _place_shared_file(self, operation: str, system: System) -> dict[str, Any]:
         # Copies of a file are read from where each is; they are written by as many loads as there are copies.
         n = min(int(system.replicas), int(system.servers)) if system.operation == READ else 1
         where = "one server" if n == 1 else f"{n} servers, a copy on each,"
@@ -61,7 +63,7 @@ class SharedFiles:
         self.notes[Message("shared-file", template, operation=operation, servers=where, n_servers=n)] = None
         return {"stripe_count": n, "files": 1}
 
-    def _many(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
+    def _place_rank_files(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
         """Each rank works at one file at a time; in turn, and not at once, there is one."""
         placed = {placement_of_files(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
@@ -76,7 +78,7 @@ def whole_files(run: StoredRun) -> bool:
     """Whether each file lay on one server of what a run was measured on."""
     machine = run.facts.get("machine") or {}
     in_lab = ((machine.get("lab") or {}).get("layout") or {}).get("servers_of_a_file", 1)
-    return in_lab == 1 and keeps_files_whole(run.filesystem, machine.get("filesystem") or {})
+    return in_lab == 1 and has_unsplit_files(run.filesystem, machine.get("filesystem") or {})
 
 
 def in_groups(run: StoredRun) -> bool:

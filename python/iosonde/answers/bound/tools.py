@@ -37,7 +37,7 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
         return None
     complete = [run for run in parsed.runs if not run.missing]
     if parsed.format == "iozone":
-        return _disk(file, complete, memory_bytes)
+        return _read_disk(file, complete, memory_bytes)
     if parsed.format in ("netperf", "iperf2", "iperf3"):
         return _read_link(file, parsed.format, complete, level)
     raise DataError(
@@ -58,7 +58,7 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
             "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST",
             file=file,
         )
-    rate = _ends(mean(rates, level).within(low=0.0), rates)
+    rate = _compute_ends(mean(rates, level).within(low=0.0), rates)
     times = f", the mean of {len(rates)} streams" if len(rates) > 1 else ""
     note = Message(
         "link-goodput",
@@ -78,7 +78,7 @@ def _select_tcp_rows(run: Parsed) -> list[Row]:
     return sorted(rows, key=lambda row: _LINK.index(row.operation))
 
 
-def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
+def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
     if memory_bytes is None:
         raise InputError(
             "missing-option",
@@ -98,8 +98,10 @@ def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> Pro
             and float((row.factors or run.factors).get("file_size") or 0) > memory_bytes
         ]
         if rows:
-            largest = max(_bytes(row, "file_size") for row in rows)  # of those a little larger memory served a part
-            rows = [row for row in rows if _bytes(row, "file_size") == largest]
+            largest = max(
+                _read_bytes(row, "file_size") for row in rows
+            )  # of those a little larger memory served a part
+            rows = [row for row in rows if _read_bytes(row, "file_size") == largest]
             best = max(rows, key=lambda row: row.value)
             fields[name] = (best.value, best.value, best.value)
             notes.append(_describe_disk_rate(operation, best, rows))
@@ -116,7 +118,7 @@ def _disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> Pro
 
 def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     slowest = min(row.value for row in rows)
-    size, record = (format_size(_bytes(best, name)) for name in ("file_size", "record_size"))
+    size, record = (format_size(_read_bytes(best, name)) for name in ("file_size", "record_size"))
     span = f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else ""
     return Message(
         "disk-rate",
@@ -130,11 +132,11 @@ def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     )
 
 
-def _bytes(row: Row, name: str) -> float:
+def _read_bytes(row: Row, name: str) -> float:
     value = (row.factors or {}).get(name)
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _ends(rate: Estimate, values: Sequence[float]) -> Ends:
+def _compute_ends(rate: Estimate, values: Sequence[float]) -> Ends:
     value = sum(values) / len(values)
     return (value, value if rate.low is None else rate.low, value if rate.high is None else rate.high)

@@ -50,7 +50,9 @@ class Losses:
                 continue
             own = operations[operations["phase"] == phase.index]
             bound_s = share.ceiling.seconds(waterfall.data_bytes(phase))
-            self._trials.setdefault(place, []).append(waterfall.of_trial(phase, own, _native.KINDS, bound_s))
+            self._trials.setdefault(place, []).append(
+                waterfall.compute_trial_losses(phase, own, _native.KINDS, bound_s)
+            )
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
         """One for each cell, and why others have none. Raises InputError where none has."""
@@ -76,7 +78,7 @@ def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) ->
     return losses.waterfalls(level)
 
 
-def said(fall: Waterfall) -> Iterator[str]:
+def describe_waterfall(fall: Waterfall) -> Iterator[str]:
     """What a waterfall means, in sentences."""
     total = fall.delivered.value or 0.0
     if fall.largest:

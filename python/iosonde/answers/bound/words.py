@@ -21,7 +21,7 @@ _FORMATS: dict[object, Callable[[float], str]] = {
 _NAMES = {"data_chunks": "data chunks", "parity_chunks": "parity chunks"}
 
 
-def shown(field: str, value: Any) -> str:
+def format_value(field: str, value: Any) -> str:
     """The value of a field of the system, with its unit."""
     if isinstance(value, str):
         return value
@@ -33,21 +33,21 @@ def sources(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[
     options_by_source: dict[str, dict[str, dict[str, None]]] = {}
     for share in shares:
         for field, source in share.sources.items():
-            values = options_by_source.setdefault(source, {}).setdefault(_name(field), {})
-            values[shown(field, getattr(share.ceiling.system, field))] = None
+            values = options_by_source.setdefault(source, {}).setdefault(_format_name(field), {})
+            values[format_value(field, getattr(share.ceiling.system, field))] = None
     return {
         source: [(name, tuple(values)) for name, values in options.items()]
         for source, options in options_by_source.items()
     }
 
 
-def said(found: Mapping[str, Sequence[tuple[str, Sequence[str]]]]) -> list[str]:
+def describe_sources(options_by_source: Mapping[str, Sequence[tuple[str, Sequence[str]]]]) -> list[str]:
     """A sentence for each source."""
     return [
         ("" if source == BY_HAND else "from ")
         + f"{source}: "
         + ", ".join(f"{name} {' or '.join(values)}" for name, values in options)
-        for source, options in found.items()
+        for source, options in options_by_source.items()
     ]
 
 
@@ -55,11 +55,11 @@ def not_taken(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str
     """What a lab ``lab_fields`` that somebody said otherwise, a sentence each."""
     template = "{input} of the lab, {level}, is not taken: it was said otherwise"
     return [
-        Message("lab-input-overridden", template, input=_name(field), level=shown(field, value))
+        Message("lab-input-overridden", template, input=_format_name(field), level=format_value(field, value))
         for field, value in lab_fields.items()
         if field not in taken
     ]
 
 
-def _name(field: str) -> str:
+def _format_name(field: str) -> str:
     return _NAMES.get(field) or FLAGS.get(field, field).removeprefix("--")

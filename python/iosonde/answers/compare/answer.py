@@ -12,18 +12,18 @@ from iosonde.answers.caveats import some
 from iosonde.answers.columns import with_computed
 from iosonde.answers.gated import gate_cells
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_count, lowest
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import no_trial, responses
 from iosonde.data.source import Source, by_itself
-from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
@@ -36,9 +36,9 @@ from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import confounded, differing
 from .overall import Overall, overall
 from .own_caveats import own_caveats
-from .parts import DATA, ComparedPart, of_store, of_table, part_of
+from .parts import DATA, ComparedPart, list_store_parts, list_table_parts, part_of
 from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
-from .two import of_two
+from .two import match_sources
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
 
@@ -53,7 +53,7 @@ class _ComparisonPlan:
     caveats: tuple[Caveat, ...] = ()
 
 
-def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | PairVerdicts:
+def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Comparisons | PairVerdicts:
     """Every comparison that is asked for; of a store of each response at each setting. Without DATA both sides are
     published. Pairs of ``run --against`` say what their sealed rule says. Raises InputError, DataError."""
     if source is not None and source.where and not len(source.table):
@@ -67,13 +67,13 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | 
         )
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
-        return against(alone, asked, pairs, sides.levels, sides.gate)
+        return against(alone, query, pairs, sides.levels, sides.gate)
     if source is not None and source.store is not None and not len(source.table):
         raise no_trial(source)
-    return _made(_found(source, asked, sides), asked, sides)
+    return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
 
 
-def _found(source: Source | None, asked: Asked, sides: Sides) -> _ComparisonPlan:
+def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     if source is None:
         if len(sides.published) != 2:
             raise InputError(
@@ -84,12 +84,12 @@ def _found(source: Source | None, asked: Asked, sides: Sides) -> _ComparisonPlan
         a, b = map(sample_of, sides.published)
         return _ComparisonPlan((SidePair(ComparedPart({}, Table({}), ""), a, b),), BASE_IS_A)
     if sides.other is not None:
-        return _plan_two(source, sides.other, asked, sides)
+        return _plan_two(source, sides.other, query, sides)
     if sides.group == EXPERIMENT:
-        return _plan_groups(source, asked, sides)
+        return _plan_groups(source, query, sides)
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
-    plan = _alone(source, asked, sides)
+    plan = _plan_single(source, query, sides)
     notes = [*([note] if note else []), *_read_as(source)]
     return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
 
@@ -99,16 +99,16 @@ def _read_as(source: Source) -> tuple[str, ...]:
     return source.table.warnings if source.store is None else ()
 
 
-def _alone(source: Source, asked: Asked, sides: Sides) -> _ComparisonPlan:
+def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     if source.store is None and sides.group is None:
         why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
-        return _ComparisonPlan(tuple(_pair_columns(source, asked, sides)), why)
-    return _plan_groups(source, asked, sides)
+        return _ComparisonPlan(tuple(_pair_columns(source, query, sides)), why)
+    return _plan_groups(source, query, sides)
 
 
-def _plan_two(a: Source, b: Source, query: Asked, sides: Sides) -> _ComparisonPlan:
+def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     (a, note_a), (b, note_b) = (by_itself(source, sides.by) for source in (a, b))
-    both = of_two(a, b, query, sides)
+    both = match_sources(a, b, query, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
@@ -116,9 +116,9 @@ def _plan_two(a: Source, b: Source, query: Asked, sides: Sides) -> _ComparisonPl
     return _ComparisonPlan(pairs, BASE_IS_FIRST, both.left_out, (*notes, *read, *both.caveats))
 
 
-def _plan_groups(source: Source, query: Asked, sides: Sides) -> _ComparisonPlan:
+def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     if source.store is not None and sides.group is None and not sides.published:
-        names = source.known.names
+        names = source.varying_factors.names
         raise InputError(
             "missing-option",
             "{spell.group} is missing",
@@ -128,7 +128,9 @@ def _plan_groups(source: Source, query: Asked, sides: Sides) -> _ComparisonPlan:
             names=", ".join(names),
         )
     chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
-    parts = list(of_store(source, query, sides) if source.store is not None else of_table(source, query, sides))
+    parts = list(
+        list_store_parts(source, query, sides) if source.store is not None else list_table_parts(source, query, sides)
+    )
     pairs, unpaired = [], []
     for part in parts:
         part_pairs = list(pairs_of(part, chosen.levels, sides))
@@ -149,12 +151,12 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
     cells_by_side: dict[str, list[str]] = {}
     for part in parts:
         column = part.rows.column(sides.group)
-        there = ", ".join(level_shown(level, column.level_unit) for level in column.codes()[1])
-        cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.said)
+        there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
+        cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
     return tuple(one_sided(who, some(cells)) for who, cells in cells_by_side.items())
 
 
-def _pair_columns(source: Source, query: Asked, sides: Sides) -> Iterator[SidePair]:
+def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
     """Two columns of a wide table as A and B; with --response and a published side, that column."""
     columns = tuple(sides.levels) or query.response
     if len(columns) + len(sides.published) < 2:
@@ -164,7 +166,7 @@ def _pair_columns(source: Source, query: Asked, sides: Sides) -> Iterator[SidePa
             "name the column that tells A from B, two columns as A and B, or a second file: compare BASE OTHER",
         )
     by = [source.table.column(name).name for name in sides.by]
-    trials = one_row_a_trial(source.table, columns_in(source.table, columns), by)
+    trials = average_trials(source.table, columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
     table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
     published = [sample_of(group) for group in sides.published]
@@ -179,20 +181,20 @@ def _pair_columns(source: Source, query: Asked, sides: Sides) -> Iterator[SidePa
 # From pairs to an answer
 
 
-def _made(found: _ComparisonPlan, asked: Asked, sides: Sides) -> Comparisons:
-    every = [in_bring_ups(adjusted(pair)) for pair in found.pairs]
+def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides) -> Comparisons:
+    every = [in_bring_ups(adjusted(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
-    ready = [matched for matched in every if not _single(matched)] or every
-    if ready and all(_single(matched) and matched.pair.a.bring_ups for matched in ready):
+    ready = [matched for matched in every if not _describe_single(matched)] or every
+    if ready and all(_describe_single(matched) and matched.pair.a.bring_ups for matched in ready):
         raise DataError(
             "confounded-with-bring-up",
             "{cell}: nothing tells what it does from what differs between bring-ups (S119)",
             "more repetitions: each brings everything up anew",
-            cell=_single(ready[0]),
+            cell=_describe_single(ready[0]),
         )
-    comparisons = estimates.with_holm([_compared(matched, asked, sides) for matched in ready])
+    comparisons = estimates.with_holm([_compare_cell(matched, query, sides) for matched in ready])
     items = tuple(
-        _cell(matched, comparison, sides, found) for matched, comparison in zip(ready, comparisons, strict=True)
+        _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
     )
     notes = dict.fromkeys(
         text
@@ -202,23 +204,23 @@ def _made(found: _ComparisonPlan, asked: Asked, sides: Sides) -> Comparisons:
             *(each.text for each in (*matched.pair.part.caveats, *matched.shared)),
         )
     )
-    single = [] if len(ready) == len(every) else [matched for matched in every if _single(matched)]
+    single = [] if len(ready) == len(every) else [matched for matched in every if _describe_single(matched)]
     excluded = dict.fromkeys(
-        [*found.left_out, *map(_single, single), *(text for matched in ready for text in matched.left_out)]
+        [*plan.left_out, *map(_describe_single, single), *(text for matched in ready for text in matched.left_out)]
     )
     pairs = [matched.pair for matched in ready]
-    judged = None if sides.gate is None else gate_cells(sides.gate, items, asked.level)
-    together = [_with_caveats(mean, items) for mean in overall(pairs, asked.level, sides.margin, sides.group or "")]
+    judged = None if sides.gate is None else gate_cells(sides.gate, items, query.level)
+    together = [_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")]
     return Comparisons(
         items,
         sides.group,
-        asked.level,
-        tuple(dict.fromkeys([*(each.text for each in found.caveats), *notes])),
-        found.base,
+        query.level,
+        tuple(dict.fromkeys([*(each.text for each in plan.caveats), *notes])),
+        plan.base,
         tuple(excluded),
         tuple(together),
         judged,
-        tuple(_build_untested(matched, asked.level) for matched in single),
+        tuple(_build_untested(matched, query.level) for matched in single),
     )
 
 
@@ -239,13 +241,13 @@ def _build_untested(matched: InCells, level: float) -> Verdict:
         part.column,
         (sides[0].name, sides[1].name),
         VerdictState.NOT_TESTED,
-        claim=part.said,
+        claim=part.label,
         estimate=none,
         doubts=("few-trials",),
     )
 
 
-def _single(matched: InCells) -> str:
+def _describe_single(matched: InCells) -> str:
     """That a side has a single trial there, and so no spread; '' where each has more."""
     if matched.cells:
         return ""
@@ -254,15 +256,15 @@ def _single(matched: InCells) -> str:
     if not few:
         return ""
     template = "{cell} has one {unit} of {sides}"
-    return Message("single-trial", template, cell=matched.pair.part.said or "all", unit=what, sides=listed(few))
+    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=listed(few))
 
 
-def _cell(matched: InCells, comparison: Comparison, sides: Sides, found: _ComparisonPlan) -> ComparedCell:
+def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
     part = matched.pair.part
     # The spread of iterations says nothing of how many trials would tell.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
-    shared = (*differing(matched.pair, group, found.caveats), *part.caveats, *matched.shared)
+    shared = (*differing(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
     own = own_caveats(matched, comparison, sides)
     if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
         comparison = replace(comparison, n_needed=None)  # more of the same would not tell
@@ -281,19 +283,25 @@ def _cell(matched: InCells, comparison: Comparison, sides: Sides, found: _Compar
     )
 
 
-def _compared(matched: InCells, asked: Asked, sides: Sides) -> Comparison:
+def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Comparison:
     pair = matched.pair
     part = pair.part
     if matched.cells:
         names = (pair.a.name, pair.b.name)
         return compare_within(
-            names, matched.cells, asked.level, sides.margin, part.base, shown=matched.shown, exact=is_count(part.metric)
+            names,
+            matched.cells,
+            query.level,
+            sides.margin,
+            part.base,
+            display_cells=matched.shown,
+            exact=is_count(part.metric),
         )
     a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
     comparison = estimates.compare(
         a,
         b,
-        asked.level,
+        query.level,
         sides.margin,
         pairs=bool(sides.pair),
         base=part.base,

@@ -24,11 +24,11 @@ InEach = list[tuple[Array, Array]]
 SAID = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
-def shared_by(rows: Table, group: str, beside: Sequence[str]) -> tuple[Key, ...]:
-    """Which bring-up holds the level of ``group``, of each row; empty where it changes inside of all. ``beside``:
-    columns that tell rows of different campaigns apart."""
+def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:
+    """Which bring-up holds the level of ``group``, of each row; empty where it changes inside of all.
+    ``campaign_columns``: columns that tell rows of different campaigns apart."""
     columns = [name for name in BRING_UPS if name in rows.columns]
-    apart = [name for name in beside if name in rows.columns]
+    apart = [name for name in campaign_columns if name in rows.columns]
     for depth in range(1, len(columns) + 1):
         alone = rows.columns[columns[depth - 1]].missing  # of campaigns in which nothing is hard to change
         groups = [(key, at) for key, at in rows.groups([*apart, *columns[:depth]]) if not alone[at[0]]]
@@ -58,10 +58,11 @@ def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
     return np.array([places.setdefault(unit, len(places)) for unit in units], dtype=np.intp)
 
 
-def in_bring_ups(values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]],
-                 units: tuple[Sequence[Key], Sequence[Key]]) -> InEach:  # fmt: skip
+def in_bring_ups(
+    values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]]
+) -> InEach:
     """(means of bring-ups of A, of B) in each cell of what is constant inside bring-ups."""
-    constant = _held([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
+    constant = _find_constant([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
     rows_by_cell: dict[Key, list[list[int]]] = {}
     for side in (0, 1):
         for row, cell in enumerate(cells[side]):
@@ -74,7 +75,7 @@ def in_bring_ups(values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequen
     return means
 
 
-def _held(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
+def _find_constant(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
     """Of each column of the cells whether it is constant in each bring-up."""
     first: dict[Key, Key] = {}
     constant = [True] * (len(cells[0]) if cells else 0)
@@ -85,12 +86,18 @@ def _held(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
 
 
 def _average_bring_ups(
-    values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]],
-    rows: Sequence[Sequence[int]], constant: Sequence[bool],
-) -> tuple[Array, Array]:  # fmt: skip
+    values: tuple[Array, Array],
+    cells: tuple[Sequence[Key], Sequence[Key]],
+    units: tuple[Sequence[Key], Sequence[Key]],
+    rows: Sequence[Sequence[int]],
+    constant: Sequence[bool],
+) -> tuple[Array, Array]:
     y = np.concatenate([values[side][rows[side]] for side in (0, 1)])
-    inner = [tuple(level for level, own in zip(cells[side][row], constant, strict=True) if not own)
-             for side in (0, 1) for row in rows[side]]  # fmt: skip
+    inner = [
+        tuple(level for level, own in zip(cells[side][row], constant, strict=True) if not own)
+        for side in (0, 1)
+        for row in rows[side]
+    ]
     of = numbered([(side, *units[side][row]) for side in (0, 1) for row in rows[side]])
     cell = numbered(inner)
     n_units, n_cells = int(of.max()) + 1, int(cell.max()) + 1

@@ -41,15 +41,15 @@ def adjusted(pair: SidePair) -> InCells:
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())
-    varying = [place for place in range(len(names)) if len({cell[place] for cell in _cells(pair)}) > 1]
-    shared_places = [place for place in varying if _shared(pair, [place])]
+    varying = [place for place in range(len(names)) if len({cell[place] for cell in _list_cells(pair)}) > 1]
+    shared_places = [place for place in varying if _intersect_cells(pair, [place])]
     apart = (_build_unshared_caveat(pair, place) for place in varying if place not in shared_places)
     caveats = tuple(caveat for caveat in apart if caveat is not None)
     pair = _project_pair(pair, shared_places)
     names = tuple(names[place] for place in shared_places)
     if not names:
         return InCells(pair, (), (), caveats)
-    both = _shared(pair, range(len(names)))
+    both = _intersect_cells(pair, range(len(names)))
     if not both:
         raise DataError(
             "no-common-setting",
@@ -60,11 +60,11 @@ def adjusted(pair: SidePair) -> InCells:
             side_b=pair.b.name,
         )
     excluded = tuple(
-        one_sided(side.name, _shown(pair, names, sorted(set(side.cells) - both, key=str)))
+        one_sided(side.name, _format_cells(pair, names, sorted(set(side.cells) - both, key=str)))
         for side in (pair.a, pair.b)
         if set(side.cells) - both
     )
-    pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
+    pair = replace(pair, a=_select_cells(pair.a, both), b=_select_cells(pair.b, both))
     a, b = pair.a.by_cell(), pair.b.by_cell()
     return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), caveats, excluded)
 
@@ -95,11 +95,11 @@ def in_bring_ups(matched: InCells) -> InCells:
     return replace(matched, cells=tuple(compared), shown=plain, shared=(*matched.shared, Caveat(SAID)))
 
 
-def _cells(pair: SidePair) -> list[Key]:
+def _list_cells(pair: SidePair) -> list[Key]:
     return [*pair.a.cells, *pair.b.cells]
 
 
-def _shared(pair: SidePair, places: Sequence[int]) -> set[Key]:
+def _intersect_cells(pair: SidePair, places: Sequence[int]) -> set[Key]:
     """The cells of these columns that have both sides."""
     a, b = ({tuple(cell[place] for place in places) for cell in side.cells} for side in (pair.a, pair.b))
     return a & b
@@ -126,9 +126,9 @@ def _project_pair(pair: SidePair, places: Sequence[int]) -> SidePair:
     return SidePair(part, project(pair.a), project(pair.b))
 
 
-def _of(side: SideTrials, cells: set[Key]) -> SideTrials:
+def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
     return side.take([place for place, cell in enumerate(side.cells) if cell in cells])
 
 
-def _shown(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
+def _format_cells(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
     return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), pair.part.units)) for cell in cells])

@@ -48,16 +48,16 @@ class ComparedCell:
         """What becomes of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         if self.comparison.decided.low is None and self.comparison.df < 1:
             return VerdictState.NOT_TESTED
-        return state_of(self._significant, self.every_caveat)
+        return state_of(self._significant_verdict, self.every_caveat)
 
     @property
     def overridden(self) -> Caveat | None:
         """The caveat that takes the claim of the interval away."""
         has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return overriding(self._significant, self.every_caveat) if has_interval else None
+        return overriding(self._significant_verdict, self.every_caveat) if has_interval else None
 
     @property
-    def _significant(self) -> str:
+    def _significant_verdict(self) -> str:
         """The verdict of the interval, unless Holm's correction takes a difference away."""
         comparison = self.comparison
         return CANNOT_TELL if comparison.verdict == DIFFERENT and comparison.by_chance else comparison.verdict
@@ -97,11 +97,11 @@ class ComparedCell:
         return sentence(self.comparison, self.words)
 
     @property
-    def said(self) -> str:
+    def verdict_word(self) -> str:
         """The verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
         caveat = self.overridden
         if caveat is None:
-            return self.words.said(self.comparison)
+            return self.words.describe_verdict(self.comparison)
         if caveat.instead is VerdictState.INCONCLUSIVE:
             return str(VerdictState.INCONCLUSIVE)
         return f"{self.words.way(self.comparison)} (not separable from {caveat.why})"
@@ -147,7 +147,7 @@ class ComparedCell:
             "by_level": by_level,
             "adjusted": list(self.adjusted),
             "warnings": self.warnings,
-            "said": self.said,
+            "said": self.verdict_word,
             "state": str(self.state),
             "sentence": self.sentence,
         }
@@ -201,10 +201,10 @@ class Comparisons(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a comparison."""
-        return [_record(item) for item in self.items]
+        return [_build_record(item) for item in self.items]
 
 
-def _record(compared_cell: ComparedCell) -> dict[str, Any]:
+def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
     c = compared_cell.comparison
     row = {
         "a": c.a.name,
@@ -217,7 +217,7 @@ def _record(compared_cell: ComparedCell) -> dict[str, Any]:
         "p": c.p,
         "p_holm": c.p_holm,
         "verdict": c.verdict,
-        "said": compared_cell.said,
+        "said": compared_cell.verdict_word,
         "state": str(compared_cell.state),
     }
     return {**level_columns(compared_cell.cell, row), **row}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell
 from iosonde.core.verdict import VerdictState
@@ -24,7 +24,7 @@ def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tup
     if source.store is None or group is None:
         return ()
     own = source.table.column(group).name
-    twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
+    twins = [(name, twin) for name, twin in source.varying_factors.confounded.items() if own in (name, twin)]
     confounded_names = {name for pair in twins for name in pair}
     twins += [(name, own) for name in with_group(source, own) if name not in confounded_names]
     return (*(_build_twin_caveat(name, twin, own) for name, twin in twins), *_in_turn(source, own, levels))
@@ -51,7 +51,7 @@ def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
 
 def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
     """Levels of which one was measured wholly before the other."""
-    table = source.whole
+    table = source.run_rows
     starts = {}
     unit = table.column(own).level_unit
     codes, levels = table.column(own).codes()
@@ -64,5 +64,5 @@ def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterato
     ordered = sorted(starts, key=lambda level: starts[level])
     pairs = list(zip(ordered, ordered[1:], strict=False))
     if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
-        order_text = ", then ".join(level_shown(level, unit) for level in ordered)
+        order_text = ", then ".join(format_level(level, unit) for level in ordered)
         yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order")

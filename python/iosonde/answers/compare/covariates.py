@@ -16,12 +16,12 @@ from iosonde.data.looks import names_ranks
 _DISTINCT = 0.5  # share of the values that come once: above it, a number is no setting
 
 
-def covariates(rows: Table, measured: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """The numbers that hardly come twice, besides what has a unit or a name of an outcome, and besides what numbers
-    the rows. ``named``: the sides, and what is compared within."""
+    the rows. ``fixed_columns``: the sides, and what is compared within."""
     column_roles = roles.guess(rows, measured)
     return tuple(name for name in (*column_roles.others, *column_roles.settings)
-                 if name not in (*named, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
+                 if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
 
 
 def makes_cells(rows: Table, name: str, sides: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import plain
 from iosonde.core.table import Table
@@ -47,7 +47,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     if not trials.in_turn:
         return []
     sides = (b.name, a.name) if trials.of_b[0] else (a.name, b.name)
-    order_text = ", then ".join(level_shown(name, matched.pair.part.units.get(group, "")) for name in sides)
+    order_text = ", then ".join(format_level(name, matched.pair.part.units.get(group, "")) for name in sides)
     turn = (
         f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
     )

@@ -75,7 +75,7 @@ class Overall:
         return difference("geometric mean", self.sides, state, up, self.speed, tuple(dict.fromkeys(doubts)))
 
     @property
-    def said(self) -> str:
+    def verdict_word(self) -> str:
         """``faster`` or ``slower``, else the verdict."""
         caveat = self.overridden
         if caveat is not None and caveat.instead is VerdictState.INCONCLUSIVE:
@@ -97,9 +97,9 @@ class Overall:
         within += ", which differ beyond chance" if self.settings_differ else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
         a, b = self.sides
-        claim = f"{b} {_format_relation(self.said)} {a}"
-        if (caveat := self.overridden) is not None and self.said != CANNOT_TELL:
-            claim = inseparable(self.group, caveat.why, self.said, a, b)
+        claim = f"{b} {_format_relation(self.verdict_word)} {a}"
+        if (caveat := self.overridden) is not None and self.verdict_word != CANNOT_TELL:
+            claim = inseparable(self.group, caveat.why, self.verdict_word, a, b)
         return (
             f"Geometric mean of {over}, each trial's own: {claim}, "
             f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
@@ -116,7 +116,7 @@ class Overall:
             "n_b": self.n_b,
             "speed": self.speed.to_json(),
             "verdict": self.verdict,
-            "said": self.said,
+            "said": self.verdict_word,
             "left_out": list(self.left_out),
             "settings_differ": self.settings_differ,
             "sentence": self.sentence,
@@ -137,18 +137,20 @@ def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str =
     by_sides: dict[tuple[str, str], list[SidePair]] = {}
     for pair in pairs:
         by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
-    means = [_of(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
+    means = [_compute_mean(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
     return tuple(mean for mean in means if mean is not None)
 
 
-def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str) -> Overall | None:
+def _compute_mean(
+    sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str
+) -> Overall | None:
     usable = [pair for pair in pairs if _is_usable(pair)]
     names = _select_headlines(usable)
     chosen = [pair for pair in usable if _get_title(pair) in names]
-    operations = tuple(dict.fromkeys(_operation(pair) for pair in chosen))
+    operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
     if len(operations) < 2:
         return None
-    cells, used = _cells(chosen, len(operations))
+    cells, used = _average_cells(chosen, len(operations))
     if not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
         return None
     a, b = (np.concatenate([cell[side] for cell in cells]) for side in (0, 1))
@@ -158,8 +160,8 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
         comparison = compare_within(sides, [(np.exp(x), np.exp(y)) for x, y in cells], level, margin, None, exact=True)
         assert comparison.ratio is not None
         speed, differ = comparison.ratio, comparison.cells_differ
-    gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
-    excluded = [*gone, *_incomplete(chosen, used)]
+    gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)
+    excluded = [*gone, *_describe_incomplete(chosen, used)]
     unit = chosen[0].part.units.get(group, "")
     return Overall(
         *sides,
@@ -187,10 +189,10 @@ def _is_usable(pair: SidePair) -> bool:
 
 
 def _get_title(pair: SidePair) -> tuple[str, str]:
-    return _operation(pair), pair.part.metric.name
+    return _get_operation(pair), pair.part.metric.name
 
 
-def _operation(pair: SidePair) -> str:
+def _get_operation(pair: SidePair) -> str:
     cell = pair.part.cell
     return str(cell.get("operation") or cell.get("response") or pair.part.column)
 
@@ -199,7 +201,7 @@ def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     """One metric of each operation: its bandwidth, else its rate, else its time, else its first."""
     metrics: dict[str, list[str]] = {}
     for pair in pairs:
-        metrics.setdefault(_operation(pair), []).append(pair.part.metric.name)
+        metrics.setdefault(_get_operation(pair), []).append(pair.part.metric.name)
 
     def rank_metric(metric: str) -> int:
         return next((i for i, head in enumerate(USUAL) if metric.startswith(head)), len(USUAL))
@@ -207,7 +209,7 @@ def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     return {(operation, min(names, key=rank_metric)) for operation, names in metrics.items()}
 
 
-def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any, Any]], int]:
+def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any, Any]], int]:
     """The mean logs of the trials that have every operation, by setting, for A and B, and how many trials these are; of
     those that share a bring-up the mean is one."""
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
@@ -222,7 +224,7 @@ def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any
             ):
                 key = ((*map(str, setting), *cell), trial)
                 bring_ups[key] = unit
-                side_logs.setdefault(key, {})[_operation(pair)] = sign * float(np.log(value))
+                side_logs.setdefault(key, {})[_get_operation(pair)] = sign * float(np.log(value))
     complete = [
         {key: float(np.mean(list(each.values()))) for key, each in side_logs.items() if len(each) == n_operations}
         for side_logs in logs
@@ -244,7 +246,7 @@ def _cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any
     return both, sum(a.size + b.size for a, b in both)
 
 
-def _incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
+def _describe_incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
     every = {
         (side, trial)
         for pair in pairs

@@ -16,7 +16,7 @@ from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, measured_columns, settings_besides
@@ -58,7 +58,7 @@ class ComparedPart:
         return self.rows.level_units()
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """Its cell in words."""
         setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
         return "/".join(level_texts(setting, self.units))
@@ -69,14 +69,14 @@ class ComparedPart:
         return self.metric.unit if self.base is None else ""
 
 
-def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
+def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
     """Each column within each combination of ``by``."""
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
     adjusted = tuple(source.table.column(name).name for name in sides.adjust or ())
     compared_responses = [
         candidate
-        for candidate in responses(source, replace(asked, on=(*by, *own, *adjusted)))
+        for candidate in responses(source, replace(query, on=(*by, *own, *adjusted)))
         if candidate.title not in own
     ]
     for response in compared_responses:
@@ -92,10 +92,10 @@ def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
             yield replace(part, covariates=covariate_names)
 
 
-def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
+def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
     """Each response at each setting of the other factors that are not adjusted for; with ``by``, at each of these,
     adjusted for the others."""
-    factors = source.known
+    factors = source.varying_factors
     own = [] if sides.group is None else [source.table.column(sides.group).name]
     twins = [factors.confounded.get(name) for name in own]
     nested = with_group(source, sides.group)
@@ -105,11 +105,11 @@ def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
         settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own)
     adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
     adjust = adjust if sides.adjust is None else sides.adjust
-    compared_responses = responses(source, replace(asked, on=(*sides.by, *own)))
+    compared_responses = responses(source, replace(query, on=(*sides.by, *own)))
     for response in compared_responses:
         for key, rows in response.rows.groups(settings):
             cell = {**kind_of(response, len(compared_responses) > 1), **dict(zip(settings, key, strict=True))}
-            yield of_runs(part_of(response, cell, response.rows.take(np.sort(rows)), adjust), own)
+            yield average_runs(part_of(response, cell, response.rows.take(np.sort(rows)), adjust), own)
 
 
 def numbered(rows: Table) -> Table:
@@ -121,9 +121,11 @@ def with_group(source: Source, group: str | None) -> tuple[str, ...]:
     """The other factors of a store of which each level of the group has one: no cell of theirs has both sides."""
     if group is None:
         return ()
-    own, rows = source.table.column(group).name, source.whole
+    own, rows = source.table.column(group).name, source.run_rows
     levels = len(rows.groups([own]))
-    return tuple(name for name in source.known.names if name != own and len(rows.groups([own, name])) == levels)
+    return tuple(
+        name for name in source.varying_factors.names if name != own and len(rows.groups([own, name])) == levels
+    )
 
 
 def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
@@ -161,14 +163,14 @@ def kind_of(response: Response, several: bool) -> dict[str, Any]:
     return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **label}
 
 
-def settings_of(response: Response, named: Sequence[str], sides: Sides) -> tuple[str, ...]:
+def settings_of(response: Response, fixed_columns: Sequence[str], sides: Sides) -> tuple[str, ...]:
     """The columns of a table to adjust for: those that were named, else every other one that looks set and varies."""
     if sides.adjust is not None:
         return tuple(response.rows.column(name).name for name in sides.adjust)
     if sides.pair or sides.published or sides.group is None:
         return ()
     own = response.rows.column(sides.group).name
-    settings = settings_besides(response.rows, measured_columns(response), named)
+    settings = settings_besides(response.rows, measured_columns(response), fixed_columns)
     return tuple(name for name in settings if makes_cells(response.rows, name, own))
 
 
@@ -179,7 +181,7 @@ def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tupl
         return ()
 
 
-def of_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
+def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     """Iterations of single runs as they are; where a side has several runs, their means: the two never mix."""
     if not part.within_run:
         return part

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table, show
@@ -124,13 +124,13 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
         text: level
         for level in available
         if unit == "bytes"
-        for label in [level_shown(level, unit)]
+        for label in [format_level(level, unit)]
         for text in (label, label.replace(" ", ""))
     }
     if unit == "bytes":  # as people type a size: 64k, 1m
         by_text |= {text: level for text in sides.levels for level in available if size_of(text) == level}
     unknown = next((text for text in sides.levels if text not in by_text), None)
-    levels_text = ", ".join(level_shown(level, unit) for level in available[:20])
+    levels_text = ", ".join(format_level(level, unit) for level in available[:20])
     if unknown is not None:
         raise InputError(
             "unknown-level",
@@ -149,10 +149,10 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
             name=name,
             levels=levels_text,
         )
-    return ChosenLevels(chosen, _why(sides, column.numeric, str(chosen[0]) in declared))
+    return ChosenLevels(chosen, _explain_base(sides, column.numeric, str(chosen[0]) in declared))
 
 
-def _why(sides: Sides, numeric: bool, declared: bool) -> str:
+def _explain_base(sides: Sides, numeric: bool, declared: bool) -> str:
     if sides.a is not None:
         return BASE_IS_A
     if sides.levels:
@@ -164,7 +164,7 @@ def _why(sides: Sides, numeric: bool, declared: bool) -> str:
     return Message("first-in-data", "it stands first in the data; name the base and B to choose")
 
 
-def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
+def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
     """The pairs of one cell; a level without a value is left out where there are several cells."""
     published = [sample_of(group) for group in sides.published]
     if sides.group is None:
@@ -172,9 +172,9 @@ def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterat
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
         return
     name = part.rows.column(sides.group).name
-    chosen = [np.flatnonzero(_rows_of(part, name, level)) for level in wanted]
+    chosen = [np.flatnonzero(_rows_of(part, name, level)) for level in levels]
     parts = [part.rows.take(rows) for rows in chosen]
-    gone = [str(level) for level, rows in zip(wanted, parts, strict=True) if not len(rows)]
+    gone = [str(level) for level, rows in zip(levels, parts, strict=True) if not len(rows)]
     if gone and not part.cell:
         raise DataError(
             "no-values",
@@ -185,10 +185,10 @@ def pairs_of(part: ComparedPart, wanted: Sequence[Cell], sides: Sides) -> Iterat
             name=name,
             levels=", ".join(gone),
         )
-    by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
+    by_name = {str(level): rows for level, rows in zip(levels, parts, strict=True) if len(rows)}
     keys = shared_by(part.rows, name, (EXPERIMENT, DATA))
     bring_ups = (
-        {str(level): [keys[row] for row in rows] for level, rows in zip(wanted, chosen, strict=True)} if keys else {}
+        {str(level): [keys[row] for row in rows] for level, rows in zip(levels, chosen, strict=True)} if keys else {}
     )
     measured = [
         sample(rows, part.column, level, part.adjust, bring_ups.get(level, ())) for level, rows in by_name.items()

@@ -14,12 +14,12 @@ import numpy as np
 
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import level_shown, level_texts
+from iosonde.core.level_text import format_level, level_texts
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles, stored
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
@@ -28,7 +28,7 @@ from iosonde.data.varying import NAMES
 from .asked import Sides
 from .caveat import Caveat
 from .cells import one_sided
-from .parts import DATA, ROW, ComparedPart, kind_of, numbered, of_runs, part_of, trial_caveats
+from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Two:
     caveats: tuple[Caveat, ...]
 
 
-def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
+def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> Two:
     """The cells of two DATA. Raises InputError, DataError."""
     if sides.group is not None or sides.levels or sides.published:
         raise InputError(
@@ -51,7 +51,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
         )
     names = names_of(a, b)
     if several := next(
-        (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.known.names), None
+        (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):
         raise InputError(
             "ambiguous-experiment",
@@ -59,9 +59,9 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
             "{spell.experiment} last",
             name=several,
         )
-    settings, other = _known(a, b, names, asked)
+    settings, other = _find_cell_columns(a, b, names, query)
     settings = [name for name in settings if name not in sides.pair]
-    responses_a, responses_b = (_collect_responses(source, asked) for source in (a, b))
+    responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     excluded: list[str] = [
         one_sided(name, some(gone))
         for name, gone in (
@@ -117,7 +117,7 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     )
 
 
-def _collect_responses(source: Source, query: Asked) -> dict[str, Response]:
+def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
     """By title; each row of somebody's table is a trial."""
     by_title = {response.title: response for response in responses(source, query)}
     if source.store is not None:
@@ -172,11 +172,11 @@ def _match_response(
             continue
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
         compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
-        parts.append(of_runs(compared_part, [DATA]))
-    return parts, [one_sided(name, _cells(settings, keys, table)) for name, keys in alone.items() if keys]
+        parts.append(average_runs(compared_part, [DATA]))
+    return parts, [one_sided(name, _format_cells(settings, keys, table)) for name, keys in alone.items() if keys]
 
 
-def _cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
+def _format_cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
     units = table.level_units(settings)
     return some(["/".join(level_texts(dict(zip(settings, key, strict=True)), units)) for key in keys])
 
@@ -205,22 +205,30 @@ def _list_values(column: Column | None, n: int) -> list[Any]:
     return [None if value != value else value for value in column.values.tolist()]
 
 
-def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[list[str], tuple[Caveat, ...]]:
+def _find_cell_columns(
+    a: Source, b: Source, names: tuple[str, str], query: ResponseQuery
+) -> tuple[list[str], tuple[Caveat, ...]]:
     """The columns that make cells: factors that vary in one of the two; and in words those that differ between them,
     each the same in all trials of its side."""
-    table = stacked([_whole(source) for source in (a, b)], names)
+    table = stacked([_select_complete(source) for source in (a, b)], names)
     if a.store is not None and b.store is not None:
-        run_factors = factors.of_runs(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
+        run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
         candidates = [*run_factors.names, *run_factors.confounded]
         twins = set(run_factors.confounded)
     else:
-        candidates, twins = list(dict.fromkeys(name for source in (a, b) for name in _settings(source, asked))), set()
+        candidates, twins = (
+            list(dict.fromkeys(name for source in (a, b) for name in _list_settings(source, query))),
+            set(),
+        )
     candidates = [name for name in candidates if name in table.columns]
     between = [name for name in candidates if _is_constant(table, name)]
     caveats = tuple(
         Caveat(
             Message(
-                "factor-differs", "{factor} differs, too: {levels}", factor=name, levels=_levels(table, name, names)
+                "factor-differs",
+                "{factor} differs, too: {levels}",
+                factor=name,
+                levels=_format_levels(table, name, names),
             ),
             "goes-together",
         )
@@ -230,15 +238,15 @@ def _known(a: Source, b: Source, names: tuple[str, str], asked: Asked) -> tuple[
     return [name for name in candidates if name not in between and name not in twins], caveats
 
 
-def _whole(source: Source) -> Table:
-    return source.table if source.store is None else source.table.take(stored.whole_rows(source.table))
+def _select_complete(source: Source) -> Table:
+    return source.table if source.store is None else source.table.take(stored.mask_run_rows(source.table))
 
 
-def _settings(source: Source, asked: Asked) -> list[str]:
+def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
     """What is known of a store, or looks set in a table."""
     if source.store is not None:
-        return source.known.names
-    measured = [response.measured or response.title for response in responses(source, asked)]
+        return source.varying_factors.names
+    measured = [response.measured or response.title for response in responses(source, query)]
     return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
 
 
@@ -247,15 +255,15 @@ def _is_constant(table: Table, name: str) -> bool:
     return len(table.groups([DATA, name])) == len(table.groups([DATA]))
 
 
-def _levels(table: Table, name: str, names: Sequence[str]) -> str:
+def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:
     unit = table.column(name).level_unit
-    level_by_name = {key[0]: level_shown(key[1], unit) for key, _ in table.groups([DATA, name])}
+    level_by_name = {key[0]: format_level(key[1], unit) for key, _ in table.groups([DATA, name])}
     return ", ".join(f"{level_by_name.get(side)} in {side}" for side in names)
 
 
 def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
     """That they were measured apart, and when; and what they have in common that they should not."""
-    spans = [_span(source) for source in (a, b)]
+    spans = [_format_span(source) for source in (a, b)]
     labels = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
     template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
     caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), "order")]
@@ -266,7 +274,7 @@ def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[
     return tuple(caveats)
 
 
-def _span(source: Source) -> str:
+def _format_span(source: Source) -> str:
     """``2026-11-21 10:00 to 10:23``; '' where nothing says when."""
     times = sorted(str(run.started_at)[:16].replace("T", " ") for run in source.runs if run.started_at)
     if not times:

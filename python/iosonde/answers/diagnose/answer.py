@@ -24,7 +24,7 @@ from iosonde.explain.causes.s413_drift import FastDrift, drift
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses, density_classes
 from iosonde.explain.cost import Cost, cost_of, shares_of
-from iosonde.explain.places import of_class, together
+from iosonde.explain.places import profile_class, together
 from iosonde.explain.readings import Reading, Times, explanations, reading
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
@@ -272,7 +272,7 @@ def _diagnose_group(
             density.typical_ns[place] / 1e9,
             int(counts[place]),
             shares[place],
-            of_class(where, place),
+            profile_class(where, place),
             class_reasons[place],
             *_read(class_reasons[place], _times(group, density, place, looks)),
         )
@@ -318,7 +318,7 @@ def _times(group: OperationGroup, density: DensityClasses, place: int, seen: Seq
 
 def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """What all operations read like, where those of each trial do."""
-    trial_readings = [readings.of_all(look.whole) if look.whole else None for look in looks]
+    trial_readings = [readings.read_pass(look.whole) if look.whole else None for look in looks]
     return (
         trial_readings[0]
         if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1

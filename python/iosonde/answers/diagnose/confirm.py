@@ -34,7 +34,7 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
         )
     group, suspect = _first(source, made)
     setting = dict(group.group.setting)
-    names = {plain(name): name for name in source.known.names}
+    names = {plain(name): name for name in source.varying_factors.names}
     runs = [
         run
         for run in source.runs

@@ -17,7 +17,7 @@ from iosonde.explain.classes import DensityClasses
 from iosonde.explain.operations import LEAST, Operations, split
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.group import OperationGroup, TrialLook, TrialOperations
-from iosonde.stats.density.histogram import LogHistogram, of_buckets
+from iosonde.stats.density.histogram import LogHistogram, histogram_from_buckets
 
 from . import path as diagnose_path
 from .large import LargeRun
@@ -40,7 +40,7 @@ class StoredTrials:
         self._only = set(names)
         recorded = [run for run in (source.runs if runs is None else runs) if run.n_operations]
         self._runs = [run for run in recorded if run.counts] or recorded
-        self._factors = source.known.names
+        self._factors = source.varying_factors.names
         self._units = source.units()
         self._last: tuple[str, list[tuple[OperationGroup, TrialOperations]]] = ("", [])
         self._large: dict[str, LargeRun] = {}
@@ -155,7 +155,7 @@ def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHisto
     totals = phase.totals.get(kind) or {}
     if totals.get("errors") or totals.get("bytes", 0) != size * totals.get("count", 0):
         return None
-    histogram = of_buckets(_native.bucket_edges_ns(), phase.histograms.get(kind) or ())
+    histogram = histogram_from_buckets(_native.bucket_edges_ns(), phase.histograms.get(kind) or ())
     return histogram if histogram is not None and histogram.n == totals.get("count") else None
 
 

@@ -11,7 +11,7 @@ from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import counted
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
@@ -38,11 +38,13 @@ class Choosing:
     current: Mapping[str, str] | None = None
 
 
-def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, asked: Asked) -> Section[ResponseAdvice]:
+def advice_of_store(
+    source: Source, shown: Sequence[Bars], choosing: Choosing, asked: ResponseQuery
+) -> Section[ResponseAdvice]:
     """One part for each operation and metric that the page shows."""
     trials = source.trials(asked.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
-    varying = [factor.name for factor in source.known.factors if factor.role is Role.SET]
+    varying = [factor.name for factor in source.varying_factors.factors if factor.role is Role.SET]
     metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
     tables = []
     for operation, metric, unit in metrics:
@@ -99,7 +101,7 @@ def _advise_response(
         head=_head(advice, lower),
         sentence=sentence_of(advice),
         choose=tuple(advice.instances.choose),
-        over=advice.instances.shown(gain.over) if gain else "",
+        over=advice.instances.format_setting(gain.over) if gain else "",
         over_set=advice.instances.levels_of(gain.over) if gain else None,
         ratio=gain.ratio if gain and advice.kind != "nothing" else None,
         compared=_compared(advice),
@@ -124,7 +126,7 @@ def _rule(made: Rule) -> AdviceRule:
 
 def _compared(made: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
-    gain, setting_text, levels_of = made.gain, made.instances.shown, made.instances.levels_of
+    gain, setting_text, levels_of = made.gain, made.instances.format_setting, made.instances.levels_of
     if gain is None:
         return ()
     labels = {"rules": "rules", "default": setting_text(made.best_default)}
@@ -143,7 +145,7 @@ def _list_defaults(advice: Advice) -> tuple[AdviceDefault, ...]:
     """The best ones first, and the one in use wherever it stands."""
     ordered = sorted(advice.defaults, key=lambda d: -d.rel_arith)
     selected = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == advice.current]
-    setting_text, levels_of = advice.instances.shown, advice.instances.levels_of
+    setting_text, levels_of = advice.instances.format_setting, advice.instances.levels_of
     notes = {advice.best_default: "best default"} | ({advice.current: "in use"} if advice.current else {})
     return tuple(
         AdviceDefault(

@@ -71,7 +71,7 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
     """(operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
     if not len(source.table):
         return {}, {}
-    table = source.whole
+    table = source.run_rows
     values = table.numbers("value")
     trials = {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}
     inside = {

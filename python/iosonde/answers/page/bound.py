@@ -9,18 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iosonde.answers.bound.answer import Bounds, How, shares
-from iosonde.answers.bound.inputs import Inputs, Said, own_probe
+from iosonde.answers.bound.inputs import Inputs, SystemDescription, own_probe
 from iosonde.answers.bound.inputs import read as inputs_of
 from iosonde.answers.bound.lab_truth import THE_LAB, LabTruths
 from iosonde.answers.bound.waterfall import Losses
-from iosonde.answers.bound.waterfall import said as said_of_fall
-from iosonde.answers.bound.words import shown, sources
+from iosonde.answers.bound.waterfall import describe_waterfall as said_of_fall
+from iosonde.answers.bound.words import format_value, sources
 from iosonde.core.errors import DataError, InputError, IosondeError
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.bound.roofline import rooflines
 from iosonde.model.bound.shares import MeasuredShare
@@ -53,10 +53,10 @@ class Started:
         return Section((_build_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
-def start(source: Source, asked: str | None, wanted: Asked) -> Started:
+def start(source: Source, asked: str | None, wanted: ResponseQuery) -> Started:
     """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
     is_store, level = source.store is not None, wanted.level
-    probe, labs = own_probe(source.store), LabTruths.of(source)
+    probe, labs = own_probe(source.store), LabTruths.from_source(source)
     if asked is None and probe is None and not labs.by_run:
         return Started(is_store, level)
     system = parse(asked) if asked is not None else GivenSystem({}, {}, {})
@@ -93,7 +93,7 @@ def _build_bound(started: Started) -> Bound:
 
 
 def _found(
-    source: Source, given: GivenSystem, known: tuple[str | None, Collection[str]], asked: Asked, how: How
+    source: Source, given: GivenSystem, known: tuple[str | None, Collection[str]], asked: ResponseQuery, how: How
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
     measured_shares: list[MeasuredShare] = []
@@ -123,7 +123,9 @@ def _read(
     if "probe" in given.others:
         probe, lab_fields = given.others["probe"], ()
     probes = () if probe is None else (probe,)
-    return inputs_of(Said(given.fields, words, probes, given.others.get("cluster"), lab_fields), source.table, level)
+    return inputs_of(
+        SystemDescription(given.fields, words, probes, given.others.get("cluster"), lab_fields), source.table, level
+    )
 
 
 def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
@@ -137,7 +139,7 @@ def _format_title(share: MeasuredShare) -> str:
 
 
 def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
-    levels = tuple(levels_shown(names, share.by, share.units))
+    levels = tuple(format_levels(names, share.by, share.units))
     limit = tuple(word(term) for term in share.ceiling.limit)
     return BoundShare(_format_title(share), levels, share.measured, share.ceiling.s, limit, share.share, share.verdict)
 
@@ -178,8 +180,8 @@ def _shown(inputs: Inputs, name: str) -> str:
     if value == getattr(System(), name):
         return ""
     if ends[0] == ends[1]:
-        return shown(name, value)
-    return f"{shown(name, value)} ({' to '.join(shown(name, end) for end in sorted(ends))})"
+        return format_value(name, value)
+    return f"{format_value(name, value)} ({' to '.join(format_value(name, end) for end in sorted(ends))})"
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:

@@ -53,11 +53,11 @@ def _of_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, 
                 yield (
                     phase.operation,
                     _native.KINDS[code],
-                    shape.of_durations(here["duration_ns"][here["kind"] == code]),
+                    shape.shape_from_durations(here["duration_ns"][here["kind"] == code]),
                 )
             continue
         for kind, pairs in phase.histograms.items():
-            yield phase.operation, kind, shape.of_buckets(_native.bucket_edges_ns(), pairs)
+            yield phase.operation, kind, shape.shape_from_buckets(_native.bucket_edges_ns(), pairs)
 
 
 def latencies_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun, fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.types import Experiment, count_of
@@ -128,7 +128,7 @@ def _levels(name: str, overview: Overview) -> str:
 
 def said_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
     """All of a few; of many numbers or sizes the least and the largest, of many names how many."""
-    texts = [level_shown(level, units.get(name, "")) for level in levels]
+    texts = [format_level(level, units.get(name, "")) for level in levels]
     if len(texts) < _MOST_LEVELS:
         return listed(texts) if texts else ""
     amounts = [level if isinstance(level, (int, float)) else size_of(str(level)) for level in levels]

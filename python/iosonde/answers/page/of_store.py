@@ -17,8 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.words import counted
-from iosonde.data.asked import ALL, Asked, MetricChoice
-from iosonde.data.factors import told_apart
+from iosonde.data.asked import ALL, MetricChoice, ResponseQuery
+from iosonde.data.factors import is_separable
 from iosonde.data.source import Source
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
@@ -51,7 +51,7 @@ from .trials import trials_of
 def page_of_store(
     source: Source,
     chosen: Chosen,
-    asked: Asked,
+    asked: ResponseQuery,
     command: Sequence[str] = (),
     on: Sequence[str] = (),
     bound: str | None = None,
@@ -141,7 +141,7 @@ def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[s
     return {key: (title, units[key]) for key, title in titles_of(rows).items()}
 
 
-def _describe_other_metrics(source: Source, query: Asked) -> str:
+def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
     """How many numbers the tools gave besides, and how to see them."""
     every, selected = (
         {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
@@ -164,7 +164,7 @@ class Shown:
     timelines: Section[Timeline]
 
 
-def figures_of_store(source: Source, asked: Asked, kinds: Sequence[str]) -> Shown:
+def figures_of_store(source: Source, asked: ResponseQuery, kinds: Sequence[str]) -> Shown:
     """Those of ``kinds``; the others are empty, and nothing is computed for them."""
     percentiles, shapes = Percentiles(source, asked.level), Shapes(measured(source, asked).by)
     if "latency" in kinds:
@@ -181,8 +181,8 @@ def figures_of_store(source: Source, asked: Asked, kinds: Sequence[str]) -> Show
 
 def _list_scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
     """The settings, and numbers that change with one of them and are told apart all the same."""
-    confounded = source.known.confounded if len(trials) else {}
-    return [*by, *(name for name, other in confounded.items() if told_apart(trials, name, other))]
+    confounded = source.varying_factors.confounded if len(trials) else {}
+    return [*by, *(name for name, other in confounded.items() if is_separable(trials, name, other))]
 
 
 def _format_period(runs: Sequence[StoredRun]) -> str:

@@ -20,7 +20,7 @@ from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
-from iosonde.data.subsamples import one_row_a_trial
+from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import settings_besides
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
@@ -59,15 +59,17 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     grouped = by if by is not None else columns_of(on, table) if on else None
     roles = guess(table, responses, grouped)
     _refuse_predictors(roles, columns_of(on, table))
-    trials = one_row_a_trial(table, roles.responses, grouped or ())
+    trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
-    survey = overview.of_table(rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells))
+    survey = overview.overview_from_table(
+        rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
+    )
     besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
     inside = pooled(survey, rows, besides)
     survey = with_pooled(survey, inside)
     explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
-    checked = examine.of_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
+    checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(survey.warnings)])
     return Page(
@@ -90,7 +92,7 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
             roles.responses,
             roles.settings,
             InfluenceOptions(level, KeptConstraints(asked.constraints), survey.effects, besides),
-        ),  # fmt: skip
+        ),
         verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
     )
 
@@ -126,9 +128,14 @@ def _coarsen_settings(table: Table, settings: Sequence[str]) -> list[str]:
 
 
 def _build_first_screen(
-    table: Table, path: str, survey: Overview, roles: Roles, cells: Sequence[str], findings: Sequence[Finding],
+    table: Table,
+    path: str,
+    survey: Overview,
+    roles: Roles,
+    cells: Sequence[str],
+    findings: Sequence[Finding],
     unseen: Sequence[str],
-) -> FirstScreen:  # fmt: skip
+) -> FirstScreen:
     excluded = [*roles.numbering, *roles.remarks]
     # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
@@ -162,8 +169,9 @@ def _headline(made: Overview, response: str, of: str) -> str:
     if len(least.by) > _MAX_FACTORS:
         ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
-    ends = " to ".join(f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, made.units)}"
-                       for row in (least, most))  # fmt: skip
+    ends = " to ".join(
+        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, made.units)}" for row in (least, most)
+    )
     return f"{response}{of}: {ends}"
 
 

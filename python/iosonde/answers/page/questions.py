@@ -14,7 +14,7 @@ from iosonde.answers.advise import Advising, advise
 from iosonde.answers.anova import anova
 from iosonde.answers.answer import Answer
 from iosonde.answers.bound.application import predicted_times
-from iosonde.answers.bound.inputs import Said, own_probe
+from iosonde.answers.bound.inputs import SystemDescription, own_probe
 from iosonde.answers.bound.inputs import read as inputs_of
 from iosonde.answers.bound.lab_truth import LabTruths
 from iosonde.answers.compare.answer import Sides, compare
@@ -34,13 +34,13 @@ from iosonde.core.message import Message
 from iosonde.core.pairs import pairs_of
 from iosonde.core.questions import AskedQuestion
 from iosonde.core.types import Experiment
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 
 from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
-_Ask = Callable[[Source, Asked, AskedQuestion], Answer]
+_Ask = Callable[[Source, ResponseQuery, AskedQuestion], Answer]
 _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 
@@ -68,7 +68,7 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
 
 
 def answered(
-    asked: Iterable[AskedQuestion], opened: Open, how: Asked, name: str = "DATA"
+    asked: Iterable[AskedQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
 ) -> tuple[AnsweredQuestion, ...]:
     """Each question in its order; one that these data cannot answer says why. ``opened`` gives DATA under more
     conditions, ``name`` is what it is called in commands."""
@@ -80,7 +80,7 @@ def answered(
     return tuple(_answer_question(question, source, how, name) for question in asked)
 
 
-def _answer_question(question: AskedQuestion, opened: Open, how: Asked, name: str) -> AnsweredQuestion:
+def _answer_question(question: AskedQuestion, opened: Open, how: ResponseQuery, name: str) -> AnsweredQuestion:
     constant: tuple[str, ...] = ()
     try:
         source = opened(question.where)
@@ -139,7 +139,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         return len(table.column(name).codes()[1]) < 2
     except DataError as error:
         own = (factor.name for experiment in source.experiments for factor in experiment.factors)
-        candidates = list(dict.fromkeys((*source.known.names, *own))) if source.store else table.names
+        candidates = list(dict.fromkeys((*source.varying_factors.names, *own))) if source.store else table.names
         near = get_close_matches(name, candidates, n=1)
         raise DataError(
             "unknown-factor",
@@ -152,7 +152,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         ) from error
 
 
-def _summary(source: Source, asked: Asked, question: AskedQuestion) -> Answer:
+def _summary(source: Source, asked: ResponseQuery, question: AskedQuestion) -> Answer:
     answer = summary(source, asked, question.names("by") or None)
     columns = question.words.get("columns")
     if columns and columns not in answer.overview.by:
@@ -168,7 +168,7 @@ def _summary(source: Source, asked: Asked, question: AskedQuestion) -> Answer:
     return answer
 
 
-def _answer_comparison(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _answer_comparison(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     sides = Sides(
         question.names("levels"),
         str(question.words.get("group", "")) or None,
@@ -180,12 +180,12 @@ def _answer_comparison(source: Source, query: Asked, question: AskedQuestion) ->
     return compare(source, query, sides)
 
 
-def _answer_regression(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _answer_regression(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
     return regress(source, _select_terms(query, question), AtPoints(points))
 
 
-def _answer_advice(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _answer_advice(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     current = question.words.get("current")
     how = Advising(
         question.names("choose"),
@@ -195,25 +195,25 @@ def _answer_advice(source: Source, query: Asked, question: AskedQuestion) -> Ans
     return advise(source, query, how)
 
 
-def _answer_plot(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _answer_plot(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
     return settings_plot(source, query, roles)
 
 
-def _time_model(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _time_model(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     if is_asked(source, (), ()):
         return path_study(source, query.level)
     return time_model(source, query, OneOperation(), question.names("by"))
 
 
-def _answer_bound(source: Source, query: Asked, question: AskedQuestion) -> Answer:
+def _answer_bound(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
     own = own_probe(source.store)
-    statement = Said(probes=() if own is None else (own,), known=LabTruths.of(source).names)
+    statement = SystemDescription(probes=() if own is None else (own,), known=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
     return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))
 
 
-def _select_terms(query: Asked, question: AskedQuestion) -> Asked:
+def _select_terms(query: ResponseQuery, question: AskedQuestion) -> ResponseQuery:
     return replace(query, on=question.names("on"))
 
 

@@ -50,7 +50,7 @@ def models_of_table(
         column = table.column(response)
         try:
             terms = list(on.terms) or default_terms(table, response, settings)
-            other_p_values = overview.p_values_beside(("", column.name))
+            other_p_values = overview.other_p_values(("", column.name))
             items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, other_p_values))
         except IosondeError as error:
             if on.terms:
@@ -74,7 +74,7 @@ def models_of_store(
         try:
             terms = list(on) or default_terms(table, title, overview.by)
             page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
-            items.append(_fit_model(table, title, unit, page_terms, level, overview.p_values_beside(key)))
+            items.append(_fit_model(table, title, unit, page_terms, level, overview.other_p_values(key)))
         except IosondeError as error:
             if on:
                 raise

@@ -5,11 +5,11 @@ from __future__ import annotations
 from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.core.errors import IosondeError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 
 
-def settings_of(source: Source, asked: Asked) -> SettingsPlot | None:
+def settings_of(source: Source, asked: ResponseQuery) -> SettingsPlot | None:
     """The figure, or None where there is nothing to draw: the sections below say why."""
     try:
         return settings_plot(source, asked)

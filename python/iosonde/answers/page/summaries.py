@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import format_levels
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -35,7 +35,7 @@ def summaries_of(
 
 def _row(row: OverviewRow, made: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in made.by)
-    level_texts = tuple(levels_shown(made.by, row.by, made.units))
+    level_texts = tuple(format_levels(made.by, row.by, made.units))
     return SummaryRow(level_texts, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
                       efficiency.get((row.operation, row.metric, setting)))  # fmt: skip
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.table import Column, Table
-from iosonde.data.factors import told_apart
+from iosonde.data.factors import is_separable
 
 LEAST_DF = 3
 
@@ -68,7 +68,7 @@ def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
         groups = len(known.groups(terms))
         if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
             crossed = all(len(known.groups([term, name])) == _levels(known, term) * levels for term in terms)
-            if not crossed and not all(told_apart(known, name, term) for term in terms):
+            if not crossed and not all(is_separable(known, name, term) for term in terms):
                 continue
         terms.append(name)
     return terms

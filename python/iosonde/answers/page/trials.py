@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
 from iosonde.stats.overview.types import Overview
 
@@ -34,4 +34,4 @@ def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> Data
 def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
     if name == axis.factor:
         return axis.size(run.factors)
-    return level_shown(run.level(name), overview.units.get(name, ""))
+    return format_level(run.level(name), overview.units.get(name, ""))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import IosondeError
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
@@ -84,4 +84,4 @@ def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | N
 
 
 def _shown(cell: Cell, feature: Feature) -> str:
-    return f"{cell:.7g}" if isinstance(cell, float) and feature.unit != "bytes" else level_shown(cell, feature.unit)
+    return f"{cell:.7g}" if isinstance(cell, float) and feature.unit != "bytes" else format_level(cell, feature.unit)

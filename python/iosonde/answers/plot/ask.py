@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
-from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.asked import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
 
 from .drawn import Drawn
@@ -127,7 +127,7 @@ def _settings(source: Source, kind: str, asked: PlotAsked, fits: Callable[[str],
     from .percentiles import percentiles_plot
     from .settings import settings_plot
 
-    query = Asked(asked.response, (), asked.clock, asked.level, asked.metric)
+    query = ResponseQuery(asked.response, (), asked.clock, asked.level, asked.metric)
     plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, asked.roles, fits(kind))
     return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.left)
 
@@ -144,7 +144,7 @@ def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
 
     source, note = by_itself(source, on, alike=True)
     factor_panels = panels(
-        source, Asked((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together
+        source, ResponseQuery((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together
     )
     omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.left)
     return Drawn(
@@ -166,7 +166,7 @@ def _draw_page_figures(source: Source, options: PlotAsked) -> Drawn:
             name=source.name,
         )
     kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
-    figures = figures_of_store(source, Asked(clock=options.clock, level=options.level), kinds)
+    figures = figures_of_store(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
     sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)
     selected, gone = [], []
     for kind, section in zip(OF_PAGE, sections, strict=True):

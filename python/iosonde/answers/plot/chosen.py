@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import DataError, IosondeError
-from iosonde.data.asked import ALL, Asked
+from iosonde.data.asked import ALL, ResponseQuery
 from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
@@ -23,7 +23,7 @@ def one_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
     return (source, "") if EXPERIMENT in roles.named else by_itself(source, alike=True)
 
 
-def responses_by(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:
+def responses_by(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list[Response]:
     """The responses that are asked for, else the headline of each operation; over the factors that are known and those
     that have a role. ``asked.metric`` may name operations, too. Raises InputError, DataError."""
     resolved = _with_operations(source, asked)
@@ -56,7 +56,7 @@ def named_in(found: Sequence[Response], roles: PlotRoles) -> PlotRoles:
     return PlotRoles(roles.x and whole(roles.x), roles.color and whole(roles.color), tuple(map(whole, roles.panel)))
 
 
-def _with_operations(source: Source, query: Asked) -> Asked:
+def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
     """Names of operations among the metrics are responses; of a table, which has no metrics, all of them."""
     if source.store is None:
         return replace(
@@ -68,7 +68,7 @@ def _with_operations(source: Source, query: Asked) -> Asked:
     return replace(query, response=(*query.response, *some), metric=rest)
 
 
-def _found(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:
+def _found(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list[Response]:
     try:
         return responses(source, asked)
     except IosondeError:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.metrics import lowest
 from iosonde.core.table import Table
 from iosonde.core.transforms import apply
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size, human_scale
-from iosonde.data.asked import Asked
+from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses as responses_of
 from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
@@ -24,11 +24,11 @@ from iosonde.stats.regression.formula import TermFactor, parse_response, parse_t
 from iosonde.stats.regression.regress import Regression, regress
 from iosonde.stats.regression.slopes import (
     STEPS,
-    Held,
+    AdjustedSlope,
     adjusted_slopes,
-    said_of_held,
-    said_of_levels,
-    said_of_slope,
+    describe_adjusted_slope,
+    describe_levels,
+    describe_slope,
     step_of,
 )
 
@@ -59,7 +59,7 @@ class Panels:
         )
 
 
-def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
+def panels(source: Source, asked: ResponseQuery, together: bool = False) -> Panels:
     """Every response against every term of ``asked.on``; ``together``: all responses in one row. Raises InputError,
     DataError where nothing can be drawn."""
     on, level = asked.on, asked.level
@@ -104,10 +104,10 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The factors that are known beside ``columns``; of a table the columns that do not look measured."""
     if source.store is not None:
-        names = source.known.names
+        names = source.varying_factors.names
     else:
         try:
-            names = responses_of(source, Asked())[0].names
+            names = responses_of(source, ResponseQuery())[0].names
         except IosondeError:
             return []
         response_names = {source.table.column(name).name for name in responses if name in source.table.names}
@@ -151,7 +151,7 @@ def _scale_panels(row: Sequence[FactorPanel]) -> list[FactorPanel]:
 
 
 def _build_panel(
-    table: Table, response: str, term: str, units: Mapping[str, str], level: float, adjusted: Held | None
+    table: Table, response: str, term: str, units: Mapping[str, str], level: float, adjusted: AdjustedSlope | None
 ) -> FactorPanel:
     """One response against one factor, in base units; ``adjusted`` is its slope with the other factors held."""
     factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
@@ -168,12 +168,12 @@ def _build_panel(
     sizes, label = units.get(factor.column) == "bytes", table.column(factor.column).label
     step, step_text = step_of(factor, label, max(x), sizes)
     sentence = (
-        said_of_slope(regression, step_text, divisor / step, display_unit) if numeric else said_of_levels(regression)
+        describe_slope(regression, step_text, divisor / step, display_unit) if numeric else describe_levels(regression)
     )
     slope = regression.fit.coefficients()[1] if numeric else None
     alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, regression.fit.n)
     if alone is not None and adjusted is not None:
-        sentence += said_of_held(alone, adjusted, divisor / step, display_unit)
+        sentence += describe_adjusted_slope(alone, adjusted, divisor / step, display_unit)
     line = _line(regression, factor, x) if numeric else []
     series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, sentence, alone, adjusted)
     logarithmic = factor.transform in STEPS
@@ -186,7 +186,7 @@ def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float]
     """(level → where it is on the axis, what the axis names)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
-        return places, [(at, level_shown(cell, unit)) for cell, at in places.items()]
+        return places, [(at, format_level(cell, unit)) for cell, at in places.items()]
     levels = sorted(set(cells.tolist()))
     every = max(1, math.ceil(len(levels) / _MOST_TICKS))
     return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell, unit)) for cell in levels[::every]]

@@ -122,7 +122,7 @@ def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> Ove
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} names others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
-    factors = {name: run.level(name) for name in source.known.names}
+    factors = {name: run.level(name) for name in source.varying_factors.names}
     trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
     which = Message("last-trial", template, trial=trial_text, trials=counted(of, "trial"))

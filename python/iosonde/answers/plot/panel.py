@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
-from iosonde.stats.regression.slopes import Held
+from iosonde.stats.regression.slopes import AdjustedSlope
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class PanelSeries:
     line: Sequence[tuple[float, float]]
     said: Sequence[str]
     slope: Estimate | None = None
-    held: Held | None = None
+    held: AdjustedSlope | None = None
 
 
 @dataclass(frozen=True)

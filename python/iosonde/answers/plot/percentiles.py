@@ -17,7 +17,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.factor_levels import PERCENTILE
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
-from iosonde.data.asked import ALL, Asked
+from iosonde.data.asked import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
@@ -40,7 +40,7 @@ class _Found:
     seconds: list[float] = field(default_factory=list)
 
 
-def percentiles_plot(source: Source, asked: Asked, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
+def percentiles_plot(source: Source, asked: ResponseQuery, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
     """Percentiles along x, the factors that are known by colour and in panels; ``asked.response`` names operations.
     Raises InputError, DataError."""
     if roles.x:

@@ -21,7 +21,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
-from iosonde.data.asked import ALL, Asked
+from iosonde.data.asked import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
@@ -62,7 +62,7 @@ class _Measured:
 
 
 def settings_plot(
-    source: Source, asked: Asked, roles: PlotRoles | None = None, fits: Fits | None = None
+    source: Source, asked: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
 ) -> SettingsPlot:
     """The metrics that are asked for, by the factors that are known; ``asked.response`` as of every analysis. Raises
     InputError, DataError."""
@@ -76,7 +76,7 @@ def settings_plot(
 def plot_of(
     source: Source,
     found: Sequence[Response],
-    asked: Asked,
+    asked: ResponseQuery,
     roles: PlotRoles,
     fits: Fits,
     compared: Callable[[SettingPoint], bool] | None = None,
@@ -174,7 +174,7 @@ def _build_point(
         return levels[name].place[cell.by[name]] if name else 0
 
     order = dict.fromkeys([*(name for name in (places.x, places.color, *places.panels) if name), *levels])
-    parts = [levels[name].said(at(name)) for name in order]
+    parts = [levels[name].describe_level(at(name)) for name in order]
     label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
     mean = mean_of(cell, level, pilot, half_tick)
     return SettingPoint(at(places.x), at(places.color), dict(cell.by), label, mean, tuple(cell.values.tolist()))
@@ -242,7 +242,7 @@ def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places
 
 
 def _said(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    return ", ".join(levels[name].said(at) for name, at in zip(places.panels, key, strict=True))
+    return ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True))
 
 
 def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:

@@ -13,7 +13,7 @@ from iosonde.stats.sampling.shares import OfWhole, count_sample, mean, share, si
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.opening import WalkedFile
-from iosonde.survey.walk import DrawnFiles, Walked, seen_of
+from iosonde.survey.walk import DrawnFiles, Walked, files_from_drawn
 
 Where = Callable[[WalkedFile, Contents], bool]
 OfPiece = Callable[[Piece], float]
@@ -32,7 +32,7 @@ class FileSample:
         contents: dict[tuple[int, int], Contents],
     ) -> None:
         self.by = by
-        self.files = list(seen_of(drawn))  # of a list, one may be there by two names
+        self.files = list(files_from_drawn(drawn))  # of a list, one may be there by two names
         self.contents = [contents[file.inode_key] for file in self.files]
         self.answered = np.array([not content.why for content in self.contents], bool)
         if by == COUNT:

@@ -13,7 +13,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.sampling.stopping import StopRule, narrow
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
-from iosonde.survey.walk import DrawnFiles, seen_of
+from iosonde.survey.walk import DrawnFiles, files_from_drawn
 
 Drawn = tuple[str, str]  # how, and of which part of the tree
 Read = dict[tuple[int, int], Contents]
@@ -46,7 +46,7 @@ def read_in_order(
         new = {
             file.inode_key: file
             for drawn_files in some.values()
-            for file in seen_of(drawn_files)
+            for file in files_from_drawn(drawn_files)
             if file.inode_key not in contents
         }
         seconds = None if rule.seconds is None else max(0.0, rule.seconds - spent_s)

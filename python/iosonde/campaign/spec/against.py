@@ -32,10 +32,10 @@ def expanded(document: Document) -> Document:
     data = document.data
     if "against" not in data:
         return document
-    section = _asked(data["against"])
+    section = _normalise_section(data["against"])
     data = {**data, "repetitions": data.get("repetitions", MOST)}
     if "command" in section:
-        names = _names(section, _command_of(data["steps"][_place(data["steps"])[0]]))
+        names = _name_sides(section, _command_of(data["steps"][_find_commands(data["steps"])[0]]))
         data |= _both_commands(data, section["command"], names)
     factor = section.get("factor", FACTOR)
     margin = parse_share(str(section.get("margin", MARGIN)))
@@ -51,7 +51,7 @@ def expanded(document: Document) -> Document:
     return Document(data, document.name, document.places, document.text)
 
 
-def of_document(data: Mapping[str, Any]) -> Against | None:
+def against_from_document(data: Mapping[str, Any]) -> Against | None:
     """What an expanded document says."""
     section = data.get("against")
     if not section:
@@ -69,7 +69,7 @@ def problems(document: Document) -> list[Problem]:
     """What is wrong with ``against``, in a document that has the form of the schema."""
     if "against" not in document.data:
         return []
-    section = _asked(document.data["against"])
+    section = _normalise_section(document.data["against"])
     path = ("against",)
     findings = [
         *(_check_command if "command" in section else _check_factor)(document.data, section),
@@ -85,11 +85,11 @@ def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
     return [str(condition) for condition in gate.conditions] if gate else []
 
 
-def _asked(given: str | dict[str, Any]) -> dict[str, Any]:
-    return {"command": given} if isinstance(given, str) else given
+def _normalise_section(value: str | dict[str, Any]) -> dict[str, Any]:
+    return {"command": value} if isinstance(value, str) else value
 
 
-def _place(steps: list[Any]) -> list[int]:
+def _find_commands(steps: list[Any]) -> list[int]:
     """The places of the commands."""
     return [place for place, step in enumerate(steps) if isinstance(step, str) or "command" in step]
 
@@ -98,10 +98,10 @@ def _command_of(step: str | dict[str, Any]) -> str:
     return step if isinstance(step, str) else str(step["command"])
 
 
-def _names(asked: Mapping[str, Any], first: str) -> tuple[str, str]:
+def _name_sides(section: Mapping[str, Any], first: str) -> tuple[str, str]:
     """What A and B are called: as asked, else the commands where they are short, else A and B."""
-    labels = asked.get("a_name"), asked.get("b_name")
-    texts = first.strip(), asked["command"].strip()
+    labels = section.get("a_name"), section.get("b_name")
+    texts = first.strip(), section["command"].strip()
     short = texts[0] != texts[1] and all(len(text) <= _SHORT and "${" not in text for text in texts)
     a, b = (name or usual for name, usual in zip(labels, texts if short else ("A", "B"), strict=True))
     return a, b
@@ -109,7 +109,7 @@ def _names(asked: Mapping[str, Any], first: str) -> tuple[str, str]:
 
 def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]) -> dict[str, Any]:
     """The keys of a document with two commands, of which each trial runs one; both have the name of the step."""
-    steps, place = data["steps"], _place(data["steps"])[0]
+    steps, place = data["steps"], _find_commands(data["steps"])[0]
     step = steps[place] if isinstance(steps[place], dict) else {"command": steps[place]}
     step = {"name": f"step-{place + 1:02d}", **step}
     both = [{**step, "when": {FACTOR: names[0]}}, {**step, "command": command, "when": {FACTOR: names[1]}}]
@@ -119,22 +119,22 @@ def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]
 
 def _build_design(data: Mapping[str, Any], factor: str) -> dict[str, Any]:
     """Every other factor is held while a pair is measured."""
-    others = [name for name in _SERIES if len(_levels(data.get(name, 1))) > 1]
+    others = [name for name in _SERIES if len(_list_levels(data.get(name, 1))) > 1]
     others += [
         name
         for name, declaration in data.get("factors", {}).items()
-        if name != factor and len(_levels(declaration)) > 1
+        if name != factor and len(_list_levels(declaration)) > 1
     ]
     return {"kind": "full", **({"blocks": others} if others else {})}
 
 
-def _levels(given: Any) -> list[Any]:
-    levels = given["levels"] if isinstance(given, dict) else given
+def _list_levels(declaration: Any) -> list[Any]:
+    levels = declaration["levels"] if isinstance(declaration, dict) else declaration
     return levels if isinstance(levels, list) else [levels]
 
 
 def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
-    places = _place(data["steps"])
+    places = _find_commands(data["steps"])
     if "factor" in section:
         yield (
             Message("conflicting-keys", "a command and a factor: only one of them tells the sides apart"),
@@ -162,7 +162,7 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
     if not section["command"].strip():
         yield Message("empty-command", "the command is empty"), "give the command that is compared"
         return
-    names = _names(section, _command_of(data["steps"][places[0]]))
+    names = _name_sides(section, _command_of(data["steps"][places[0]]))
     if names[0] == names[1]:
         yield (
             Message("duplicate-side", "both sides are called '{side}'", side=names[0]),
@@ -200,10 +200,13 @@ def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterat
             Message("unknown-factor", "there is no factor '{factor}'", factor=name),
             f"there are: {', '.join(data.get('factors', {})) or 'none'}",
         )
-    elif len(_levels(declaration)) != 2:
+    elif len(_list_levels(declaration)) != 2:
         yield (
             Message(
-                "not-two-levels", "'{factor}' has {n_levels} levels", factor=name, n_levels=len(_levels(declaration))
+                "not-two-levels",
+                "'{factor}' has {n_levels} levels",
+                factor=name,
+                n_levels=len(_list_levels(declaration)),
             ),
             "a pair has two: the first is the base",
         )

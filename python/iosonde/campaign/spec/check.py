@@ -59,26 +59,28 @@ _MAX_TRIED = 20_000  # cells that are looked at for those that no constraint for
 
 def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     """Everything wrong with a document that has the form of the schema."""
-    problems = list(_factors(document))
+    problems = list(_check_factors(document))
     problems += [] if problems else _check_unused(document)
     problems += [
         *_check_cache(document),
-        *_target(document),
+        *_check_target(document),
         *_check_targets(document),
         *_check_servers(document),
         *_check_when(document),
     ]
     problems += _check_commands(document, importers)
-    for place, step in _native(document.data["steps"]):
+    for place, step in _iterate_native_steps(document.data["steps"]):
         if step["workload"] not in workloads.names():
             what = Message("unknown-workload", "there is no native workload '{workload}'", workload=step["workload"])
             problems.append(
-                _at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names()))
+                _build_problem(
+                    document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names())
+                )
             )
     return problems
 
 
-def whole_problems(document: Document, spec: Spec) -> list[Problem]:
+def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
     """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
     problems: list[Problem] = [*_check_design(document, spec), *_check_moves(document, spec)]
     if problems:
@@ -86,35 +88,35 @@ def whole_problems(document: Document, spec: Spec) -> list[Problem]:
     first_steps: dict[str, int] = {}
     for place, step in enumerate(spec.steps):
         if isinstance(step, NativeStep):
-            problems += _settings(document, ("steps", place), step, spec)
+            problems += _check_settings(document, ("steps", place), step, spec)
             if not problems:
-                problems += _operations(document, ("steps", place), step, spec, first_steps)
+                problems += _check_operations(document, ("steps", place), step, spec, first_steps)
     return problems
 
 
-def _at(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+def _build_problem(document: Document, path: Key, what: str, hint: str = "") -> Problem:
     return Problem(document.place(path), key_text(path), what, hint)
 
 
-def _native(steps: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _iterate_native_steps(steps: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     yield from ((place, step) for place, step in enumerate(steps) if isinstance(step, dict) and "workload" in step)
 
 
-def _factors(document: Document) -> Iterator[Problem]:
+def _check_factors(document: Document) -> Iterator[Problem]:
     taken = {*placeholders.TRIAL, *placeholders.RANK, placeholders.LEVEL}
     for name, declaration in document.data.get("factors", {}).items():
         path: Key = ("factors", name)
         if not _NAME.fullmatch(name):
             what = Message("invalid-name", "this is not a name")
-            yield _at(document, path, what, "use letters, digits and _, beginning with a letter")
+            yield _build_problem(document, path, what, "use letters, digits and _, beginning with a letter")
         elif name in RESERVED or name in taken:
             hint = "it has a key of its own" if name in ("nodes", "ranks_per_node") else "choose another name"
             what = Message("reserved-name", "'{name}' is a column or a name that every run has already", name=name)
-            yield _at(document, path, what, hint)
+            yield _build_problem(document, path, what, hint)
         try:
             read_levels(declaration)
         except InputError as error:
-            yield _at(document, path, error.message, error.hint)
+            yield _build_problem(document, path, error.message, error.hint)
         if isinstance(declaration, dict):
             yield from _check_control(document, path, declaration)
 
@@ -122,13 +124,13 @@ def _factors(document: Document) -> Iterator[Problem]:
 def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
     if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
         what = Message("missing-placeholder", "the command does not say ${{{name}}}", name=placeholders.LEVEL)
-        yield _at(document, (*path, "set"), what, "say where the level stands in it")
+        yield _build_problem(document, (*path, "set"), what, "say where the level stands in it")
     if "restore" in declaration and "set" not in declaration:
         what = Message("key-requires-key", "nothing is set")
-        yield _at(document, (*path, "restore"), what, "give the command that sets it with set")
+        yield _build_problem(document, (*path, "restore"), what, "give the command that sets it with set")
     if "on" in declaration and not {"set", "read"} & declaration.keys():
         what = Message("key-requires-key", "nothing is set or read")
-        yield _at(document, (*path, "on"), what, "give a command with set or read")
+        yield _build_problem(document, (*path, "on"), what, "give a command with set or read")
 
 
 def _check_unused(document: Document) -> Iterator[Problem]:
@@ -143,7 +145,9 @@ def _check_unused(document: Document) -> Iterator[Problem]:
                 "its levels change nothing: no command and no setting says ${{{factor}}}",
                 factor=name,
             )
-            yield _at(document, ("factors", name), what, "use it, give it a set command, or keep a single level")
+            yield _build_problem(
+                document, ("factors", name), what, "use it, give it a set command, or keep a single level"
+            )
 
 
 def _check_design(document: Document, spec: Spec) -> Iterator[Problem]:
@@ -162,7 +166,7 @@ def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
         try:
             stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
         except InputError as error:
-            yield _at(document, ("moves",), _without_key(error, "moves"), error.hint)
+            yield _build_problem(document, ("moves",), _without_key(error, "moves"), error.hint)
 
 
 def _without_key(error: InputError, key: str) -> Message:
@@ -172,12 +176,12 @@ def _without_key(error: InputError, key: str) -> Message:
 
 def used_names(data: Mapping[str, Any]) -> set[str]:
     """The names that commands and settings of a document's data ask for."""
-    chosen = [step["when"] for _, step in _steps(data) if isinstance(step.get("when"), dict)]
+    chosen = [step["when"] for _, step in _iterate_steps(data) if isinstance(step.get("when"), dict)]
     names = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
     return names.union(*chosen)
 
 
-def _steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
+def _iterate_steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
     """Every step that is written with keys, with its path; whatever else stands there is none."""
     for stage in ("set_up", "steps", "tear_down"):
         steps = data.get(stage)
@@ -189,16 +193,16 @@ def _steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
 def _check_when(document: Document) -> Iterator[Problem]:
     """Levels that are none, of factors that are none."""
     factors = document.data.get("factors", {})
-    for path, step in _steps(document.data):
+    for path, step in _iterate_steps(document.data):
         for factor, level in step.get("when", {}).items() if "workload" not in step else ():
             if factor not in factors:
                 what = Message("unknown-factor", "there is no factor '{factor}'", factor=factor)
-                yield _at(document, (*path, "when", factor), what, nearest(factor, factors))
+                yield _build_problem(document, (*path, "when", factor), what, nearest(factor, factors))
                 continue
             try:
                 level_of(factors[factor], level)
             except InputError as error:
-                yield _at(document, (*path, "when", factor), error.message, error.hint)
+                yield _build_problem(document, (*path, "when", factor), error.message, error.hint)
 
 
 def names_in(value: Any) -> set[str]:
@@ -217,32 +221,34 @@ def _check_cache(document: Document) -> Iterator[Problem]:
     for key in ("unmount", "mount"):
         if remounts and key not in cache:
             what = Message("key-requires-key", "remount needs the command '{missing_key}'", missing_key=key)
-            yield _at(document, ("cache",), what, "give both: unmount and mount")
+            yield _build_problem(document, ("cache",), what, "give both: unmount and mount")
         if not remounts and key in cache:
             what = Message("unused-command", "it would never run")
-            yield _at(document, ("cache", key), what, "write between_trials: remount")
+            yield _build_problem(document, ("cache", key), what, "write between_trials: remount")
     if "before_reads" not in cache:
         return
-    path, native = ("cache", "before_reads"), [step for _, step in _native(document.data["steps"])]
+    path, native = ("cache", "before_reads"), [step for _, step in _iterate_native_steps(document.data["steps"])]
     if not native:
         what = Message("unused-command", "it would not run: no step is a native workload")
-        yield _at(document, path, what, "make it a step of its own")
+        yield _build_problem(document, path, what, "make it a step of its own")
     elif all(step.get("cache") == "warm" for step in native):
         what = Message("unused-command", "it would not run: cache: warm leaves the caches alone")
-        yield _at(document, path, what, "leave one of them out")
+        yield _build_problem(document, path, what, "leave one of them out")
 
 
-def _target(document: Document) -> Iterator[Problem]:
+def _check_target(document: Document) -> Iterator[Problem]:
     data = document.data
     if "target" in data or "targets" in data:
         return
-    for place, step in _native(data["steps"]):
+    for place, step in _iterate_native_steps(data["steps"]):
         what = Message("missing-target", "the workload {workload} needs a target", workload=step["workload"])
-        yield _at(document, ("steps", place), what, f"give the directory to measure: target, or {spell.target:DIR}")
-    for path, text in _texts(data):
+        yield _build_problem(
+            document, ("steps", place), what, f"give the directory to measure: target, or {spell.target:DIR}"
+        )
+    for path, text in _iterate_commands(data):
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
             what = Message("missing-target", "${{TARGET}} stands for nothing: there is no target")
-            yield _at(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
+            yield _build_problem(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
 
 
 def _check_targets(document: Document) -> Iterator[Problem]:
@@ -252,12 +258,14 @@ def _check_targets(document: Document) -> Iterator[Problem]:
         return
     if "target" in data:
         what = Message("conflicting-keys", "there are both target and targets")
-        yield _at(document, ("target",), what, "keep one of them")
+        yield _build_problem(document, ("target",), what, "keep one of them")
     if TARGET in data.get("factors", {}):
         what = Message("reserved-name", "targets makes a factor of this name")
-        yield _at(document, ("factors", TARGET), what, "choose another name")
+        yield _build_problem(document, ("factors", TARGET), what, "choose another name")
     if not all(name.strip() for name in data["targets"]):
-        yield _at(document, ("targets",), Message("empty-name", "a target has no name"), "write each as NAME: DIR")
+        yield _build_problem(
+            document, ("targets",), Message("empty-name", "a target has no name"), "write each as NAME: DIR"
+        )
 
 
 def _check_servers(document: Document) -> Iterator[Problem]:
@@ -272,18 +280,18 @@ def _check_servers(document: Document) -> Iterator[Problem]:
     if "servers" not in data:
         for stage, place in there:
             what = Message("missing-servers", "there are no servers for it to run on")
-            yield _at(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
+            yield _build_problem(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
         return
     for place, host in enumerate(data["servers"]):
         if not HOST_NAME.fullmatch(host):
             what = Message("invalid-host-name", "'{host}' is not a host name", host=host)
-            yield _at(document, ("servers", place), what, "write each as ssh takes it")
+            yield _build_problem(document, ("servers", place), what, "write each as ssh takes it")
     if not there:
         what = Message("unused-servers", "no step runs on them")
-        yield _at(document, ("servers",), what, "write on: servers in one, or leave the key out")
+        yield _build_problem(document, ("servers",), what, "write on: servers in one, or leave the key out")
 
 
-def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
+def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
     """Every command with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
@@ -301,16 +309,16 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
 
 def _check_commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
     data = document.data
-    names = placeholders.of_commands([*data.get("factors", {}), *([TARGET] if "targets" in data else [])])
-    for path, text in _texts(data):
+    names = placeholders.list_command_names([*data.get("factors", {}), *([TARGET] if "targets" in data else [])])
+    for path, text in _iterate_commands(data):
         also = (placeholders.LEVEL,) if path[0] == "factors" else ()
         try:
             placeholders.check(text, (*names, *also))
         except InputError as error:
-            yield _at(document, path, error.message, error.hint)
+            yield _build_problem(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
             what = Message("unknown-tool-option", "iozone knows no test {option}", option=slip[1])
-            yield _at(
+            yield _build_problem(
                 document, path, what, "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12"
             )
     for stage in ("set_up", "steps", "tear_down"):
@@ -318,29 +326,31 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
             importer = step.get("parse") if isinstance(step, dict) and "command" in step else None
             if isinstance(importer, str) and importer not in ("none", "auto", *importers):
                 what = Message("unknown-importer", "there is no importer '{importer}'", importer=importer)
-                yield _at(document, (stage, place, "parse"), what, nearest(importer, ("none", "auto", *importers)))
+                yield _build_problem(
+                    document, (stage, place, "parse"), what, nearest(importer, ("none", "auto", *importers))
+                )
             if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
-                yield _at(document, (stage, place, "on"), *wrong)
+                yield _build_problem(document, (stage, place, "on"), *wrong)
 
 
-def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
+def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """What is wrong with the settings of a step: unknown ones, unknown names in them, and what the workload refuses."""
     producer = workloads.find(step.workload)
     setting_names = [field.name for field in fields(producer.Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
         what = Message("unknown-setting", "{workload} has no such setting", workload=step.workload)
-        yield _at(document, (*path, key), what, nearest(key, setting_names))
+        yield _build_problem(document, (*path, key), what, nearest(key, setting_names))
     if unknown:
         return
     for values in cells(step, spec):
         try:
             settings_at(step, values)
         except SettingError as error:
-            yield _at(document, (*path, *error.path), _at_cell(error, values), error.hint)
+            yield _build_problem(document, (*path, *error.path), _at_cell(error, values), error.hint)
             return
         except InputError as error:
-            yield _at(document, path, _at_cell(error, values), error.hint)
+            yield _build_problem(document, path, _at_cell(error, values), error.hint)
             return
 
 
@@ -376,18 +386,20 @@ def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
     return workloads.find(step.workload).Settings(**filled)
 
 
-def _operations(document: Document, path: Key, step: NativeStep, spec: Spec, seen: dict[str, int]) -> Iterator[Problem]:
+def _check_operations(
+    document: Document, path: Key, step: NativeStep, spec: Spec, first_steps: dict[str, int]
+) -> Iterator[Problem]:
     """Two phases of one name would be one operation in the results. Steps of one workload are told apart."""
     settings = settings_at(step, next(cells(step, spec)))
     for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
-        before = spec.steps[seen.get(plan.operation, 0)]
-        is_distinct = seen.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
-        if plan.timed and plan.operation in seen and not is_distinct:
+        before = spec.steps[first_steps.get(plan.operation, 0)]
+        is_distinct = first_steps.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
+        if plan.timed and plan.operation in first_steps and not is_distinct:
             what = Message(
                 "duplicate-operation",
                 "the operation '{operation}' is measured twice (steps[{first_step}] too)",
                 operation=plan.operation,
-                first_step=seen[plan.operation],
+                first_step=first_steps[plan.operation],
             )
-            yield _at(document, path, what, "give the phases different names")
-        seen.setdefault(plan.operation, int(path[1]))
+            yield _build_problem(document, path, what, "give the phases different names")
+        first_steps.setdefault(plan.operation, int(path[1]))

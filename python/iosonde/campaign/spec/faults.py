@@ -28,12 +28,12 @@ def problems(document: Document) -> list[Problem]:
         return []
     words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
     hint = "write a section lab: file_system: glusterfs, or leave it out"
-    return [_at(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
+    return [_build_problem(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
 
 
-def whole_problems(document: Document, spec: Spec) -> list[Problem]:
+def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
     """What is wrong with a fault at the levels of the factors that it says."""
-    problems = [next(_wrong(document, spec, place, fault), None) for place, fault in enumerate(spec.faults)]
+    problems = [next(_check_fault(document, spec, place, fault), None) for place, fault in enumerate(spec.faults)]
     return [problem for problem in problems if problem]
 
 
@@ -46,26 +46,26 @@ def none_is_inflicted(data: Mapping[str, Any]) -> bool:
 def sparing(data: Mapping[str, Any]) -> list[str]:
     """The factors that choose a fault and have the level ``none``: with it nothing is inflicted."""
     names = [name for fault in data.get(KEY, ()) for name in placeholders.names_in(str(fault.get("fault", "")))]
-    return [name for name in dict.fromkeys(names) if NONE in _levels(data, name)]
+    return [name for name in dict.fromkeys(names) if NONE in _list_levels(data, name)]
 
 
 def _list_kinds(data: Mapping[str, Any], fault: Mapping[str, Any]) -> list[str]:
     """The levels of a fault that is nothing but a factor; else what is written, as where nobody knows the factor."""
     text = str(fault.get("fault", ""))
     names = placeholders.names_in(text)
-    return (_levels(data, names[0]) if names and text == f"${{{names[0]}}}" else []) or [text]
+    return (_list_levels(data, names[0]) if names and text == f"${{{names[0]}}}" else []) or [text]
 
 
-def _levels(data: Mapping[str, Any], name: str) -> list[str]:
+def _list_levels(data: Mapping[str, Any], name: str) -> list[str]:
     factor = data.get("factors", {}).get(name, ())
     levels = factor.get("levels", ()) if isinstance(factor, Mapping) else factor
     return [str(level) for level in (levels if isinstance(levels, list | tuple) else [levels])]
 
 
-def _wrong(document: Document, spec: Spec, place: int, fault: dict[str, Any]) -> Iterator[Problem]:
+def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, Any]) -> Iterator[Problem]:
     names = {name for value in fault.values() if isinstance(value, str) for name in placeholders.names_in(value)}
     factors = [factor for factor in spec.factors if factor.name in names]
-    measured = set(_measured(spec))
+    measured = set(_iterate_operations(spec))
     for levels in islice(product(*(factor.levels for factor in factors)), _CELLS):
         values = dict(zip((factor.name for factor in factors), levels, strict=True))
         try:
@@ -76,12 +76,14 @@ def _wrong(document: Document, spec: Spec, place: int, fault: dict[str, Any]) ->
                         "nothing that is measured is called '{operation}'",
                         operation=planned.during,
                     )
-                    yield _at(document, (KEY, place, "during"), what, nearest(planned.during, sorted(measured)))
+                    yield _build_problem(
+                        document, (KEY, place, "during"), what, nearest(planned.during, sorted(measured))
+                    )
         except InputError as error:
-            yield _at(document, (KEY, place), error.message, error.hint)
+            yield _build_problem(document, (KEY, place), error.message, error.hint)
 
 
-def _measured(spec: Spec) -> Iterator[str]:
+def _iterate_operations(spec: Spec) -> Iterator[str]:
     """What phases and steps are called in the results, in any cell."""
     for number, step in enumerate(spec.steps, 1):
         if not isinstance(step, NativeStep):
@@ -92,5 +94,5 @@ def _measured(spec: Spec) -> Iterator[str]:
             yield from (plan.operation for plan in plans if plan.timed)
 
 
-def _at(document: Document, path: Key, what: Message, hint: str) -> Problem:
+def _build_problem(document: Document, path: Key, what: Message, hint: str) -> Problem:
     return Problem(document.place(path), key_text(path), what, hint)

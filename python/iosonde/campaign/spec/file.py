@@ -71,28 +71,28 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     tools = {*importers, *_ALSO_TOOLS} - _NO_TOOLS
     spec = Spec(
         targets=places,
-        steps=tuple(_step(step, levels, tools) for step in data["steps"]),
-        factors=_factors(data),
+        steps=tuple(_build_step(step, levels, tools) for step in data["steps"]),
+        factors=_build_factors(data),
         name=data.get("name", ""),
-        controls=_controls(data.get("factors", {})),
-        set_up=tuple(_command(step, SINGLE, levels) for step in data.get("set_up", ())),
-        tear_down=tuple(_command(step, SINGLE, levels) for step in data.get("tear_down", ())),
+        controls=_build_controls(data.get("factors", {})),
+        set_up=tuple(_build_command_step(step, SINGLE, levels) for step in data.get("set_up", ())),
+        tear_down=tuple(_build_command_step(step, SINGLE, levels) for step in data.get("tear_down", ())),
         cache=_build_cache_regime(data.get("cache", CACHE_NONE)),
         design=_normalise_design(data.get("design", "full")),
         repetitions=_count_repetitions(data),
         until=schema.parse_until(data["until"]) if "until" in data else None,
-        against=against.of_document(data),
+        against=against.against_from_document(data),
         seed=data.get("seed"),
         launcher=data.get("launcher"),
         hosts=hosts,
         servers=tuple(data.get("servers", ())),
         reserve=data.get("reserve", ""),
-        trial_timeout_s=_seconds(data.get("trial_timeout")),
+        trial_timeout_s=_parse_optional_seconds(data.get("trial_timeout")),
         lab=dict(data.get(lab.KEY, {})),
         faults=tuple(dict(fault) for fault in data.get(faults.KEY, ())),
-        settle_s=_seconds(data.get(faults.SETTLE)),
+        settle_s=_parse_optional_seconds(data.get(faults.SETTLE)),
     )
-    _give_up(document, [*check.whole_problems(document, spec), *faults.whole_problems(document, spec)])
+    _give_up(document, [*check.list_spec_problems(document, spec), *faults.list_spec_problems(document, spec)])
     return Built(spec, _build_terms({**data, **_read_cluster(document)}))
 
 
@@ -153,16 +153,16 @@ def _give_up(document: Document, problems: list[Problem]) -> None:
         raise SpecError(document.name, problems)
 
 
-def _step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -> Step:
+def _build_step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -> Step:
     if isinstance(step, dict) and "workload" in step:
         return NativeStep(step["workload"], {key: value for key, value in step.items() if key != "workload"})
-    return _command(step, ALL, factors, tools)
+    return _build_command_step(step, ALL, factors, tools)
 
 
-def _command(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
+def _build_command_step(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
     """``tools`` are programs whose output is read where nothing is said of ``parse``."""
     command = step if isinstance(step, str) else step["command"]
-    parse = "auto" if mpi_program.runs_one_of(command, tools) else None
+    parse = "auto" if mpi_program.runs_any(command, tools) else None
     if isinstance(step, str):
         return CommandStep(step, mpi_program.default_on(step, on), parse)
     expect = step.get("expect", (0,))
@@ -170,7 +170,7 @@ def _command(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[s
         command=step["command"],
         on=step.get("on") or mpi_program.default_on(step["command"], on),
         parse=parse_of(step["parse"]) if "parse" in step else parse,
-        timeout_s=_seconds(step.get("timeout")),
+        timeout_s=_parse_optional_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
         keep_output=parse_size(step["keep_output"]) if "keep_output" in step else None,
         name=step.get("name", ""),
@@ -185,7 +185,7 @@ def parse_of(word: str | bool) -> str | None:
     return None if word == "none" else word
 
 
-def _factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
+def _build_factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
     series = [Factor(name, unit, tuple(_list_counts(data.get(name, 1)))) for name, unit in _SERIES.items()]
     own = []
     for name, declaration in data.get("factors", {}).items():
@@ -199,7 +199,7 @@ def _list_counts(counts: int | list[int]) -> list[int]:
     return [int(count) for count in (counts if isinstance(counts, list) else [counts])]
 
 
-def _controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
+def _build_controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
     declarations = {
         name: declaration
         for name, declaration in factors.items()
@@ -237,7 +237,7 @@ def _resolve_targets(document: Document, resolve: Callable[[Path], Path]) -> dic
     directories = data["targets"] if "targets" in data else {"": data["target"]} if "target" in data else {}
     path_by_name: dict[str, Path] = {}
     for name, directory in directories.items():
-        with targets.said(name):
+        with targets.prefix_target_errors(name):
             path = resolve(Path(directory))
         if same := next((other for other, other_path in path_by_name.items() if other_path == path), None):
             what = Message(
@@ -267,7 +267,7 @@ def _read_hosts(document: Document) -> tuple[str, ...]:
     if isinstance(hosts, list):
         return tuple(hosts)
     try:
-        return mpirun.named_hosts(hosts)
+        return mpirun.read_hosts(hosts)
     except InputError as error:
         problem = Problem(document.place(("hosts",)), "hosts", error.message, error.hint)
         raise SpecError(document.name, [problem]) from error
@@ -287,8 +287,8 @@ def _read_cluster(document: Document) -> dict[str, ClusterNodes]:
         raise SpecError(document.name, [problem]) from error
 
 
-def _seconds(given: str | float | None) -> float | None:
-    return None if given is None else parse_seconds(given)
+def _parse_optional_seconds(value: str | float | None) -> float | None:
+    return None if value is None else parse_seconds(value)
 
 
 def _build_terms(data: Mapping[str, Any]) -> Terms:
@@ -303,17 +303,19 @@ def _build_terms(data: Mapping[str, Any]) -> Terms:
         questions.KEY: tuple,
     }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
-    converted = {key: units.get(key, _same)(value) for key, value in data.items()}
+    converted = {key: units.get(key, _pass_through)(value) for key, value in data.items()}
     terms = {names.get(key, key): value for key, value in converted.items()}
     return Terms(**{field.name: terms[field.name] for field in fields(Terms) if field.name in terms})
 
 
 def _parse_speeds(section: Mapping[str, Any]) -> dict[str, float]:
     read = {"bytes_per_s": ("bytes_per_s", parse_size), "start": ("start_s", parse_seconds)}
-    return {name: parse(value) for key, value in section.items() for name, parse in [read.get(key, (key, _same))]}
+    return {
+        name: parse(value) for key, value in section.items() for name, parse in [read.get(key, (key, _pass_through))]
+    }
 
 
-def _same(value: Any) -> Any:
+def _pass_through(value: Any) -> Any:
     return value
 
 

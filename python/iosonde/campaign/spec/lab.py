@@ -23,7 +23,7 @@ PROFILE = "profile"  # whether servers count what they do in each trial
 LEVELS = "levels"  # factor → level → the words that it stands for
 
 
-def told(data: Mapping[str, Any]) -> dict[str, Any]:
+def read_lab_section(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a document that was not checked says of its lab, as far as it is a mapping."""
     section = data.get(KEY)
     return section if isinstance(section, dict) else {}
@@ -31,13 +31,13 @@ def told(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def file_systems(data: Mapping[str, Any]) -> list[str]:
     """Of all its labs."""
-    names = told(data).get("file_system")
+    names = read_lab_section(data).get("file_system")
     return [str(name) for name in (names if isinstance(names, list) else [names]) if name]
 
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Name → levels of the factors that a lab's lists and its ``levels`` make; that of an option is its last word."""
-    levels_by_factor = {name_of_word(path[-1]): value for path, value in _words(lab) if isinstance(value, list)}
+    levels_by_factor = {name_of_word(path[-1]): value for path, value in _iterate_words(lab) if isinstance(value, list)}
     return levels_by_factor | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
@@ -45,16 +45,16 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
     """(words, options) of the cluster at these levels of its factors."""
     words: dict[str, Any] = {}
     options: dict[str, str] = {}
-    for path, value in _words(lab):
+    for path, value in _iterate_words(lab):
         chosen = levels[name_of_word(path[-1])] if isinstance(value, list) else value
         if path[0] == SET:
-            options[path[1]] = _text(chosen)
+            options[path[1]] = _format_value(chosen)
         else:
             words[path[0]] = chosen
     for name, meant in lab.get(LEVELS, {}).items():
         meaning = meant[levels[name]]
         words |= {word: value for word, value in meaning.items() if word != SET}
-        options |= {option: _text(value) for option, value in meaning.get(SET, {}).items()}
+        options |= {option: _format_value(value) for option, value in meaning.get(SET, {}).items()}
     return words, options
 
 
@@ -77,7 +77,10 @@ def expanded(document: Document) -> Document:
 
 def without(document: Document) -> Document:
     """The document for a real system: without the section, and without what its design says of the lab's factors."""
-    lab_factors, data = factors(told(document.data)), {key: value for key, value in document.data.items() if key != KEY}
+    lab_factors, data = (
+        factors(read_lab_section(document.data)),
+        {key: value for key, value in document.data.items() if key != KEY},
+    )
     design = data.get("design")
     if lab_factors and isinstance(design, dict):
         retained = {
@@ -101,12 +104,12 @@ def problems(document: Document) -> list[Problem]:
     lab = document.data.get(KEY)
     if lab is None:
         return []
-    return [Problem(document.place(path), key_text(path), what, hint) for path, what, hint in _wrong(document, lab)]
+    return [Problem(document.place(path), key_text(path), what, hint) for path, what, hint in _check_lab(document, lab)]
 
 
-def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, Message, str]]:
+def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, Message, str]]:
     path_by_name: dict[str, Key] = {}
-    for path, value in _words(lab):
+    for path, value in _iterate_words(lab):
         if not isinstance(value, list):
             continue
         name = name_of_word(path[-1])
@@ -131,7 +134,7 @@ def _duplicate(factor: str) -> Message:
     return Message("duplicate-factor", "there is a factor '{factor}' already", factor=factor)
 
 
-def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iterate_words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for word, value in lab.items():
         if word == SET:
             yield from (((SET, option), level) for option, level in value.items())
@@ -143,5 +146,5 @@ def _tells_of(expression: str, names: Collection[str]) -> bool:
     return any(word in names for word in re.findall(r"[A-Za-z_]\w*", expression))
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)

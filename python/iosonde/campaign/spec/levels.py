@@ -19,15 +19,15 @@ _SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGTP]i?B|B)")
 _TIME = re.compile(r"\d+(\.\d+)?\s*(ns|us|µs|ms|s|sec|min|h)")
 
 
-def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
+def read_levels(declaration: Any) -> tuple[tuple[FactorValue, ...], str]:
     """(levels, unit) of a factor: a value, a list, or a mapping with ``levels`` and ``unit``. Raises InputError."""
-    unit = given.get("unit", "") if isinstance(given, dict) else ""
-    levels = given["levels"] if isinstance(given, dict) else given
+    unit = declaration.get("unit", "") if isinstance(declaration, dict) else ""
+    levels = declaration["levels"] if isinstance(declaration, dict) else declaration
     levels = levels if isinstance(levels, (list, tuple)) else [levels]
     unit = unit or _unit_of(levels)
-    read: Callable[[Any], FactorValue] | None = {BYTES: parse_size, SECONDS: _seconds}.get(unit)
+    read: Callable[[Any], FactorValue] | None = {BYTES: parse_size, SECONDS: _parse_level_seconds}.get(unit)
     values = tuple(levels if read is None else [read(level) for level in levels])
-    kinds = list(dict.fromkeys(_kind(level) for level in values))
+    kinds = list(dict.fromkeys(_classify_level(level) for level in values))
     if len(kinds) > 1:
         raise InputError(
             "mixed-level-types",
@@ -40,11 +40,11 @@ def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
     return values, unit
 
 
-def level_of(given: Any, level: Any) -> FactorValue:
+def level_of(declaration: Any, level: Any) -> FactorValue:
     """The level of a factor that ``level`` means, written as the levels are or as they are read. Raises InputError."""
-    written = given["levels"] if isinstance(given, dict) else given
+    written = declaration["levels"] if isinstance(declaration, dict) else declaration
     written = written if isinstance(written, (list, tuple)) else [written]
-    read, _ = read_levels(given)
+    read, _ = read_levels(declaration)
     for raw, meant in zip(written, read, strict=True):
         if level in (raw, meant) and isinstance(level, bool) == isinstance(meant, bool):
             return meant
@@ -64,12 +64,12 @@ def _unit_of(levels: Sequence[Any]) -> str:
     return ""
 
 
-def _seconds(level: Any) -> float | int:
+def _parse_level_seconds(level: Any) -> float | int:
     seconds = parse_seconds(level)
     return int(seconds) if seconds.is_integer() else seconds
 
 
-def _kind(level: FactorValue) -> str:
+def _classify_level(level: FactorValue) -> str:
     if isinstance(level, bool):
         return "true or false"
     return "texts" if isinstance(level, str) else "numbers"

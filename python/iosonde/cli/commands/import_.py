@@ -33,7 +33,7 @@ def command(
     importing = campaign.import_files
     plan = importing.ImportPlan(Path(store), experiment, form, tuple(sources), answers.parse.map_of(columns))
     plan.prepare()
-    with importing.found_files(files, recursive, Path(store)) as paths:
+    with importing.iterate_file_groups(files, recursive, Path(store)) as paths:
         imported = importing.import_all(plan, paths, jobs)
     emit(imported, report.text.import_.lines(imported, store), as_json)
-    imported.check(one_by_one=not recursive)
+    imported.check(individually=not recursive)

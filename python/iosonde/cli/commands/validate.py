@@ -37,8 +37,8 @@ def command(
     if model_file:
         model = answers.model_file.read_model(model_file)
         judged = answers.held_out.held_out(model, asked.open_one(*answers.model_file.example(model)), asked.level)
-        plot = partial(draw, report.fit_plots.held_out_plot, judged)
-        emit(judged, report.text.validate.held_out_lines(judged), asked.as_json, plot)
+        plot = partial(draw, report.fit_plots.refuse_plot, judged)
+        emit(judged, report.text.validate.format_unseen_error(judged), asked.as_json, plot)
         return
     source = asked.open_one()
     tell("validate", source.table)

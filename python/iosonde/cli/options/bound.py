@@ -15,7 +15,7 @@ from iosonde.core.units import parse_size
 
 if TYPE_CHECKING:
     from iosonde.answers.bound.answer import How
-    from iosonde.answers.bound.inputs import Said
+    from iosonde.answers.bound.inputs import SystemDescription
 
 Command = Callable[..., Any]
 _WORDS = ("operation", "redundancy", "erasure", "placement")
@@ -37,11 +37,11 @@ class BoundOptions:
     unit: str | None
 
     @property
-    def said(self) -> Said:
+    def said(self) -> SystemDescription:
         """What the bound is computed from. Raises InputError."""
         words = answers.bound.inputs.words_of(**self.words)
         memory = None if self.server_memory is None else float(parse_size(self.server_memory))
-        return answers.bound.inputs.Said(self.fields, words, self.probe, self.cluster, memory_bytes=memory)
+        return answers.bound.inputs.SystemDescription(self.fields, words, self.probe, self.cluster, memory_bytes=memory)
 
     @property
     def how(self) -> How:

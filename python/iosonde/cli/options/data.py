@@ -13,7 +13,7 @@ import click
 from iosonde.cli.output import talk, tell_reading
 from iosonde.core.levels import check_level, warning
 from iosonde.core.where import ALSO_INCOMPLETE
-from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.asked import LAST_DONE, ResponseQuery
 
 if TYPE_CHECKING:
     from iosonde.data.source import Source
@@ -43,9 +43,9 @@ class DataOptions:
     as_json: bool
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ResponseQuery:
         """What the answers take."""
-        return Asked(self.response, self.on, self.clock, self.level, self.metric)
+        return ResponseQuery(self.response, self.on, self.clock, self.level, self.metric)
 
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,

@@ -19,11 +19,15 @@ from .target import Suspect, Target
 SHOWN = 3  # of a class
 # A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
 _INSTEAD = {
-    "S401": ("S402", "S403", "S406", "S405", "S411"), "S406": ("S402", "S403", "S405", "S411"),
+    "S401": ("S402", "S403", "S406", "S405", "S411"),
+    "S406": ("S402", "S403", "S405", "S411"),
     "S402": ("S403", "S411"),
-    "S404": ("S403", "S402", "S409"), "S405": ("S403", "S402", "S404"), "S407": ("S403", "S406"),
-    "S408": ("S403", "S404", "S409"), "S409": ("S403",),
-}  # fmt: skip
+    "S404": ("S403", "S402", "S409"),
+    "S405": ("S403", "S402", "S404"),
+    "S407": ("S403", "S406"),
+    "S408": ("S403", "S404", "S409"),
+    "S409": ("S403",),
+}
 NEARLY = 0.85  # of the agreement of another finding
 # Even gaps follow from a clock, but a clock from even gaps only if these hold their phase over the whole run.
 _NEARLY_OF = {("S402", "S411"): 0.6}
@@ -45,11 +49,13 @@ def suspects(target: Target) -> list[Suspect]:
     """What every finder says of a class, what explains most first; those that are ``LAST`` where no other says
     anything."""
     finders = [importlib.import_module(name) for name in modules().values()]
-    suspects = told([suspect for finder in finders if not _is_last(finder) for suspect in _find(finder, target)])
-    return suspects or [suspect for finder in finders if _is_last(finder) for suspect in _find(finder, target)]
+    suspects = select_suspects(
+        [suspect for finder in finders if not _is_last(finder) for suspect in _run_finder(finder, target)]
+    )
+    return suspects or [suspect for finder in finders if _is_last(finder) for suspect in _run_finder(finder, target)]
 
 
-def _find(finder: ModuleType, target: Target) -> list[Suspect]:
+def _run_finder(finder: ModuleType, target: Target) -> list[Suspect]:
     """What asks for more than one trial has no ``find``."""
     find = getattr(finder, "find", None)
     return find(target) if find else []
@@ -59,9 +65,9 @@ def _is_last(finder: ModuleType) -> bool:
     return getattr(finder, "LAST", False)
 
 
-def told(found: Sequence[Suspect]) -> list[Suspect]:
+def select_suspects(suspects: Sequence[Suspect]) -> list[Suspect]:
     """Without what only follows from another finding, at most three."""
-    independent = [suspect for suspect in found if not any(_is_preferred(other, suspect) for other in found)]
+    independent = [suspect for suspect in suspects if not any(_is_preferred(other, suspect) for other in suspects)]
     return sorted(independent, key=lambda suspect: -suspect.agreement.kappa)[:SHOWN]
 
 

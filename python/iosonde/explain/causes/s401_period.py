@@ -30,7 +30,7 @@ from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
 from ..folding import LONGEST, PeriodFold, fold, period
-from ..sizes import named
+from ..sizes import describe_size
 from .target import LEAST, Suspect, Target
 
 CODE = "S401"
@@ -46,14 +46,18 @@ def find(target: Target) -> list[Suspect]:
     operations = target.operations
     if not operations.in_order or target.rows.size < LEAST:
         return []
-    folds = [rank_fold for begin, end in _longest(target) if (rank_fold := _fold_rank(target, begin, end)) is not None]
-    same = [candidate for candidate in folds if candidate.of == folds[0].of and candidate.agreement.seen]
+    folds = [
+        rank_fold
+        for begin, end in _select_slow_ranks(target)
+        if (rank_fold := _fold_rank(target, begin, end)) is not None
+    ]
+    same = [candidate for candidate in folds if candidate.of == folds[0].of and candidate.agreement.is_significant]
     if not same or 2 * len(same) < len(folds):
         return []
-    return [_told(target, same)]
+    return [_build_suspect(target, same)]
 
 
-def _longest(target: Target) -> Sequence[tuple[int, int]]:
+def _select_slow_ranks(target: Target) -> Sequence[tuple[int, int]]:
     """The rows of the ranks with most slow operations."""
     by_slow = sorted(target.operations.ranks, key=lambda entry: -int(target.slow[entry[1] : entry[2]].sum()))
     return [(begin, end) for _, begin, end in by_slow[:_MOST_RANKS]]
@@ -70,7 +74,7 @@ def _fold_rank(target: Target, begin: int, end: int) -> PeriodFold | None:
     return fold(place[slow], place[~slow], steps, float(slow.mean()), steps)
 
 
-def _told(target: Target, same: Sequence[PeriodFold]) -> Suspect:
+def _build_suspect(target: Target, same: Sequence[PeriodFold]) -> Suspect:
     first, operations = same[0], target.operations
     many = len(first.slots)
     evidence = {"period_operations": first.of, "slow_operations": many, "ranks_seen": len(same)}
@@ -79,10 +83,12 @@ def _told(target: Target, same: Sequence[PeriodFold]) -> Suspect:
         period_bytes, part = first.of * operations.size, first.runs * operations.size
         evidence |= {"period_bytes": period_bytes, "slow_bytes": many * operations.size}
         cause += f" = {format_size(period_bytes)}"
-        unit = f", {format_size(period_bytes)}{named(period_bytes, operations.units)}"
+        unit = f", {format_size(period_bytes)}{describe_size(period_bytes, operations.units)}"
         if first.runs > 1:
-            unit += f", {format_size(part)}{named(part, operations.units)} of it in a row"
-    sentence = (f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "
-                f"there, and {percent(first.agreement.precision)} of the operations there are slow")  # fmt: skip
+            unit += f", {format_size(part)}{describe_size(part, operations.units)} of it in a row"
+    sentence = (
+        f"{many} of every {first.of} operations of a rank{unit}: {percent(first.agreement.recall)} of them are "
+        f"there, and {percent(first.agreement.precision)} of the operations there are slow"
+    )
     confirm = _IN_BYTES if unit else "another order of operations: the period goes with it"
     return Suspect(CODE, target.place, cause, sentence, first.agreement, confirm, evidence)

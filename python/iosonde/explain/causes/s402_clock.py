@@ -47,7 +47,7 @@ def find(target: Target) -> list[Suspect]:
     if not operations.comparable or target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
     agreement, length = max(_iter_periods(target), key=lambda candidate: candidate[0].kappa, default=(None, 0.0))
-    if agreement is None or not agreement.seen:
+    if agreement is None or not agreement.is_significant:
         return []
     every = format_rate(length / 1e9, "s")
     sentence = (f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "

@@ -37,7 +37,7 @@ def find(target: Target) -> list[Suspect]:
     after = after[after < slow.size]
     after = after[~np.isin(after, first)]
     agreement = target.judge_rows(after)
-    if not agreement.seen:
+    if not agreement.is_significant:
         return []
     begins = target.rows[~np.isin(target.rows, after)]
     episodes = int(begins.size)

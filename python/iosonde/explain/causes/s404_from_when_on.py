@@ -52,18 +52,21 @@ def find(target: Target) -> list[Suspect]:
             )
             if best is None or made.kappa > best[0].kappa:
                 best = made, late, (cut + 1) * width
-    if best is None or not best[0].seen:
+    if best is None or not best[0].is_significant:
         return []
-    return [_told(target, *best)]
+    return [_build_suspect(target, *best)]
 
 
-def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect:
+def _build_suspect(target: Target, agreement: Agreement, late: bool, moment: float) -> Suspect:
     operations = target.operations
     done = round(float((operations.start_ns < moment).sum()) * operations.stand_for)
     after = format_rate(moment / 1e9, "s")
     moved = f" ({format_size(done * operations.size)} by all ranks)" if operations.size else ""
     when = f"from {after}{moved} on" if late else f"until {after}{moved}"
-    sentence = f"{percent(made.recall)} of them are {when}, where {percent(made.precision)} of the operations are slow"
+    sentence = (
+        f"{percent(agreement.recall)} of them are {when}, where {percent(agreement.precision)} of the "
+        "operations are slow"
+    )
     units = "bytes" if operations.size else "operations"
     more = "twice the data" if operations.size else "twice as many"
     confirm = (
@@ -76,7 +79,7 @@ def _told(target: Target, made: Agreement, late: bool, moment: float) -> Suspect
         target.place,
         when,
         sentence,
-        made,
+        agreement,
         confirm,
         {"moment_s": moment / 1e9, "operations_before": done, "bytes_before": done * operations.size, "late": late},
     )

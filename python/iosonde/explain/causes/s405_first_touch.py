@@ -41,7 +41,7 @@ def find(target: Target) -> list[Suspect]:
         if (places := _first_on_place(target)) is not None:
             kinds["on its place in the file"] = places
     agreements = {what: target.judge_rows(rows, len(kinds)) for what, rows in kinds.items() if rows.size >= LEAST}
-    candidates = {what: agreement for what, agreement in agreements.items() if agreement.seen}
+    candidates = {what: agreement for what, agreement in agreements.items() if agreement.is_significant}
     if not candidates:
         return []
     what = max(candidates, key=lambda kind: candidates[kind].kappa)

@@ -30,7 +30,7 @@ from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
 from ..folding import PeriodFold, fold, lengths
-from ..sizes import named
+from ..sizes import describe_size
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S406"
@@ -48,20 +48,20 @@ def find(target: Target) -> list[Suspect]:
         return []
     slow, others = (operations.offset[rows].astype(np.int64) for rows in (target.some_slow, target.some_others))
     reach = int(max(slow.max(initial=0), others.max(initial=0))) + operations.size
-    units = sorted({*_units(reach, operations.units.values()), *_seen(slow, reach)})
+    units = sorted({*_iter_units(reach, operations.units.values()), *_detect_periods(slow, reach)})
     crossing = _find_crossing(target, slow, others, units)
     folded = _fold_by_unit(target, slow, others, units)
     suspects = [suspect for suspect in (crossing, folded) if suspect is not None]
     return [max(suspects, key=lambda suspect: suspect.agreement.kappa)] if suspects else []
 
 
-def _units(reach: int, known: Iterable[int]) -> Iterator[int]:
+def _iter_units(reach: int, units: Iterable[int]) -> Iterator[int]:
     for power in range(_LEAST_UNIT.bit_length() - 1, _MOST_UNIT.bit_length()):
         yield from (times << power for times in (1, 3, 5, 7) if 4 * (times << power) <= reach)
-    yield from (unit for unit in known if 4 * unit <= reach)
+    yield from (unit for unit in units if 4 * unit <= reach)
 
 
-def _seen(slow: np.ndarray, reach: int) -> Iterator[int]:
+def _detect_periods(slow: np.ndarray, reach: int) -> Iterator[int]:
     """The period that the places show themselves, as stripes over nine servers have it: as the roundest number of
     bytes that is nearly as long."""
     for length in lengths(slow, reach):
@@ -81,14 +81,15 @@ def _find_crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: 
         if size > unit or (crossed[0].all() and crossed[1].all()):
             continue
         agreement = target.judge(crossed[0], crossed[1], len(units))
-        if agreement.seen and (best is None or agreement.kappa > best[0].kappa + _SIMPLER):
+        if agreement.is_significant and (best is None or agreement.kappa > best[0].kappa + _SIMPLER):
             best = agreement, unit
     if best is None:
         return None
     agreement, unit = best
     size_text = format_size(unit)
     sentence = (
-        f"{percent(agreement.recall)} of them cross a border of {size_text}{named(unit, target.operations.units)}, "
+        f"{percent(agreement.recall)} of them cross a border of "
+        f"{size_text}{describe_size(unit, target.operations.units)}, "
         f"and {percent(agreement.precision)} of those that do are slow"
     )
     return Suspect(
@@ -113,7 +114,7 @@ def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: l
         many = max(2, min(_SLOTS * (odd if odd <= _ODD else 1), unit // step))
         slots = [(offsets % unit) * many // unit for offsets in (slow, others)]
         period_fold = fold(slots[0], slots[1], many, target.prevalence, len(units))
-        if period_fold.agreement.seen and (
+        if period_fold.agreement.is_significant and (
             best is None or period_fold.agreement.kappa > best[0].agreement.kappa + _SIMPLER
         ):
             best = period_fold, unit
@@ -127,7 +128,7 @@ def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: l
         else f"the same {format_size(width)} of every {format_size(unit)}"
     )
     agreement = period_fold.agreement
-    unit_words = named(unit, target.operations.units)
+    unit_words = describe_size(unit, target.operations.units)
     sentence = (
         f"{percent(agreement.recall)} of them are at {where}{unit_words}, and {percent(agreement.precision)} of the "
         "operations there are slow"

@@ -46,7 +46,7 @@ def find(target: Target) -> list[Suspect]:
     far = {f"are {format_size(1 << power)} or more from the one before": 1 << power for power in range(12, 31, 2)}
     rules |= {name: _build_distance_rule(least) for name, least in far.items()}
     agreements = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
-    candidates = {name: agreement for name, agreement in agreements.items() if agreement.seen}
+    candidates = {name: agreement for name, agreement in agreements.items() if agreement.is_significant}
     if not candidates:
         return []
     name = max(candidates, key=lambda label: candidates[label].kappa)

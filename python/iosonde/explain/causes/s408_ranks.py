@@ -42,12 +42,14 @@ def find(target: Target) -> list[Suspect]:
     """The ranks, hosts or files that tell slow operations best."""
     if target.rows.size < LEAST:
         return []
-    groups = [group for group in (_count_by_host(target), _ranks(target), _files(target)) if group is not None]
+    groups = [
+        group for group in (_count_by_host(target), _count_by_rank(target), _count_by_file(target)) if group is not None
+    ]
     best: tuple[Agreement, str, list[Any]] | None = None
     of = 0
     for word, names, slow, every in groups:
         agreement, members = which_groups(names, slow, every)
-        if agreement.seen and (best is None or agreement.kappa > best[0].kappa + 0.02):
+        if agreement.is_significant and (best is None or agreement.kappa > best[0].kappa + 0.02):
             best, of = (agreement, word, members), len(names)
     if best is None:
         return []
@@ -70,7 +72,7 @@ def find(target: Target) -> list[Suspect]:
     ]
 
 
-def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+def _count_by_rank(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
     parts = target.operations.ranks
     if len(parts) < 2:
         return None
@@ -79,7 +81,7 @@ def _ranks(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | No
 
 
 def _count_by_host(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
-    by_rank = _ranks(target)
+    by_rank = _count_by_rank(target)
     hosts = target.operations.hosts
     if by_rank is None or len({hosts.get(rank) for rank in by_rank[1]} - {None, ""}) < 2:
         return None
@@ -88,7 +90,7 @@ def _count_by_host(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarr
     return "host", names, np.bincount(at, by_rank[2], len(names)), np.bincount(at, by_rank[3], len(names))
 
 
-def _files(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
+def _count_by_file(target: Target) -> tuple[str, list[Any], np.ndarray, np.ndarray] | None:
     operations = target.operations
     if not operations.placed or not len(operations) or int(operations.file.max()) >= _MOST_FILES:
         return None

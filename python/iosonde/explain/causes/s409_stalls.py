@@ -57,7 +57,7 @@ def find(target: Target) -> list[Suspect]:
     hits, false = weight * int((waiting & expected).sum()), weight * int((expected & ~waiting).sum())
     made = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
-    if not made.seen or moments < _LEAST_MOMENTS:
+    if not made.is_significant or moments < _LEAST_MOMENTS:
         return []
     sentence = (f"in {percent(made.recall)} of the time that ranks wait for them half of the other ranks or more "
                 f"wait, too ({moments:,} moments); in {percent(made.precision)} of such time "

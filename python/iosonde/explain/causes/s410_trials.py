@@ -37,7 +37,7 @@ def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequ
     if len(names) < 2 or not LEAST <= sum(slow) < sum(every):
         return []
     agreement, members = which_groups(names, np.array(slow), np.array(every))
-    if not agreement.seen:
+    if not agreement.is_significant:
         return []
     some = members[:_MAX_LISTED] + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
     which = f"trial{'s' if len(members) > 1 else ''} {listed(some)}"

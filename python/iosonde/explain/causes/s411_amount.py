@@ -30,7 +30,7 @@ import numpy as np
 from iosonde.core.units import format_size
 from iosonde.core.words import percent
 
-from ..sizes import named
+from ..sizes import describe_size
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S411"
@@ -51,10 +51,10 @@ def find(target: Target) -> list[Suspect]:
         return []
     usual = int(np.median(gaps[: gaps.size // 2]))
     agreement = _measure_gaps(gaps[gaps.size // 2 :], usual, float(gaps.mean()))
-    if usual < _SHORTEST or not agreement.seen:
+    if usual < _SHORTEST or not agreement.is_significant:
         return []
     amount, size = usual * operations.size, operations.size
-    unit = f", {format_size(amount)}{named(amount, operations.units)}" if size else ""
+    unit = f", {format_size(amount)}{describe_size(amount, operations.units)}" if size else ""
     cause = f"after about {usual} operations" + (f" = {format_size(amount)}" if size else "")
     sentence = (
         f"from one to the next there are about {usual} operations of a rank{unit}: {percent(agreement.recall)} of "

@@ -37,7 +37,7 @@ class Agreement:
     p: float
 
     @property
-    def seen(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether it is more than chance, and large enough to matter."""
         return self.kappa >= LEAST_KAPPA and self.p < _ALPHA
 
@@ -113,14 +113,14 @@ class Target:
     @cached_property
     def some_slow(self) -> Rows:
         """All of them or a sample, in order."""
-        return _some(self.rows, np.random.default_rng(_SEED))
+        return _sample_rows(self.rows, np.random.default_rng(_SEED))
 
     @cached_property
     def some_others(self) -> Rows:
         """Of those that are not slow all or a sample, in order."""
         n, rng = len(self.operations), np.random.default_rng(_SEED + 1)
         if n <= 4 * _SAMPLE:
-            return _some(np.flatnonzero(~self.slow), rng)
+            return _sample_rows(np.flatnonzero(~self.slow), rng)
         drawn = np.unique(rng.integers(0, n, int(_SAMPLE / max(0.05, 1 - self.prevalence))))
         return drawn[~self.slow[drawn]]
 
@@ -128,12 +128,12 @@ class Target:
         """Of a rule, by what it says of ``some_slow`` and of ``some_others``."""
         return agreement(int(slow.sum()), slow.size, int(others.sum()), others.size, self.prevalence, tried)
 
-    def judge_rows(self, named: Rows, tried: int = 1) -> Agreement:
+    def judge_rows(self, rows: Rows, tried: int = 1) -> Agreement:
         """Of a rule that names these rows, of all."""
-        hits = int(self.slow[named].sum())
+        hits = int(self.slow[rows].sum())
         n = len(self.operations)
-        return agreement(hits, self.rows.size, named.size - hits, n - self.rows.size, self.prevalence, tried)
+        return agreement(hits, self.rows.size, rows.size - hits, n - self.rows.size, self.prevalence, tried)
 
 
-def _some(rows: Rows, rng: np.random.Generator) -> Rows:
+def _sample_rows(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if rows.size <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))

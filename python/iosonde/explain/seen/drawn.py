@@ -68,21 +68,21 @@ def drawn(
     low, high = (np.log(max(end, 1e-3)) for end in classes.ends_ns)
     height = max(high - low, 1e-9)
     up = np.clip((np.log(np.maximum(rows.duration_ns, 1e-3)) - low) / height * _UP, 0, _UP - 1)
-    cells = _cells(rows.number * _ACROSS // max(longest, 1), up, rows.of, _ACROSS)
+    cells = _count_cells(rows.number * _ACROSS // max(longest, 1), up, rows.of, _ACROSS)
     seconds = account.elapsed_s / _TIMES
     begun = rows.start_ns / (1e9 * max(seconds, 1e-12))
     return DrawnOperations(
         tuple(((x + 0.5) * longest / _ACROSS, float(np.exp(low + (y + 0.5) / _UP * height)) / 1e9, of, n)
               for x, y, of, n in cells),
-        _curve(classes), longest, _times(account),
-        _places(rows, begun, seconds) if placed else (), *_ranks(rows, begun, seconds, classes.count),
+        _build_curve(classes), longest, _build_times(account),
+        _bin_places(rows, begun, seconds) if placed else (), *_bin_ranks(rows, begun, seconds, classes.count),
     )  # fmt: skip
 
 
 def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[DrawnRows, int]:
     """(all operations, of many a part of the frequent classes, evenly, and all of the rare ones; how many operations
     the rank with most has)."""
-    rows, weight = _some(of, classes)
+    rows, weight = _sample_rows(of, classes)
     begins = np.array([begin for _, begin, _ in operations.ranks])
     number = rows - begins[np.searchsorted(begins, rows, "right") - 1]
     longest = max((end - begin for _, begin, end in operations.ranks), default=0)
@@ -90,7 +90,7 @@ def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityC
                      operations.duration_ns[rows], of[rows], weight), longest  # fmt: skip
 
 
-def _some(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[npt.NDArray[np.intp], Array]:
+def _sample_rows(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[npt.NDArray[np.intp], Array]:
     if of.size <= EVERY:
         return np.arange(of.size), np.ones(of.size)
     share = EVERY // classes.count
@@ -103,7 +103,7 @@ def _some(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[npt.NDArr
     return np.concatenate(rows)[order], np.concatenate(weights)[order]
 
 
-def _cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[list[int]]:
+def _count_cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[list[int]]:
     """[x, y, class, how many] of each cell that is not empty."""
     x = np.clip(x, 0, across - 1).astype(np.int64)
     cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
@@ -111,16 +111,16 @@ def _cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[l
     return rows
 
 
-def _curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
+def _build_curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
     hills = classes.hills
     wide = np.exp(3 * hills.bandwidth)
     inside = np.flatnonzero((hills.grid > classes.ends_ns[0] / wide) & (hills.grid < classes.ends_ns[1] * wide))
     at = np.unique(np.linspace(inside[0], inside[-1], _CURVE).astype(np.intp))
-    of = classes.of(hills.grid[at])
+    of = classes.classify(hills.grid[at])
     return tuple(zip((hills.grid[at] / 1e9).tolist(), hills.density[at].tolist(), of.tolist(), strict=True))
 
 
-def _times(account: Account) -> tuple[ClassTimes, ...]:
+def _build_times(account: Account) -> tuple[ClassTimes, ...]:
     """Where operations began."""
     blocks = account.counts.shape[0]
     width = account.elapsed_s / blocks
@@ -131,16 +131,16 @@ def _times(account: Account) -> tuple[ClassTimes, ...]:
     )  # fmt: skip
 
 
-def _places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[float, float, int, int], ...]:
+def _bin_places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[float, float, int, int], ...]:
     reach = float(rows.offset.max(initial=0))
     if not reach:
         return ()
     up = np.minimum(rows.offset * (_PLACES / reach), _PLACES - 1)
     return tuple(((x + 0.5) * seconds, (y + 0.5) * reach / _PLACES, of, n)
-                 for x, y, of, n in _cells(begun, up, rows.of, _TIMES))  # fmt: skip
+                 for x, y, of, n in _count_cells(begun, up, rows.of, _TIMES))  # fmt: skip
 
 
-def _ranks(
+def _bin_ranks(
     rows: DrawnRows, begun: Array, seconds: float, count: int
 ) -> tuple[tuple[tuple[float, float, int, int, float], ...], int]:
     """Which class took most of the time, rank by rank, or of so many ranks together."""

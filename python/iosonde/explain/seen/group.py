@@ -93,5 +93,5 @@ class OperationTrials(Protocol):
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """What is seen of every trial of these groups."""
 
-    def check(self, found: Collection[OperationGroup]) -> None:
+    def check(self, groups: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from iosonde.explain.classes import DensityClasses
-from iosonde.explain.cost import Account, account, of_all
+from iosonde.explain.cost import Account, account, scale_account
 from iosonde.explain.places import places
 from iosonde.explain.readings import Pass
 from iosonde.explain.slow_files import slow_files
-from iosonde.stats.density.histogram import LogHistogram, clock_step, of_values
+from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_from_values
 
 from .drawn import drawn, rows_of
 from .group import OperationGroup, TrialLook, TrialOperations
@@ -23,14 +23,14 @@ def histograms(
 ) -> Iterator[tuple[OperationGroup, LogHistogram]]:
     """That of every group of every trial: of all operations, where these were counted beyond a sample."""
     for group, trial in each:
-        histogram = trial.exact or of_values(trial.operations.duration_ns)
+        histogram = trial.exact or histogram_from_values(trial.operations.duration_ns)
         if histogram is not None:
             yield group, histogram
 
 
 def looks(
     each: Iterable[tuple[OperationGroup, TrialOperations]], classes: Mapping[OperationGroup, DensityClasses]
-) -> Iterator[tuple[OperationGroup, TrialLook]]:  # fmt: skip
+) -> Iterator[tuple[OperationGroup, TrialLook]]:
     """Every trial of the groups with classes."""
     for group, trial in each:
         if group in classes:
@@ -39,18 +39,27 @@ def looks(
 
 def _build_look(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> TrialLook:
     operations = trial.operations
-    of = classes.of(operations.duration_ns)
+    of = classes.classify(operations.duration_ns)
     recorded = account(operations, of, classes.count)
-    full_account = whole_account(recorded, classes, trial.exact, operations.stand_for)
+    full_account = build_full_account(recorded, classes, trial.exact, operations.stand_for)
     rows, longest = rows_of(operations, of, classes)
-    return TrialLook(trial.name, full_account, places(operations, of, recorded),
-                     trial_suspects(operations, of, classes),
-                     drawn(rows, classes, full_account, longest, operations.placed), trial.failed,
-                     clock_step(operations.duration_ns) / 1e9, trial.notes, trial.path, trial.servers,
-                     _whole(trial, group, classes), operations.local)  # fmt: skip
+    return TrialLook(
+        trial.name,
+        full_account,
+        places(operations, of, recorded),
+        trial_suspects(operations, of, classes),
+        drawn(rows, classes, full_account, longest, operations.placed),
+        trial.failed,
+        clock_step(operations.duration_ns) / 1e9,
+        trial.notes,
+        trial.path,
+        trial.servers,
+        _build_pass(trial, group, classes),
+        operations.local,
+    )
 
 
-def _whole(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> Pass | None:
+def _build_pass(trial: TrialOperations, group: OperationGroup, classes: DensityClasses) -> Pass | None:
     if trial.path is None or trial.servers is None:
         return None
     took = trial.operations.duration_ns / 1e9
@@ -58,21 +67,31 @@ def _whole(trial: TrialOperations, group: OperationGroup, classes: DensityClasse
     sent = trial.servers.count / took.size
     longer = took - classes.typical_ns[classes.fast] / 1e9
     return Pass(
-        group.kind, group.size, float(took.sum()), float(np.median(took)), float(longer[longer > 0].sum()),
-        trial.operations.sequential, float((took < least_s).mean()), least_s,
-        sent, trial.asked_to_wait, trial.servers,
+        group.kind,
+        group.size,
+        float(took.sum()),
+        float(np.median(took)),
+        float(longer[longer > 0].sum()),
+        trial.operations.sequential,
+        float((took < least_s).mean()),
+        least_s,
+        sent,
+        trial.asked_to_wait,
+        trial.servers,
         slow_files(trial.operations, trial.path.least_s(group.size) + trial.servers.least_s, sent),
-    )  # fmt: skip
+    )
 
 
-def whole_account(
+def build_full_account(
     recorded: Account, classes: DensityClasses, exact: LogHistogram | None, stand_for: float
-) -> Account:  # fmt: skip
+) -> Account:
     """Of all operations, of which a sample was recorded: as many of each class as the exact histogram counts, or as
     each stands for."""
     if exact is None:
-        return recorded if stand_for == 1 else of_all(recorded, recorded.counts.sum(axis=0) * stand_for, ())
-    return of_all(recorded, class_counts(exact, classes), [typical_ns / 1e9 for typical_ns in classes.typical_ns])
+        return recorded if stand_for == 1 else scale_account(recorded, recorded.counts.sum(axis=0) * stand_for, ())
+    return scale_account(
+        recorded, class_counts(exact, classes), [typical_ns / 1e9 for typical_ns in classes.typical_ns]
+    )
 
 
 def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:

@@ -17,14 +17,14 @@ from iosonde.explain.causes.target import LEAST as LEAST_OF_CLASS
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import AccountSums
-from iosonde.explain.operations import Columns, clock_offsets, of_columns, rank_parts, stand_for
+from iosonde.explain.operations import Columns, build_operations, clock_offsets, rank_parts, stand_for
 from iosonde.explain.places import PlaceSums
 from iosonde.explain.stretches import SEED, Stretches
-from iosonde.stats.density.histogram import LogHistogram, clock_step, merged, of_values
+from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_from_values, merged
 
 from .drawn import EVERY, DrawnRows, drawn
 from .group import TrialLook
-from .in_memory import class_counts, whole_account
+from .in_memory import build_full_account, class_counts
 from .why import reasons, trial_suspects
 
 _SAMPLE = 400_000  # of the whole run, for what a stretch is too short to show
@@ -66,7 +66,7 @@ class Span:
     @property
     def elapsed_ns(self) -> float:
         """First start to last end, or the longest of the ranks."""
-        return float(max(self._last[rank] - zero for rank, zero in self._zeros().items()))
+        return float(max(self._last[rank] - zero for rank, zero in self._get_zeros().items()))
 
     def add(self, columns: Columns) -> None:
         """A piece: by rank and start, after those that were added before."""
@@ -80,19 +80,19 @@ class Span:
         if self.placed:
             self._reach = max(self._reach, int(columns["offset"].max(initial=0)))
         self.step_ns = int(np.gcd(self.step_ns, clock_step(took)))
-        histogram = of_values(took)
+        histogram = histogram_from_values(took)
         if histogram is not None:
             self.histogram = histogram if self.histogram is None else merged([self.histogram, histogram])
 
     def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
         """ns of each start after the first one, of all or, where clocks cannot be compared, of its rank."""
         start = columns["start_ns"].astype(np.int64)
-        zeros = self._zeros()
+        zeros = self._get_zeros()
         for rank, begin, end in parts:
             start[begin:end] -= zeros[rank] + self._offsets.get(rank, 0)
         return start
 
-    def _zeros(self) -> dict[int, int]:
+    def _get_zeros(self) -> dict[int, int]:
         earliest = min(self._first.values())
         return dict.fromkeys(self._first, earliest) if self.phase.comparable else self._first
 
@@ -118,22 +118,22 @@ class LargeGroup:
         parts = list(rank_parts(columns["rank"]))
         mine = {name: columns[name] for name in _COLUMNS}
         mine["start_ns"] = self._span.after_first(columns, parts)
-        mine["of"] = self._classes.of(columns["duration_ns"])
+        mine["of"] = self._classes.classify(columns["duration_ns"])
         self._sums.add(mine["start_ns"], mine["duration_ns"], mine["of"])
         self._places.add(parts, mine["offset"], mine["of"])
         self._stretches.add(mine, parts)
-        some = self._some(mine["of"].size, _SAMPLE / self._span.n)
+        some = self._draw_rows(mine["of"].size, _SAMPLE / self._span.n)
         self._sample.append({name: values[some] for name, values in mine.items()})
-        self._drawn.append(self._rows(mine, parts))
+        self._drawn.append(self._select_drawn_rows(mine, parts))
 
-    def _some(self, n: int, share: float) -> npt.NDArray[np.intp]:
+    def _draw_rows(self, n: int, share: float) -> npt.NDArray[np.intp]:
         if share >= 1:
             return np.arange(n)
         return np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
 
-    def _rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
+    def _select_drawn_rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
         several = [
-            rows[self._some(rows.size, share)]
+            rows[self._draw_rows(rows.size, share)]
             for place, share in enumerate(self._draw)
             if (rows := np.flatnonzero(mine["of"] == place)).size
         ]
@@ -158,7 +158,7 @@ class LargeGroup:
         """All of it."""
         span, classes = self._span, self._classes
         recorded = self._sums.account(len(span.counts), span.size)
-        account = whole_account(recorded, classes, None, span.stand_for)
+        account = build_full_account(recorded, classes, None, span.stand_for)
         rows = DrawnRows(
             *(np.concatenate([getattr(part, name) for part in self._drawn]) for name in DrawnRows.__dataclass_fields__)
         )
@@ -166,15 +166,15 @@ class LargeGroup:
             trial,
             account,
             self._places.counts(recorded),
-            self._suspects(),
+            self._find_suspects(),
             drawn(rows, classes, account, max(span.counts.values()), span.placed),
             span.failed,
             span.step_ns / 1e9,
-            tuple(self._notes()),
+            tuple(self._list_notes()),
             local=self._local,
         )
 
-    def _notes(self) -> list[str]:
+    def _list_notes(self) -> list[str]:
         span = self._span
         messages: list[str] = [
             Message(
@@ -206,24 +206,24 @@ class LargeGroup:
             )
         return messages
 
-    def _suspects(self) -> dict[int, list[Suspect]]:
+    def _find_suspects(self) -> dict[int, list[Suspect]]:
         """Of each slow class what most of the stretches show in which it is, and what the sample shows."""
         places = range(self._classes.fast + 1, self._classes.count)
         by_place: dict[int, list[list[Suspect]]] = {place: [] for place in places}
         for columns in self._stretches.each():
-            for place, suspects in self._of(columns, self._span.phase.recorded_all).items():
+            for place, suspects in self._find_in_columns(columns, self._span.phase.recorded_all).items():
                 if (columns["of"] == place).sum() >= LEAST_OF_CLASS:
                     by_place[place].append(suspects)
         sample = {name: np.concatenate([piece[name] for piece in self._sample]) for name in self._sample[0]}
-        sample_suspects = self._of(sample, False)
+        sample_suspects = self._find_in_columns(sample, False)
         return {
             place: _merge_suspects([reason.suspect for reason in reasons(by_place[place])], sample_suspects[place])
             for place in places
         }
 
-    def _of(self, columns: Columns, in_order: bool) -> dict[int, list[Suspect]]:
+    def _find_in_columns(self, columns: Columns, in_order: bool) -> dict[int, list[Suspect]]:
         scale = self._span.n * self._span.stand_for / columns["of"].size if not in_order else 1.0
-        operations = of_columns(
+        operations = build_operations(
             columns,
             self._span.phase,
             self._span.size,
@@ -243,4 +243,4 @@ def _merge_suspects(stretches: list[Suspect], sample: list[Suspect]) -> list[Sus
         if key not in best or suspect.agreement.kappa > best[key].agreement.kappa:
             best[key] = suspect
     others = [candidate for candidate in best.values() if candidate.code != s412_chance.CODE]
-    return causes.told(others or list(best.values()))
+    return causes.select_suspects(others or list(best.values()))

@@ -40,14 +40,14 @@ class Totals:
 
 
 def totals(
-    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, whole: bool = True
+    parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, complete: bool = True
 ) -> Totals:
     """``parsed`` maps each rank to what its output says; ``prefix`` is put before the tool's names of operations.
 
     ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). Where not
-    ``whole``, a rank is missing, and there are no rows of the whole.
+    ``complete``, a rank is missing, and there are no rows of the whole.
     """
-    sums = Totals(factors=_shared(parsed))
+    sums = Totals(factors=_select_shared_settings(parsed))
     varying = _list_varying(parsed)
     if on in ONCE:
         sums.observations = list(_number_iterations(parsed.get(0, ()), prefix, varying))
@@ -57,18 +57,20 @@ def totals(
         rows = [
             row for execution in executions for row in _label_rows(execution, prefix, varying) if row[1].rank is None
         ]
-        for key, (value, unit, includes) in _own(rows).items():
+        for key, (value, unit, includes) in _average_rows(rows).items():
             own.setdefault(key, []).append((value, unit, includes))
             metric = f"{key[1]}_own" if unit.endswith("/s") else key[1]
             sums.observations.append(Observation(key[0], metric, value, unit, rank, 0, None, includes))
-        sums.observations += [_build_observation(row, name, rank) for name, row in rows if _kind(row.metric) is None]
-    if whole:
+        sums.observations += [
+            _build_observation(row, name, rank) for name, row in rows if _split_metric(row.metric) is None
+        ]
+    if complete:
         for (operation, kind), parts in own.items():
-            sums.observations += _whole(operation, kind, parts, len(parsed), on)
+            sums.observations += _combine_ranks(operation, kind, parts, len(parsed), on)
         if len(parsed) == 1:
             (executions,) = parsed.values()
             once = _number_iterations(executions, prefix, varying)
-            sums.observations += [row for row in once if row.rank is None and _kind(row.metric) is None]
+            sums.observations += [row for row in once if row.rank is None and _split_metric(row.metric) is None]
         sums.observations += _last_done(parsed, on, prefix, label, span_s, varying)
     return sums
 
@@ -87,7 +89,7 @@ def _number_iterations(executions: Sequence[Any], prefix: str, varying: set[str]
         counts = last
 
 
-def _whole(
+def _combine_ranks(
     operation: str, kind: str, parts: Sequence[tuple[float, str, str]], ranks: int, on: str
 ) -> list[Observation]:
     """One row, or two, of all ranks; none if a rank has no such number, or another unit."""
@@ -105,11 +107,11 @@ def _whole(
     return [Observation(operation, metric, value, unit, None, 0, None, includes) for metric, value in metrics.items()]
 
 
-def _own(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str, str]]:
+def _average_rows(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str, str]]:
     """Of one rank: operation and kind → its one value, the mean over the tool's own iterations."""
     clocks: dict[Key, dict[str, list[Any]]] = {}
     for operation, row in rows:
-        kind = _kind(row.metric)
+        kind = _split_metric(row.metric)
         if kind is not None:
             clocks.setdefault((operation, kind[0]), {}).setdefault(kind[1], []).append(row)
     chosen = {}
@@ -120,7 +122,7 @@ def _own(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str, str]]:
     return chosen
 
 
-def _kind(metric: str) -> tuple[str, str] | None:
+def _split_metric(metric: str) -> tuple[str, str] | None:
     """``bandwidth_last_done`` → (bandwidth, last_done); None for what is neither a rate nor a time of its own."""
     if metric in _TIMES:
         return metric, ""
@@ -170,8 +172,8 @@ def bytes_of(execution: Any) -> dict[str, float]:
     return {} if {row.operation for row in execution.rows} - sized_operations else moved
 
 
-def _shared(parsed: Mapping[int, Sequence[Any]]) -> dict[str, FactorValue]:
-    settings = _settings(parsed)
+def _select_shared_settings(parsed: Mapping[int, Sequence[Any]]) -> dict[str, FactorValue]:
+    settings = _list_settings(parsed)
     if not settings:
         return {}
     first = settings[0]
@@ -187,14 +189,14 @@ def _list_varying(parsed: Mapping[int, Sequence[Any]]) -> set[str]:
     varying: set[str] = set()
     for executions in parsed.values():
         values_by_name: dict[str, set[Any]] = {}
-        for setting in _settings({0: executions}):
+        for setting in _list_settings({0: executions}):
             for name, value in setting.items():
                 values_by_name.setdefault(name, set()).add(value)
         varying |= {name for name, values in values_by_name.items() if len(values) > 1 and name not in _COUNTED}
     return varying
 
 
-def _settings(parsed: Mapping[int, Sequence[Any]]) -> list[dict[str, FactorValue]]:
+def _list_settings(parsed: Mapping[int, Sequence[Any]]) -> list[dict[str, FactorValue]]:
     return [
         execution.factors | (row.factors or {})
         for executions in parsed.values()

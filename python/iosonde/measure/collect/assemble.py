@@ -78,18 +78,18 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     prefixes = _build_prefixes(parts)
     for place, part in enumerate(parts):
         if part.item["kind"] == COMMAND:
-            unfinished += _command(source, part, prefixes[place], frames, gathered, counted.get(part.first, {}))
+            unfinished += _collect_command(source, part, prefixes[place], frames, gathered, counted.get(part.first, {}))
             continue
         for index, plan in enumerate(part.plans, part.first):
             rank_phases = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
             absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
-            gathered.missing += _failures(plan, rank_phases, kind_names())
+            gathered.missing += _describe_failures(plan, rank_phases, kind_names())
             unfinished += [(plan.operation, absent)] if absent else []
             tables += [rank_phase.operations for rank_phase in rank_phases if rank_phase.operations is not None]
             active = [rank_phase for rank_phase in rank_phases if rank_phase.started_ns]
             if not plan.timed or not active:
                 continue
-            entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
+            entry, rows = _summarize_phase(index, plan, active, source.places, source.repetition, kind_names())
             entry["network"] = phase_wire.network(
                 plan, active, counted.get(index, {}), source.nodes, source.copies, kind_names()
             )
@@ -97,15 +97,15 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             if entry["cache"]:
                 entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
-            if (calls := server_calls.of_phase(source.folder, index)) is not None:
+            if (calls := server_calls.count_calls(source.folder, index)) is not None:
                 entry["server_calls"] = calls
                 rows += server_calls.rows(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
-            gathered.raw |= _truth(index, active)
+            gathered.raw |= _collect_truth(index, active)
             if not absent and not any(rank_phase.stopped == "error" for rank_phase in rank_phases):
                 gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
-    gathered.missing += _unfinished(unfinished)
+    gathered.missing += _describe_unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
     served = [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
@@ -113,7 +113,7 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     return gathered
 
 
-def _truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
+def _collect_truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
     """What a scripted machine knows of the operations of this phase."""
     from iosonde.engine import _native
 
@@ -145,7 +145,7 @@ def _build_prefixes(parts: Sequence[Part]) -> list[str]:
     ]
 
 
-def _command(
+def _collect_command(
     source: SpooledTrial,
     part: Part,
     prefix: str,
@@ -163,7 +163,7 @@ def _command(
         return [(item["label"], absent)]
     wrong = commands.faults(source.folder, item, index, rank_phases)
     gathered.missing += wrong
-    offsets = _offsets(rank_phases, source.places)
+    offsets = _compute_offsets(rank_phases, source.places)
     error_ns = int(source.places.get("error_ns", 0 if len(rank_phases) == 1 else _UNKNOWN_NS))
     times = rates.phase_times(rank_phases, offsets, 0 if len(rank_phases) == 1 else error_ns)
     entry = commands.entry(index, item, rank_phases, times, offsets, source.places)
@@ -175,7 +175,7 @@ def _command(
     if item["parse"] and source.parse is not None:
         well = [rank_phase for rank_phase in rank_phases if rank_phase.stopped == "count"]
         executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
-        entry["mpi"] = one_job.of_outputs(item, executions, source.ranks)
+        entry["mpi"] = one_job.count_tasks(item, executions, source.ranks)
         apart = one_job.broken(item, entry["mpi"])
         gathered.missing += unread + apart
         complete = not (unread or wrong or absent or nobody or apart)
@@ -197,7 +197,7 @@ def _command(
     target_counts = counted if commands.on_target(item, source.target) else {}
     if item["on"] in ONCE and item["on"] != MPI:
         target_counts = {rank: count for rank, count in target_counts.items() if rank == 0}
-    entry["network"] = wire.of_command(target_counts, commands.moved(executions), source.nodes, source.copies)
+    entry["network"] = wire.describe_command(target_counts, commands.moved(executions), source.nodes, source.copies)
     gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
     # Beside what the tool itself says, the time of its command, with its start inside, is no headline.
     own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
@@ -205,7 +205,7 @@ def _command(
     return [(item["label"], absent)] if absent else []
 
 
-def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
+def _describe_failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
     """One sentence for each rank in which an operation failed: the first of its failures."""
     messages: list[str] = []
     for part in parts:
@@ -226,7 +226,7 @@ def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list
     return messages
 
 
-def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
+def _describe_unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
     """One sentence about the first phase that ranks did not finish, and the names of those after it."""
     if not phases:
         return []
@@ -244,7 +244,7 @@ def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
     ]
 
 
-def _timed(
+def _summarize_phase(
     index: int,
     plan: PhasePlan,
     parts: list[RankPhase],
@@ -252,7 +252,7 @@ def _timed(
     repetition: int,
     kinds: list[str],
 ) -> tuple[dict[str, Any], list[Observation]]:
-    offsets = _offsets(parts, places)
+    offsets = _compute_offsets(parts, places)
     # Ranks that died early left no word about their clocks: nothing is known about them then.
     error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
     times = rates.phase_times(parts, offsets, error_ns)
@@ -275,11 +275,11 @@ def _timed(
             "bytes": sum(entry["bytes"] for entry in part.totals),
             "errors": sum(entry["errors"] for entry in part.totals),
         }
-    writer_facts, at_home = shown_apart(plan, parts, places.get("nodes", []))
-    return entry | writer_facts, _rows(plan, parts, times, kinds, repetition, at_home)
+    writer_facts, at_home = split_writer_node(plan, parts, places.get("nodes", []))
+    return entry | writer_facts, _build_rows(plan, parts, times, kinds, repetition, at_home)
 
 
-def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
+def _compute_offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
     """Rank → its clock − rank 0's at the start of the phase, between the estimates before and after the trial."""
     if not places:
         return {}
@@ -291,7 +291,7 @@ def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
     return {part.rank: part.started_ns - clocks.to_root_ns(part.started_ns, part.rank, before, after) for part in parts}
 
 
-def _rows(
+def _build_rows(
     plan: PhasePlan,
     parts: list[RankPhase],
     times: rates.PhaseTimes,
@@ -310,7 +310,7 @@ def _rows(
     return rows
 
 
-def shown_apart(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
+def split_writer_node(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
     """(what the entry says, the places of the parts to show apart): an N-to-1 read is of all nodes where that which
     wrote the file verifiably had nothing of it in its cache; else of the others alone."""
     away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]

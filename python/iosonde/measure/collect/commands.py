@@ -60,16 +60,16 @@ def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list
     """One sentence for each rank whose command did not end well."""
     messages: list[str] = []
     for part in parts:
-        why = _why(item, part.command)
+        why = _explain_failure(item, part.command)
         if why:
-            tail = _tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
+            tail = _read_tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
             values = {**why.values, "step": item["label"], "rank": part.rank, "output": tail}
             text = f"{item['label']}: rank {part.rank}: {why}" + (f": {tail}" if tail else "")
             messages.append(restore(why.code, text, values))
     return messages
 
 
-def _why(item: Item, ended: dict[str, Any]) -> Message | None:
+def _explain_failure(item: Item, ended: dict[str, Any]) -> Message | None:
     if ended["ended_by"] == "timeout":
         limit = format_seconds(item["timeout_s"] or command.DEFAULT_TIMEOUT_S)
         return Message("timeout", "the command ran longer than {limit} and was ended", limit=limit)
@@ -83,21 +83,21 @@ def _why(item: Item, ended: dict[str, Any]) -> Message | None:
             "killed-by-signal",
             "the command was ended by signal {signal} ({name})",
             signal=ended["signal"],
-            name=_signal(ended["signal"]),
+            name=_name_signal(ended["signal"]),
         )
     if ended["exit_code"] not in item["expect"]:
         return Message("exit-code", "the command ended with exit code {exit_code}", exit_code=ended["exit_code"])
     return None
 
 
-def _signal(number: int) -> str:
+def _name_signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return "unknown"
 
 
-def _tail(path: Path) -> str:
+def _read_tail(path: Path) -> str:
     """The line that says why, as far as one tells by its words; else the last one that has words."""
     try:
         with path.open("rb") as file:
@@ -242,9 +242,9 @@ def on_target(item: Item, target: str) -> bool:
     return item["stage"] == STEP and item["on"] != SERVERS and bool(names or (target and target in item["command"]))
 
 
-def moved(found: dict[int, list[Any]]) -> tool_bytes.Moved | None:
+def moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
     """What the outputs of all ranks say was read and written; None where one of them does not say."""
-    several = [tool_bytes.moved(executions) for executions in found.values()]
+    several = [tool_bytes.moved(executions) for executions in executions_by_rank.values()]
     amounts = [part for part in several if part]
     if not amounts or len(amounts) < len(several):
         return None
@@ -255,14 +255,16 @@ def moved(found: dict[int, list[Any]]) -> tool_bytes.Moved | None:
 
 
 def results(
-    item: Item, found: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, whole: bool
+    item: Item, executions_by_rank: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, complete: bool
 ) -> aggregate.Totals:
     """The tool's numbers of every rank and, where no rank is missing, of the whole."""
     span_s = times.span_ns / 1e9 if times.comparable else None
-    if item["on"] in ONCE and not whole:
+    if item["on"] in ONCE and not complete:
         return aggregate.Totals()
-    totals = aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
-    kinds = dict.fromkeys(kind for several in found.values() for execution in several for kind in execution.headline)
+    totals = aggregate.totals(executions_by_rank, item["on"], prefix, item["label"], span_s, complete)
+    kinds = dict.fromkeys(
+        kind for several in executions_by_rank.values() for execution in several for kind in execution.headline
+    )
     rows = [(row.operation, row.metric) for row in totals.observations if row.rank is None]
     totals.headlines = headlines(rows, tuple(kinds))
     rank_keys = {(row.operation, row.metric) for row in totals.observations if row.rank is not None}

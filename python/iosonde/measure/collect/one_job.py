@@ -16,16 +16,21 @@ from iosonde.measure.placeholders import names_in
 from iosonde.measure.spec import ALL, MPI, SINGLE
 
 
-def of_outputs(item: Item, found: Mapping[int, Sequence[Any]], ranks: int) -> dict[str, Any] | None:
+def count_tasks(item: Item, executions_by_rank: Mapping[int, Sequence[Any]], ranks: int) -> dict[str, Any] | None:
     """``tasks``: of each output in turn (None where it does not say); ``expected``: how many one job should have (None:
     not known). None for a step that is no MPI program, or whose ranks are meant to work apart."""
     expected = _count_expected_tasks(item, ranks)
     tools = {
-        tool for several in found.values() for execution in several if (tool := execution.tool) in mpi_program.TOOLS
+        tool
+        for several in executions_by_rank.values()
+        for execution in several
+        if (tool := execution.tool) in mpi_program.TOOLS
     }
     if not tools or expected == 0:
         return None
-    tasks = [execution.factors.get("ranks") for _, several in sorted(found.items()) for execution in several]
+    tasks = [
+        execution.factors.get("ranks") for _, several in sorted(executions_by_rank.items()) for execution in several
+    ]
     return {"tool": min(tools), "expected": expected, "tasks": tasks}
 
 
@@ -41,11 +46,11 @@ def _count_expected_tasks(item: Item, ranks: int) -> int | None:
     return 0
 
 
-def broken(item: Item, said: Mapping[str, Any] | None) -> list[str]:
+def broken(item: Item, mpi_entry: Mapping[str, Any] | None) -> list[str]:
     """One sentence where a job that we started fell apart: its numbers are of copies that overwrote each other."""
-    if item["on"] != MPI or not said or said["expected"] == 1:
+    if item["on"] != MPI or not mpi_entry or mpi_entry["expected"] == 1:
         return []
-    tasks, expected = said["tasks"], said["expected"]
+    tasks, expected = mpi_entry["tasks"], mpi_entry["expected"]
     if 1 not in tasks and not (len(tasks) == expected and set(tasks) == {None}):
         return []
     started = (item.get("launch") or ["its launcher"])[0]
@@ -57,7 +62,7 @@ def broken(item: Item, said: Mapping[str, Any] | None) -> list[str]:
             + ", not as one of {expected}: {launcher} and the MPI library of {tool} do not belong together "
             "(iosonde doctor tries them)",
             step=item["label"],
-            tool=said["tool"],
+            tool=mpi_entry["tool"],
             jobs=len(tasks),
             expected=expected,
             launcher=started,

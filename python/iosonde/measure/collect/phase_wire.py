@@ -32,4 +32,4 @@ def network(
     why = "the ranks of MPI-IO send each other data over the same network" if many else ""
     away = plan.shared and plan.counted_kind not in WRITES
     operations = sum(part.total(kinds.index(plan.counted_kind), "count") for part in parts)
-    return wire.of_phase(counted, moved, node_of, copies, operations, why, away)
+    return wire.describe_phase(counted, moved, node_of, copies, operations, why, away)

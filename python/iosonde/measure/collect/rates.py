@@ -84,7 +84,7 @@ def observations(
     kind = kinds.index(plan.counted_kind)
     bandwidth = plan.measures == BANDWIDTH
     unit = "bytes/s" if bandwidth else "operations/s"
-    done = np.array([_done(part, kind, bandwidth) for part in parts], float)
+    done = np.array([_count_done(part, kind, bandwidth) for part in parts], float)
     seconds = (times.ended_ns - times.started_ns) / 1e9
     count = sum(part.total(kind, "count") - part.total(kind, "errors") for part in parts)
     if not done.sum() or (seconds <= 0).any():
@@ -93,7 +93,7 @@ def observations(
     if times.comparable:
         rate_by_clock["last_done"] = float(done.sum() / times.span_ns * 1e9)
         rate_by_clock |= _from_records(parts, times, kind, bandwidth)
-    includes = _includes(parts, kind, kinds)
+    includes = _list_included(parts, kind, kinds)
     rows = [
         Observation(operation, f"{plan.measures}_{clock}", value, unit, None, repetition, count, includes)
         for clock, value in rate_by_clock.items()
@@ -112,7 +112,7 @@ def observations(
         for i, part in enumerate(parts)
     ]
     if plan.counts_moved:
-        rows += _moved(operation, parts, repetition)
+        rows += _observe_bytes(operation, parts, repetition)
     durable_operations = {"fsync", "fdatasync", "close"} & set(includes.split(","))
     if bandwidth and plan.counted_kind == "write" and times.comparable and durable_operations:
         rows += _observe_buffered(operation, parts, times, kind, repetition)
@@ -130,7 +130,7 @@ def bytes_moved(parts: list[RankPhase]) -> int | None:
     return moved
 
 
-def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
+def _observe_bytes(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
     useful = sum(entry["bytes"] for part in parts for entry in part.totals)
     byte_counts = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
     return [
@@ -140,13 +140,13 @@ def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Obse
     ]
 
 
-def _done(part: RankPhase, kind: int, bandwidth: bool) -> int:
+def _count_done(part: RankPhase, kind: int, bandwidth: bool) -> int:
     if bandwidth:
         return part.total(kind, "bytes")
     return part.total(kind, "count") - part.total(kind, "errors")
 
 
-def _includes(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
+def _list_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
     others = {entry["kind"] for part in parts for entry in part.totals} - {counted}
     return ",".join(kinds[kind] for kind in sorted(others))
 

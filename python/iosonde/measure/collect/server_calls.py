@@ -14,7 +14,7 @@ from iosonde.core.types import Observation
 from iosonde.measure import spool
 
 
-def of_phase(folder: Path, phase: int) -> dict[str, int] | None:
+def count_calls(folder: Path, phase: int) -> dict[str, int] | None:
     """Kind → calls on all servers; None where they were not asked, or did not answer both times."""
     before, after = (_read_counts(spool.server_counts_of(folder, phase, when)) for when in (BEGUN, ENDED))
     if before is None or after is None or before - after:  # set back meanwhile

@@ -29,15 +29,15 @@ def moved(executions: Sequence[Any]) -> Moved | None:
     """Of all executions of one output together; None where an operation of them does not tell, or is both."""
     total = NOTHING
     for execution in executions:
-        for (operation, *_), rows in _numbers(execution).items():
-            size = _bytes(execution, rows)
+        for (operation, *_), rows in _group_rows(execution).items():
+            size = _sum_bytes(execution, rows)
             if size is None or ("read" in operation) == ("write" in operation):
                 return None
             total = total.plus(Moved(size, 0.0) if "read" in operation else Moved(0.0, size))
     return total if total != NOTHING else None
 
 
-def _numbers(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
+def _group_rows(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
     """The rows that say how much was moved, by what they are of: of the whole, or of single jobs where there is none
     (fio without group_reporting)."""
     names = ("bytes", "bandwidth", "total_time")
@@ -65,7 +65,7 @@ def _summed_up(metric: str) -> bool:
     return metric.endswith(("_max", "_mean", "_sd", "_first_done")) or metric == "bandwidth_min"
 
 
-def _bytes(execution: Any, rows: Sequence[Any]) -> float | None:
+def _sum_bytes(execution: Any, rows: Sequence[Any]) -> float | None:
     value = {row.metric: row.value for row in rows}
     settings = execution.factors | (rows[0].factors or {})
     processes, size = settings.get("ranks", 1), settings.get("file_size")

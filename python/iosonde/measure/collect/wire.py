@@ -48,7 +48,7 @@ _WORST_FIRST = (SERVED_BY_CACHE, BUFFERED, UNKNOWN, UNCLEAR, CAME, ALL_SENT)
 Counted = Mapping[str, Any]
 
 
-def of_phase(
+def describe_phase(
     counted: Mapping[int, Counted],
     moved: Mapping[int, Moved],
     node_of: Sequence[int],
@@ -70,7 +70,7 @@ def of_phase(
         nodes.append({"node": node, "rank": rank, **counts, **verdict})
     first = nodes[0]["node"]
     others = [entry for entry in nodes if not away or entry["node"] != first] or nodes
-    summary = _sums(counted.values()) | {
+    summary = _sum_parts(counted.values()) | {
         "reads": _select_worst(other["reads"] for other in others),
         "writes": _select_worst(other["writes"] for other in others),
         "why": next((other["why"] for other in others if other["why"]), ""),
@@ -86,7 +86,7 @@ def of_phase(
     }
 
 
-def of_command(
+def describe_command(
     counted: Mapping[int, Counted], moved: Moved | None, node_of: Sequence[int], copies: float
 ) -> dict[str, Any] | None:
     """The same of a command: what its tool says of all nodes against what was counted on all of them. ``moved`` None:
@@ -98,7 +98,7 @@ def of_command(
         for rank, counts in counted.items()
     ]
     verdict = judged(list(counted.values()), moved or Moved(0.0, 0.0), copies)
-    return _sums(counted.values()) | verdict | {"packets_per_operation": None, "nodes": nodes}
+    return _sum_parts(counted.values()) | verdict | {"packets_per_operation": None, "nodes": nodes}
 
 
 def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "") -> dict[str, Any]:
@@ -115,12 +115,12 @@ def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "
         direction = f"{way}_bytes"
         if size < LEAST_BYTES:
             continue
-        reason = why or _hidden(counted, size, direction)
+        reason = why or _explain_hidden(counted, size, direction)
         if reason:
             verdict[name] = UNKNOWN
             reasons.append(reason)
             continue
-        share = max(0.0, _total(counted, direction) - _idle(counted, direction)) / size
+        share = max(0.0, _sum_bytes(counted, direction) - _estimate_idle(counted, direction)) / size
         if share < PROVES_A_SERVER and any(counts.get("assumed") for counts in counted):
             verdict[name] = UNKNOWN
             reasons.append("no server of it is known, and next to nothing went over the network")
@@ -149,29 +149,29 @@ def _explain_damage(counted: Sequence[Counted]) -> str:
     return ""
 
 
-def _hidden(counted: Sequence[Counted], size: float, direction: str) -> str:
+def _explain_hidden(counted: Sequence[Counted], size: float, direction: str) -> str:
     """Why the bytes of a direction cannot be told from others."""
     inside = sum(counts[TIMED]["loopback_bytes"] for counts in counted)
     if inside > MOST_OTHERS * size:
         return f"{format_size(int(inside))} went over loopback: a server runs on a node of ours"
-    if _idle(counted, direction) > MOST_OTHERS * size:
+    if _estimate_idle(counted, direction) > MOST_OTHERS * size:
         rate = sum(counts["idle"][direction] / counts["idle"]["seconds"] for counts in counted)
         return f"others used the network ({format_rate(rate, 'bytes/s')} before we began)"
     return ""
 
 
-def _total(counted: Iterable[Counted], direction: str) -> float:
+def _sum_bytes(counted: Iterable[Counted], direction: str) -> float:
     return float(sum(counts[TIMED][direction] for counts in counted))
 
 
-def _idle(counted: Iterable[Counted], direction: str) -> float:
+def _estimate_idle(counted: Iterable[Counted], direction: str) -> float:
     """What would have come in the same time had nobody of ours done anything."""
     return float(
         sum(counts["idle"][direction] / counts["idle"]["seconds"] * counts[TIMED]["seconds"] for counts in counted)
     )
 
 
-def _sums(counted: Iterable[Counted]) -> dict[str, Any]:
+def _sum_parts(counted: Iterable[Counted]) -> dict[str, Any]:
     """Of each part, over the nodes."""
     sums: dict[str, Any] = {}
     for part in PARTS:
@@ -189,7 +189,7 @@ def _compute_packets(counted: Sequence[Counted], operations: int, why: str) -> f
     if not operations or why or any(counts["why"] for counts in counted) or _explain_damage(counted):
         return None
     both = ("received_packets", "sent_packets")
-    return max(0.0, sum(_total(counted, way) - _idle(counted, way) for way in both)) / operations
+    return max(0.0, sum(_sum_bytes(counted, way) - _estimate_idle(counted, way) for way in both)) / operations
 
 
 def _select_worst(states: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
 from .kinds import crossed
-from .plan import Cell, Plan, judge, whole
+from .plan import Cell, Plan, judge, read_integer
 
 KEYS = ("cells",)
 # The search looks at every cell for each that it takes: these take a second or two.
@@ -38,7 +38,7 @@ Counts = npt.NDArray[np.float64]
 
 def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cell], list[Cell]]:
     """(the chosen cells, all allowed ones) over ``plan.over``, crossed with the other factors. Raises InputError."""
-    count = whole(design, "cells", 2)
+    count = read_integer(design, "cells", 2)
     if count > MOST_CELLS:
         raise InputError(
             "too-many-cells",
@@ -58,7 +58,7 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
     if count < len(allowed):
         # Python's own generator, whose numbers stay the same over versions: a campaign that goes on finds its cells.
         Random(f"{seed}/balanced").shuffle(allowed)
-        chosen = [allowed[i] for i in _choose_best(_codes(allowed, plan.over), count, seed)]
+        chosen = [allowed[i] for i in _choose_best(_encode_levels(allowed, plan.over), count, seed)]
     return (crossed(chosen, plan.crossed, plan.factors), crossed(allowed, plan.crossed, plan.factors))
 
 
@@ -83,7 +83,7 @@ def _cramers_v(cells: Sequence[Cell], first: str, other: str) -> float:
     return float(np.sqrt(((table - due) ** 2 / due).sum() / table.sum() / fewest)) if fewest else 0.0
 
 
-def _codes(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
+def _encode_levels(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
     """For every factor and every pair of factors: which of its levels each cell has, as a number from 0."""
     single = [np.array([factor.levels.index(cell[factor.name]) for cell in cells]) for factor in factors]
     pairs = [first * (int(other.max()) + 1) + other for first, other in combinations(single, 2)]

@@ -136,7 +136,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 )
             )
     elif kind == "one_at_a_time":
-        all_cells = kinds.one_at_a_time(plan, design)
+        all_cells = kinds.vary_single_factor(plan, design)
         notes.append(
             Message(
                 "no-interactions", "one factor at a time: whether factors act together (interactions) cannot be seen"

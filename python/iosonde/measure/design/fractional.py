@@ -20,7 +20,7 @@ from iosonde.core.types import Factor
 
 from . import aberration
 from .kinds import crossed
-from .plan import Cell, Plan, whole
+from .plan import Cell, Plan, read_integer
 from .words import Generator, Words, aliases, columns, defining_words, resolution
 
 KEYS = ("p", "resolution", "generators")
@@ -61,7 +61,7 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
     generators = _choose_generators(factors, design)
     words = defining_words(generators)
     if resolution(words) < 3:
-        _refuse(words, factors)
+        _refuse_words(words, factors)
     parts: list[Cell] = [
         {f.name: f.levels[(sign + 1) // 2] for f, sign in zip(factors, row, strict=True)}
         for row in columns(len(factors), generators)
@@ -69,13 +69,13 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
     groups = aliases(len(factors), words)
     return Fraction(
         crossed(parts, plan.crossed, plan.factors),
-        tuple(f"{factors[g.target].name} = {_effect(g.sources, g.sign, factors, ' * ')}" for g in generators),
+        tuple(f"{factors[g.target].name} = {_format_effect(g.sources, g.sign, factors, ' * ')}" for g in generators),
         resolution(words),
-        tuple(tuple(_effect(effect, sign, factors) for effect, sign in group) for group in groups),
+        tuple(tuple(_format_effect(effect, sign, factors) for effect, sign in group) for group in groups),
     )
 
 
-def _refuse(words: Words, factors: Sequence[Factor]) -> None:
+def _refuse_words(words: Words, factors: Sequence[Factor]) -> None:
     word = min(words, key=int.bit_count)
     names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
     raise InputError(
@@ -86,7 +86,7 @@ def _refuse(words: Words, factors: Sequence[Factor]) -> None:
     )
 
 
-def _effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -> str:
+def _format_effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -> str:
     return ("-" if sign < 0 else "") + times.join(f.name for i, f in enumerate(factors) if mask >> i & 1)
 
 
@@ -103,13 +103,13 @@ def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> 
         )
     k = len(factors)
     if chosen_keys[0] == "generators":
-        return _read(design["generators"], factors)
+        return _read_generators(design["generators"], factors)
     if chosen_keys[0] == "p":
-        p = whole(design, "p", 1)
+        p = read_integer(design, "p", 1)
         if not aberration.possible(k, p):
             raise _no_such_fraction("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
         return aberration.generators(k, p)
-    minimum = whole(design, "resolution", 3)
+    minimum = read_integer(design, "resolution", 3)
     for p in reversed(_possible_p(k)):
         generators = aberration.generators(k, p)
         if resolution(defining_words(generators)) >= minimum:
@@ -137,22 +137,22 @@ def _no_such_fraction(message: str, n_factors: int, /, **values: object) -> Inpu
     )
 
 
-def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
-    texts = (given,) if isinstance(given, str) else given
+def _read_generators(spec: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
+    texts = (spec,) if isinstance(spec, str) else spec
     if not isinstance(texts, (list, tuple)) or not 1 <= len(texts) <= MOST_GENERATORS:
         raise InputError(
             "invalid-generator",
             "design.generators: {generators!r} is not a list of generators",
             "write it like [D=ABC, E=BCD]",
-            generators=given,
+            generators=spec,
         )
     generators: list[Generator] = []
     for place, text in enumerate(texts):
         where = f"design.generators[{place}]"
         lhs, equals, right = str(text).partition("=")
-        targets = _factors(lhs, factors, where)
+        targets = _parse_factors(lhs, factors, where)
         stripped = right.strip()
-        sources = _factors(stripped.lstrip("+-"), factors, where)
+        sources = _parse_factors(stripped.lstrip("+-"), factors, where)
         if not equals or len(targets) != 1 or len(set(sources)) != len(sources) or len(sources) < 2:
             raise InputError(
                 "invalid-generator",
@@ -185,7 +185,7 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
     return tuple(generators)
 
 
-def _factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
+def _parse_factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
     """Which factors a product names: by their names with ``*`` or ``:`` between, else letter by letter."""
     names = [factor.name for factor in factors]
     indices: list[int] = []

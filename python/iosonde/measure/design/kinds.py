@@ -43,7 +43,7 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
     return cells
 
 
-def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
+def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
     base_levels = design.get("base") or {}
     if not isinstance(base_levels, Mapping):
@@ -104,7 +104,7 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
                 factor=odd[0],
                 factors=", ".join(sorted(plan.names)),
             )
-        full_cell = {factor.name: _said(factor, cell, where) for factor in plan.factors}
+        full_cell = {factor.name: _read_level(factor, cell, where) for factor in plan.factors}
         if full_cell in cells:
             raise InputError(
                 "duplicate-cell",
@@ -117,7 +117,7 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     return cells
 
 
-def _said(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
+def _read_level(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
     if factor.name not in cell:
         if len(factor.levels) == 1:
             return factor.levels[0]

@@ -24,7 +24,7 @@ from iosonde.core.types import Factor, FactorValue
 from iosonde.core.units import parse_size
 
 from .kinds import crossed
-from .plan import Cell, Plan, is_number, whole
+from .plan import Cell, Plan, is_number, read_integer
 
 KEYS = ("points", "tries", "ranges")
 TRIES = 100
@@ -66,7 +66,7 @@ class Hypercube:
 
 def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
     """The hypercube over ``plan.over``, crossed with the other factors. Raises InputError with the wrong key."""
-    points, tries = whole(design, "points", 2), whole(design, "tries", 1, TRIES)
+    points, tries = read_integer(design, "points", 2), read_integer(design, "tries", 1, TRIES)
     for key, value, most in (("points", points, MOST_POINTS), ("tries", tries, MOST_TRIES)):
         if value > most:
             raise InputError(
@@ -85,7 +85,7 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
     cube, discrepancy = best_of(points, len(plan.over), tries, seed)
     parts: list[Cell] = []
     for point in cube:
-        cell = {f.name: _value(f, u, ranges) for f, u in zip(plan.over, point, strict=True)}
+        cell = {f.name: _map_value(f, u, ranges) for f, u in zip(plan.over, point, strict=True)}
         if cell not in parts:
             parts.append(cell)
     return Hypercube(crossed(parts, plan.crossed, plan.factors), discrepancy, points - len(parts))
@@ -112,7 +112,7 @@ def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[
     return best[1], best[0]
 
 
-def _value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue:
+def _map_value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue:
     if factor.name in ranges:
         return ranges[factor.name].value(u)
     return factor.levels[int(u * len(factor.levels))]
@@ -149,7 +149,7 @@ def _read_range(spec: object, where: str) -> Range:
             key=where,
             range_spec=spec,
         )
-    low, high = _number(spec["low"], f"{where}.low"), _number(spec["high"], f"{where}.high")
+    low, high = _read_number(spec["low"], f"{where}.low"), _read_number(spec["high"], f"{where}.high")
     if not low < high:
         raise InputError(
             "empty-range",
@@ -172,7 +172,7 @@ def _read_range(spec: object, where: str) -> Range:
             key=where,
             low=low,
         )
-    step = None if spec.get("step") is None else _number(spec["step"], f"{where}.step")
+    step = None if spec.get("step") is None else _read_number(spec["step"], f"{where}.step")
     if step is not None and (step <= 0 or math.ceil(low / step) > math.floor(high / step)):
         raise InputError(
             "invalid-step",
@@ -184,7 +184,7 @@ def _read_range(spec: object, where: str) -> Range:
     return Range(low, high, scale == "log", step)
 
 
-def _number(value: object, where: str) -> float:
+def _read_number(value: object, where: str) -> float:
     """A number, or a size as ``4KiB``. Whole numbers stay whole: a value that is a multiple of a step is one, too."""
     if isinstance(value, str):
         try:

@@ -37,15 +37,15 @@ def trials(
     return in_order(*planned(factors, design, seed), repetitions, first_index, seed)
 
 
-def in_order(plan: Plan, made: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
+def in_order(plan: Plan, cells: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
     """The trials of cells that were planned with this seed."""
-    centres = _choose_centres(plan, made)
+    centres = _choose_centres(plan, cells)
     ordered: list[Trial] = []
     for repetition in repetitions:
         draw = Random(f"{seed}/{repetition}")
-        for block, cell in _order_repetition(plan, made, centres, draw):
+        for block, cell in _order_repetition(plan, cells, centres, draw):
             index = first_index + len(ordered)
-            ordered.append(Trial(index, cell, repetition, repetition * made.blocks + block, draw.getrandbits(32)))
+            ordered.append(Trial(index, cell, repetition, repetition * cells.blocks + block, draw.getrandbits(32)))
     return ordered
 
 
@@ -61,8 +61,8 @@ def _order_repetition(
     cells = list(design_cells.cells)
     if plan.shuffled:
         draw.shuffle(cells)
-    cells = _group_cells(cells, plan.held, draw if plan.shuffled else None)
-    for number, (_, block) in enumerate(groupby(cells, lambda cell: _levels(cell, plan.blocks))):
+    cells = _group_cells(cells, plan.grouped_factors, draw if plan.shuffled else None)
+    for number, (_, block) in enumerate(groupby(cells, lambda cell: _list_levels(cell, plan.blocks))):
         if not plan.centre:
             yield from ((number, cell) for cell in block)
             continue
@@ -72,7 +72,7 @@ def _order_repetition(
         for place, cell in enumerate(ordinary):
             for _ in range(before.count(place)):
                 # With the held levels of the trial that follows: a centre trial changes nothing that is hard to change.
-                yield number, centres[_levels(cell, plan.held)] | {CENTRE: True}
+                yield number, centres[_list_levels(cell, plan.grouped_factors)] | {CENTRE: True}
             yield number, cell | {CENTRE: False}
 
 
@@ -89,7 +89,7 @@ def _group_cells(cells: list[Cell], group_names: Sequence[str], draw: Random | N
     return [cell for name in names for cell in _group_cells(groups[name], group_names[1:], draw)]
 
 
-def _levels(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
+def _list_levels(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(repr(cell[name]) for name in names)
 
 
@@ -97,10 +97,10 @@ def _choose_centres(plan: Plan, cells: Cells) -> dict[object, Cell]:
     """The centre cell for each combination of held levels: as given, else the cell nearest to the middle."""
     if not plan.centre:
         return {}
-    places = {name: _places(cells.cells, name) for name in cells.cells[0]}
+    places = {name: _scale_levels(cells.cells, name) for name in cells.cells[0]}
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells.cells:
-        groups.setdefault(_levels(cell, plan.held), []).append(cell)
+        groups.setdefault(_list_levels(cell, plan.grouped_factors), []).append(cell)
     centres: dict[object, Cell] = {}
     for levels, allowed in groups.items():
         if plan.centre_cell is None:
@@ -119,7 +119,7 @@ def _choose_centres(plan: Plan, cells: Cells) -> dict[object, Cell]:
     return centres
 
 
-def _places(cells: Sequence[Cell], name: str) -> dict[str, float]:
+def _scale_levels(cells: Sequence[Cell], name: str) -> dict[str, float]:
     """The level's place from 0 (first) to 1 (last) among those of this factor: by size if they are numbers."""
     levels = list({repr(cell[name]): cell[name] for cell in cells}.values())
     if all(is_number(level) for level in levels):

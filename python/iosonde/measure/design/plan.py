@@ -46,7 +46,7 @@ class Plan:
     names: frozenset[str] = field(default=frozenset())
 
     @property
-    def held(self) -> tuple[str, ...]:
+    def grouped_factors(self) -> tuple[str, ...]:
         """Factors whose levels are measured together, the outermost first."""
         return self.blocks + self.hard_to_change
 
@@ -69,8 +69,8 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
     blocks = tuple(factor.name for factor in factors if factor.role == Role.BLOCKED)
-    blocks = tuple(dict.fromkeys(blocks + _names(design, "blocks", names)))
-    hard = _names(design, "hard_to_change", names)
+    blocks = tuple(dict.fromkeys(blocks + _read_names(design, "blocks", names)))
+    hard = _read_names(design, "hard_to_change", names)
     if both := set(blocks) & set(hard):
         raise InputError(
             "conflicting-roles",
@@ -78,7 +78,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
             "a block is held together anyway",
             factor=sorted(both)[0],
         )
-    over = _over(factors, design, blocks, names)
+    over = _read_over(factors, design, blocks, names)
     trials, cell = _read_centre(design)
     if trials and CENTRE in names:
         raise InputError(
@@ -108,7 +108,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
     )
 
 
-def whole(design: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
+def read_integer(design: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
     """A key that is a whole number of at least ``least``. Raises InputError."""
     value = design.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -148,7 +148,7 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
             )
 
 
-def _names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple[str, ...]:
+def _read_names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple[str, ...]:
     value = design.get(key) or ()
     listed = (value,) if isinstance(value, str) else value
     if not isinstance(listed, (list, tuple)):
@@ -174,10 +174,10 @@ def _names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple
     return tuple(dict.fromkeys(listed))
 
 
-def _over(
+def _read_over(
     factors: Sequence[Factor], design: Mapping[str, Any], blocks: Collection[str], names: Collection[str]
 ) -> tuple[str, ...]:
-    over = _names(design, "factors", names)
+    over = _read_names(design, "factors", names)
     if blocked := set(over) & set(blocks):
         raise InputError(
             "block-as-factor",
@@ -203,16 +203,16 @@ def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expr
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
 
 
-def judge(conditions: Sequence[expression.Expression], known: Collection[str]) -> Callable[[Cell], bool]:
+def judge(conditions: Sequence[expression.Expression], names: Collection[str]) -> Callable[[Cell], bool]:
     """Whether a cell that says these factors alone fulfils the conditions that are of them alone."""
-    judges = [condition for condition in conditions if condition.names <= set(known)]
+    judges = [condition for condition in conditions if condition.names <= set(names)]
     return lambda cell: all(condition.holds(cell) for condition in judges)
 
 
 def _read_centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
     spec = design.get("centre", 0)
     if not isinstance(spec, Mapping):
-        return whole(design, "centre", 0, 0), None
+        return read_integer(design, "centre", 0, 0), None
     if odd := set(spec) - {"trials", "cell"}:
         raise InputError(
             "unknown-key",
@@ -228,7 +228,7 @@ def _read_centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
             "write it like {{stripe: 2, size: 4096}}",
             cell=cell,
         )
-    return whole(spec, "trials", 1, 1), dict(cell) if cell is not None else None
+    return read_integer(spec, "trials", 1, 1), dict(cell) if cell is not None else None
 
 
 def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str]) -> None:

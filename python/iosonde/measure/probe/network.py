@@ -84,9 +84,9 @@ def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:
 def _follow_pair(ranks: Ranks, a: int) -> None:
     for size in SIZES:
         message = bytearray(size)
-        _answer(ranks, message, a, WARM_UP)
-        _answer(ranks, message, a, _told(ranks, a))
-    rounds = _told(ranks, a)
+        _answer_messages(ranks, message, a, WARM_UP)
+        _answer_messages(ranks, message, a, _receive_count(ranks, a))
+    rounds = _receive_count(ranks, a)
     _stream_in(ranks, a, rounds)
     _stream_out(ranks, a, rounds)
 
@@ -106,7 +106,7 @@ def _round_trips(ranks: Ranks, message: bytearray, peer: int, count: int) -> lis
     return trips
 
 
-def _answer(ranks: Ranks, message: bytearray, peer: int, count: int) -> None:
+def _answer_messages(ranks: Ranks, message: bytearray, peer: int, count: int) -> None:
     for _ in range(count):
         ranks.receive(message, peer)
         ranks.send(message, peer)
@@ -134,10 +134,10 @@ def _stream_in(ranks: Ranks, peer: int, rounds: int) -> float:
     for _ in range(rounds):
         ranks.receive_at_once(places, peer)
     ranks.send(word, peer)
-    return float(_told(ranks, peer))
+    return float(_receive_count(ranks, peer))
 
 
-def _told(ranks: Ranks, peer: int) -> int:
+def _receive_count(ranks: Ranks, peer: int) -> int:
     number = bytearray(_COUNT_BYTES)
     ranks.receive(number, peer)
     return int.from_bytes(number, "little")

@@ -75,7 +75,7 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
         raise wrong
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
     with Heartbeat(folder / BEATS, ranks.rank, relays=relays) as heart:
-        node = _node(assignment, ranks, heart)
+        node = _measure_node(assignment, ranks, heart)
         heart.enter("network")
         everywhere = os.sched_getaffinity(0)
         binding.bind(ranks)
@@ -116,7 +116,7 @@ def _check_rank(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> 
     return None
 
 
-def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
+def _measure_node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
     """This node's part; None for further ranks of a node. All ranks go through the same barriers."""
     result: dict[str, Any] | None = None
     if ranks.local_rank == 0:
@@ -134,12 +134,12 @@ def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> di
     if assignment.target:
         for turn in range(ranks.size if assignment.in_turn else 1):
             if result is not None and turn == (ranks.rank if assignment.in_turn else 0):
-                result |= _disk(assignment, ranks.rank, heart)
+                result |= _measure_disk(assignment, ranks.rank, heart)
             ranks.wait_for_all()
     return result
 
 
-def _disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
+def _measure_disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
     name = f"rank-{rank}"
     with _open_workspace(assignment) as workspace:
         place = workspace.trial(name)

@@ -109,7 +109,7 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
         try:
             (folder / PARENT_MARK).touch()
             outcome = watchdog.watch(
-                _command(bench, assignment),
+                _build_command(bench, assignment),
                 heartbeat_dir=folder / BEATS,
                 limits=watchdog.TimeLimits(idle_s=bench.idle_s),
                 on_tick=bench.on_tick,
@@ -117,23 +117,23 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
             )
             if (folder / RESULT).exists():
                 results = json.loads((folder / RESULT).read_text())
-            return results, _why(folder, outcome, bool(results))
+            return results, _explain_failure(folder, outcome, bool(results))
         finally:
             if not results and bench.nodes > 1 and bench.launcher.name != "local":
-                _clean(bench, assignment)
+                _clean_nodes(bench, assignment)
 
 
-def observations(found: dict[str, Any]) -> list[Observation]:
+def observations(results: dict[str, Any]) -> list[Observation]:
     """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first
     rank, and those of a server's disk have its number."""
-    rows = [row for pair in found["pairs"] for row in _observe_pair(pair)]
-    rows += [row for link in found.get("tcp", []) if not link["error"] for row in _observe_link(link)]
-    for node in found["nodes"]:
+    rows = [row for pair in results["pairs"] for row in _observe_pair(pair)]
+    rows += [row for link in results.get("tcp", []) if not link["error"] for row in _observe_link(link)]
+    for node in results["nodes"]:
         rows += [
             Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
             for operation, metric, value, unit, includes in _observe_node(node)
         ]
-    disks = [disk for server in found.get("servers", []) for disk in server["disks"]]
+    disks = [disk for server in results.get("servers", []) for disk in server["disks"]]
     for number, disk in enumerate(disks):
         rows += [
             Observation(f"server_disk_{way}", "bandwidth", disk[way], "bytes/s", rank=number, includes=includes)
@@ -156,11 +156,11 @@ def _observe_link(link: dict[str, Any]) -> Iterable[Observation]:
     yield Observation(f"tcp_to_{link['a']}", "bandwidth", link["back"], "bytes/s", rank=link["b"])
 
 
-def outputs(found: dict[str, Any]) -> dict[str, bytes | Path]:
+def outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
     """What iperf3 printed, by the name that it has in ``raw/``."""
     return {
         f"iperf3-{link['a']:04d}-{link['b']:04d}-{way}.json": text.encode()
-        for link in found.get("tcp", [])
+        for link in results.get("tcp", [])
         for way, text in zip(("forth", "back"), link["outputs"], strict=False)
     }
 
@@ -185,23 +185,23 @@ def expected_seconds(nodes: int, repetitions: int) -> float:
     return repetitions * pairs * parts * network.BUDGET_NS / 1e9
 
 
-def _command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
+def _build_command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
     program = [sys.executable, "-m", "iosonde.measure.probe.program", assignment.to_word()]
     return bench.launcher.command(bench.nodes, 1, program)
 
 
-def _clean(bench: ProbeBench, assignment: ProbeAssignment) -> None:
+def _clean_nodes(bench: ProbeBench, assignment: ProbeAssignment) -> None:
     """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
     with temporary.directory("clean") as beats:
-        command = _command(bench, replace(assignment, only_clean=True))
+        command = _build_command(bench, replace(assignment, only_clean=True))
         watchdog.watch(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
 
 
-def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
+def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
     if finished and not outcome.exit_code:
         return []
-    if errors := last_words.left(folder):
+    if errors := last_words.read_errors(folder):
         return [*errors[:1]]
     if outcome.timed_out:
         return [

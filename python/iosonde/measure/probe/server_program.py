@@ -62,10 +62,10 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
                 other_path=other,
                 path=place,
             )
-    return [_disk(place, assignment) for place in places]
+    return [_measure_disk(place, assignment) for place in places]
 
 
-def _disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
+def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
     kind = (machine.target_facts(place)["mount"] or {}).get("type")
     if is_network(kind or ""):
         raise TargetError(

@@ -28,16 +28,18 @@ class ServerDisks:
     directories: tuple[str, ...]
 
 
-def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> tuple[list[dict[str, Any]], list[str]]:
+def measure(
+    server_disks: ServerDisks, experiment: str, size: int, limit_s: float
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is given up.
 
     Raises KeyboardInterrupt after having removed what it made.
     """
-    assignment, complete = ServerAssignment(asked.directories, experiment, size), False
+    assignment, complete = ServerAssignment(server_disks.directories, experiment, size), False
     with temporary.directory("servers") as folder:
         try:
-            outcome = _run(asked, assignment, folder, limit_s * len(asked.directories))
-            results, missing = _read(asked.hosts, folder)
+            outcome = _run_program(server_disks, assignment, folder, limit_s * len(server_disks.directories))
+            results, missing = _read_answers(server_disks.hosts, folder)
             if outcome.timed_out:
                 missing = missing or [
                     Message(
@@ -50,23 +52,25 @@ def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> t
         finally:
             if not complete:
                 with temporary.directory("clean") as clean_folder:
-                    _run(asked, replace(assignment, only_clean=True), clean_folder, CLEAN_S)
+                    _run_program(server_disks, replace(assignment, only_clean=True), clean_folder, CLEAN_S)
     return results, missing
 
 
-def _run(asked: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float) -> watchdog.Outcome:
-    command = on_servers.script(f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", asked.hosts, {})
+def _run_program(
+    server_disks: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float
+) -> watchdog.Outcome:
+    command = on_servers.script(f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", server_disks.hosts, {})
     limits = watchdog.TimeLimits(deadline_s=limit_s)
     return watchdog.watch(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
 
 
-def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+def _read_answers(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """What each host printed, and one sentence for each that told nothing."""
     results, missing = list[dict[str, Any]](), list[str]()
     lines = [line for name in (STDOUT, STDERR) for line in (folder / name).read_text(errors="replace").splitlines()]
     for host in hosts:
         own = [line.removeprefix(f"{host}: ").strip() for line in lines if line.startswith(f"{host}: ")]
-        answer = next((candidate for candidate in map(_told, own) if candidate), None)
+        answer = next((candidate for candidate in map(_parse_answer, own) if candidate), None)
         if answer and "disks" in answer:
             results.append({"host": host, "disks": answer["disks"]})
         elif answer:
@@ -92,7 +96,7 @@ def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], lis
     return results, missing
 
 
-def _told(line: str) -> dict[str, Any] | None:
+def _parse_answer(line: str) -> dict[str, Any] | None:
     try:
         answer = json.loads(line)
     except ValueError:

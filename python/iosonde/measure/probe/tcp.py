@@ -62,7 +62,7 @@ def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> lis
             error = results[-1].error
         elif ranks.rank == b:
             for _ in ("forth", "back"):
-                _serve(ranks, a)
+                _serve_test(ranks, a)
         if ranks.broadcast(error, a):
             break
         ranks.wait_for_all()
@@ -119,7 +119,7 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
         )
 
 
-def _serve(ranks: Ranks, peer: int) -> None:
+def _serve_test(ranks: Ranks, peer: int) -> None:
     """One server for one test; the peer is told its port, 0 if there is none, and tells when the test is over."""
     server, port = start_server()
     ranks.send(bytearray(port.to_bytes(_PORT_BYTES, "little")), peer)

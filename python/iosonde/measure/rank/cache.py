@@ -77,15 +77,15 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
         else WARM
         if resident_bytes
         else COLD_REQUESTED
-        if kept_elsewhere(root)
+        if can_cache_elsewhere(root)
         else COLD_VERIFIED
     )
     return {"state": state, "resident_bytes": resident_bytes, "bytes": total}
 
 
-def kept_elsewhere(root: Path) -> bool:
+def can_cache_elsewhere(root: Path) -> bool:
     """Whether the page cache is not all that this node may keep of the files; where the mount is not known it may."""
-    mount_entry = mount.of_path(root)
+    mount_entry = mount.find_mount(root)
     return mount_entry is None or keeps_pages_elsewhere(mount_entry.type, mount_entry.source)
 
 

@@ -117,14 +117,14 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         return CommandResult(now, now, time.time(), fault=why)
     try:
         # It is there before the clock runs, so that the command is guarded at once, and not disturbed by its start.
-        guard = None if command.left_behind == OUTLIVES else Guard.made()
+        guard = None if command.left_behind == OUTLIVES else Guard.start()
     except OSError as error:
         begin()
         os.close(handle)
         now, why = time.monotonic_ns(), f"/bin/sh could not be started: {error.strerror}"
         return CommandResult(now, now, time.time(), fault=why)
     try:
-        started_at, started_ns, pid = _start(command, handle, begin)
+        started_at, started_ns, pid = _start_shell(command, handle, begin)
         if pid < 0:
             why = f"/bin/sh could not be started: {os.strerror(-pid)}"
             if guard:
@@ -135,9 +135,9 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         if not reaped:
             why = f"process {pid} hangs inside the kernel and cannot be ended"
             return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1, fault=why)
-        leftovers = end_left(pid, command.step_id) if command.left_behind == ENDS else 0
+        leftovers = end_leftovers(pid, command.step_id) if command.left_behind == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
-        fault = _full(output.parent)
+        fault = _explain_full(output.parent)
         if fault:
             _make_room(handle)
         cut_bytes = cut_middle(output, command.kept_bytes)
@@ -160,11 +160,11 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         os.close(handle)
 
 
-def end_left(group: int, step_id: str) -> int:
+def end_leftovers(group: int, step_id: str) -> int:
     """End what a command left behind: its process group, and whoever carries its id; how many there were."""
     pids = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
-    _end(pids, step_id, STEP_VARIABLE)
+    _end_processes(pids, step_id, STEP_VARIABLE)
     return max(len(pids), int(in_group))
 
 
@@ -172,11 +172,11 @@ def end_trial(trial_id: str, after: int = 0) -> int:
     """End whatever commands of a trial still run on this node (servers of its set-up); how many there were.
     ``after``: as of `family`."""
     pids = set(family(trial_id, TRIAL_VARIABLE, after))
-    _end(pids, trial_id, TRIAL_VARIABLE)
+    _end_processes(pids, trial_id, TRIAL_VARIABLE)
     return len(pids)
 
 
-def _end(alive: set[int], value: str, variable: str) -> None:
+def _end_processes(alive: set[int], value: str, variable: str) -> None:
     give_up = time.monotonic() + KILL_S
     while alive and time.monotonic() < give_up:
         for pid in alive:
@@ -186,7 +186,7 @@ def _end(alive: set[int], value: str, variable: str) -> None:
         alive = set(family(value, variable))
 
 
-def _environment(command: ShellCommand) -> dict[str, str]:
+def _build_environment(command: ShellCommand) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
     if command.outside is not None:
         ours = {name for name in environment if name.startswith(OF_LAUNCHERS)} - command.outside
@@ -198,9 +198,9 @@ def _environment(command: ShellCommand) -> dict[str, str]:
     return environment | dict(command.environment)
 
 
-def _start(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tuple[float, int, int]:
+def _start_shell(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tuple[float, int, int]:
     """(wall clock, monotonic ns, process id or −errno)."""
-    environment = _environment(command)
+    environment = _build_environment(command)
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):  # sockets of MPI are nothing for a command: one that stays would hold them open
             if int(name) > 2:
@@ -238,7 +238,7 @@ def _watch_guarded(
     try:
         if guard:
             guard.watch(pid)
-        ended_by = _watch(command, pid, handle, started_ns)
+        ended_by = _wait_for_end(command, pid, handle, started_ns)
         if ended_by:
             _terminate_group(pid, command.step_id, command.grace_s)
         return ended_by, time.monotonic_ns()
@@ -250,7 +250,7 @@ def _watch_guarded(
             guard.dismiss()
 
 
-def _watch(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
+def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
     """Wait for the end of ``pid``, which stays a zombie; why it has to be ended, or empty if it ended by itself."""
     timeout_s = command.timeout_s or DEFAULT_TIMEOUT_S
     try:
@@ -317,7 +317,7 @@ def _make_room(handle: int) -> None:
     os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
 
 
-def _full(directory: Path) -> str:
+def _explain_full(directory: Path) -> str:
     free = mount.free_bytes(os.statvfs(directory))
     if free is None or free > NEARLY_FULL_BYTES:
         return ""

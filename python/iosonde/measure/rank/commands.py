@@ -40,7 +40,7 @@ def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
         "MACHINEFILE": str(Path(assignment.spool) / MACHINEFILE),
         "IOZONE_CLIENTS": str(Path(assignment.spool) / IOZONE_CLIENTS),
     }
-    return placeholders.of_node(assignment.values, node, ranks.hosts[ranks.rank].name) | here
+    return placeholders.add_node_values(assignment.values, node, ranks.hosts[ranks.rank].name) | here
 
 
 def write_node_files(assignment: Assignment, ranks: mpi.Ranks) -> None:
@@ -78,39 +78,41 @@ def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Hea
     if where == EACH:
         for turn in range(ranks.size):
             if turn == ranks.rank:
-                well = _here(part, assignment, ranks, heart, cpus)
+                well = _run_here(part, assignment, ranks, heart, cpus)
             ranks.wait_for_all()
         return well
     if where in ONCE:
         if ranks.rank == 0:
-            well = _here(part, assignment, ranks, heart, cpus)
+            well = _run_here(part, assignment, ranks, heart, cpus)
     else:
-        well = _here(part, assignment, ranks, heart, cpus, lambda: start_together(ranks))
+        well = _run_here(part, assignment, ranks, heart, cpus, lambda: start_together(ranks))
     ranks.wait_for_all(LOOK_S if where == MPI else mpi.POLL_S)
     return well
 
 
-def filled(item: dict[str, Any], known: Mapping[str, FactorValue]) -> str:
+def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
     """The command of an item as the shell gets it: of an MPI job with the launcher's words before its program; of one
     on servers with what starts it on each."""
     if "servers" in item:
-        return on_servers.script(placeholders.fill(item["command"], known), item["servers"], known)
+        return on_servers.script(placeholders.fill(item["command"], variables), item["servers"], variables)
     if "launch" not in item:
-        return placeholders.fill(item["command"], known)
+        return placeholders.fill(item["command"], variables)
     before, behind = item["command"][: item["at"]], item["command"][item["at"] :]
-    return placeholders.fill(before, known) + mpi_program.quoted(item["launch"]) + placeholders.fill(behind, known)
+    return (
+        placeholders.fill(before, variables) + mpi_program.quoted(item["launch"]) + placeholders.fill(behind, variables)
+    )
 
 
-def _outside(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
+def _list_launcher_names(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
     """Names of launchers' variables that a command of the first rank alone may have; of others those of its rank."""
     return frozenset(assignment.outside) if item["on"] in ONCE else None
 
 
-def _environment(known: Mapping[str, FactorValue]) -> dict[str, str]:
-    return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(known)
+def _build_environment(variables: Mapping[str, FactorValue]) -> dict[str, str]:
+    return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(variables)
 
 
-def _here(
+def _run_here(
     part: Part,
     assignment: Assignment,
     ranks: mpi.Ranks,
@@ -125,14 +127,14 @@ def _here(
     retained_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
     shell_command = command.ShellCommand(
         filled(item, variables),
-        _environment(variables) | {command.TRIAL_VARIABLE: assignment.spool},
+        _build_environment(variables) | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
         item["timeout_s"],
         max(command.OUTPUT_BYTES, retained_bytes),
         retained_bytes,
-        outside=_outside(item, assignment),
+        outside=_list_launcher_names(item, assignment),
     )
     result = command.run(shell_command, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)

@@ -66,17 +66,17 @@ def _collect_faults(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, a
     return [sentence for sentence in ranks.all_gather(message) if sentence]
 
 
-def apply(control: Control, known: dict[str, FactorValue]) -> None:
+def apply(control: Control, variables: dict[str, FactorValue]) -> None:
     """Set one factor to its level and read it back. Raises SystemFaultError if it did not take."""
-    level = known[control.factor]
-    names = known | {placeholders.LEVEL: level}
+    level = variables[control.factor]
+    names = variables | {placeholders.LEVEL: level}
     for command in (control.set, control.read):
         placeholders.check_plain(command, names, f"factor {control.factor}")
     environment = placeholders.as_environment(names)
     if control.set:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
     if control.read:
-        actual = _said(control, names, environment)
+        actual = _read_level(control, names, environment)
         if not same_level(level, actual):
             raise SystemFaultError(
                 "level-not-set",
@@ -88,7 +88,7 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
             )
 
 
-def _said(control: Control, names: dict[str, FactorValue], environment: dict[str, str]) -> str:
+def _read_level(control: Control, names: dict[str, FactorValue], environment: dict[str, str]) -> str:
     """What the command that reads it prints; '' where there is none."""
     if not control.read:
         return ""
@@ -97,12 +97,12 @@ def _said(control: Control, names: dict[str, FactorValue], environment: dict[str
     return hooks.run(read, environment, f"factor {control.factor}: the command").strip()
 
 
-def between_trials(regime: CacheRegime, known: dict[str, FactorValue]) -> list[RemountDone]:
+def between_trials(regime: CacheRegime, variables: dict[str, FactorValue]) -> list[RemountDone]:
     """Drop the kernel's caches of this node, or remount the target on it; what was remounted. Raises
     SystemFaultError."""
     if regime.between_trials == CACHE_DROP:
         drop_caches()
-    return [remount(regime, known)] if regime.between_trials == CACHE_REMOUNT else []
+    return [remount(regime, variables)] if regime.between_trials == CACHE_REMOUNT else []
 
 
 def drop_caches(switch: Path = DROP_CACHES) -> None:
@@ -120,16 +120,16 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
         ) from error
 
 
-def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
+def remount(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
     """Unmount and mount the target's file system, and look in the mount table that both happened; when, and how long
     each took."""
-    target, environment = str(known["TARGET_ROOT"]), placeholders.as_environment(known)
+    target, environment = str(variables["TARGET_ROOT"]), placeholders.as_environment(variables)
     for command in (regime.unmount, regime.mount):
-        placeholders.check_plain(command, known, "cache")
+        placeholders.check_plain(command, variables, "cache")
     os.chdir("/")  # our own working directory must not keep it busy
     before = mounted.mount_of(target, mounts.read_text())
     at, began_s = utc_now(), time.monotonic()
-    hooks.run(placeholders.fill(regime.unmount, known), environment, "the command that unmounts")
+    hooks.run(placeholders.fill(regime.unmount, variables), environment, "the command that unmounts")
     between = mounted.mount_of(target, mounts.read_text())
     if between == before:
         raise SystemFaultError(
@@ -140,7 +140,7 @@ def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = m
             mount_point=before[1],
         )
     unmounted_s = time.monotonic()
-    hooks.run(placeholders.fill(regime.mount, known), environment, "the command that mounts")
+    hooks.run(placeholders.fill(regime.mount, variables), environment, "the command that mounts")
     mounted_s = time.monotonic()
     after = mounted.mount_of(target, mounts.read_text())
     if after[1] != before[1] or after == between:

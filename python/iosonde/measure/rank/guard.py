@@ -20,7 +20,7 @@ class Guard:
     pipe: int
 
     @staticmethod
-    def made() -> Guard:
+    def start() -> Guard:
         """One that watches over nothing yet."""
         end, mine = os.pipe()
         actions = [(os.POSIX_SPAWN_DUP2, end, 0)]

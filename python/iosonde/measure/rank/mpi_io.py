@@ -83,30 +83,30 @@ class Session:
             pass
         writes, extra = self._access.kind == "write", None
         opened: list[SharedFile] = []
-        self._timed("open", lambda: opened.append(SharedFile(self._ranks, self._path, writes, self._access.hints)))
+        self._time_call("open", lambda: opened.append(SharedFile(self._ranks, self._path, writes, self._access.hints)))
         for file in opened:
-            extra = self._calls(file)
+            extra = self._make_calls(file)
             if writes:
-                self._timed("fsync", file.sync)
+                self._time_call("fsync", file.sync)
             self.hints = file.hints()
-            self._timed("close", file.close)
-        return [self._record(extra)]
+            self._time_call("close", file.close)
+        return [self._build_record(extra)]
 
     def close(self) -> None:
         """Nothing is left open."""
 
-    def _calls(self, file: SharedFile) -> int | None:
+    def _make_calls(self, file: SharedFile) -> int | None:
         """All reads or writes; how many bytes were moved beyond those that were asked for."""
         access = self._access
         file.view(access.base, access.piece, access.hole)
         before = _bytes_of_process()
         for first in range(0, access.count, access.per_call):
             pieces = min(access.per_call, access.count - first)
-            self._call(file, first, self._buffer[: pieces * access.piece])
+            self._make_call(file, first, self._buffer[: pieces * access.piece])
         after = _bytes_of_process()
         return None if before is None or after is None else after - before - access.count * access.piece
 
-    def _call(self, file: SharedFile, first: int, buffer: npt.NDArray[np.uint8]) -> None:
+    def _make_call(self, file: SharedFile, first: int, buffer: npt.NDArray[np.uint8]) -> None:
         from iosonde.engine import _native
 
         access = self._access
@@ -118,13 +118,13 @@ class Session:
             else:
                 _make_unique(buffer)
         at, collective = first * access.piece, access.collective
-        done = self._timed(access.kind, lambda: file.move(access.kind, at, buffer, collective), offset, len(buffer))
+        done = self._time_call(access.kind, lambda: file.move(access.kind, at, buffer, collective), offset, len(buffer))
         if access.kind == "read" and access.verify and done.status == STATUS_OK:
             bad = _native.content_mismatch(*content)
             if bad is not None:
-                self._failed(done, STATUS_MISMATCH, bad, f"byte {bad} is not what was written")
+                self._record_failure(done, STATUS_MISMATCH, bad, f"byte {bad} is not what was written")
 
-    def _timed(self, kind: str, call: Callable[[], int | None], offset: int = 0, size: int = 0) -> _Done:
+    def _time_call(self, kind: str, call: Callable[[], int | None], offset: int = 0, size: int = 0) -> _Done:
         """Make one call and keep its times. ``size`` are the bytes that it should move and returns."""
         message, moved = "", None
         start_ns = time.monotonic_ns()
@@ -135,18 +135,18 @@ class Session:
         done = _Done(kind, STATUS_OK, offset, moved or 0, start_ns, time.monotonic_ns() - start_ns)
         self._done.append(done)
         if message:
-            self._failed(done, STATUS_OTHER, offset, message)
+            self._record_failure(done, STATUS_OTHER, offset, message)
         elif done.size < size:
-            self._failed(done, STATUS_SHORT, offset, f"{done.size} of {size} bytes")
+            self._record_failure(done, STATUS_SHORT, offset, f"{done.size} of {size} bytes")
         return done
 
-    def _failed(self, done: _Done, status: int, offset: int, text: str) -> None:
+    def _record_failure(self, done: _Done, status: int, offset: int, text: str) -> None:
         done.status = status
         if len(self._errors) < MOST_ERRORS:
             path = self._access.file
             self._errors.append({"kind": done.kind, "path": path, "offset": offset, "errno": status, "text": text})
 
-    def _record(self, extra: int | None) -> Record:
+    def _build_record(self, extra: int | None) -> Record:
         from iosonde.engine import _native
 
         rows = np.zeros(len(self._done), RECORD)
@@ -155,7 +155,7 @@ class Session:
             kind = _native.KINDS.index(done.kind)
             by_kind.setdefault(kind, []).append(done)
             rows[place] = (done.start_ns, done.offset, kind | done.status << 8 | done.duration_ns << 16, done.size, 0)
-        totals = [_total(kind, by_kind[kind]) for kind in sorted(by_kind)]
+        totals = [_sum_calls(kind, by_kind[kind]) for kind in sorted(by_kind)]
         first, last = self._done[0].start_ns, max(done.end_ns for done in self._done)
         stopped = "error" if self._errors else "count"
         return Record(first, last, stopped, rows.view(np.uint64).reshape(-1, 4), totals, self._errors, extra)
@@ -177,7 +177,7 @@ class _Done:
         return self.start_ns + self.duration_ns
 
 
-def _total(kind: int, calls: list[_Done]) -> dict[str, int]:
+def _sum_calls(kind: int, calls: list[_Done]) -> dict[str, int]:
     return {
         "kind": kind,
         "count": len(calls),

@@ -25,22 +25,22 @@ def limit_of(keep_output: int | None, ranks: int) -> int:
     return keep_output or max(KEPT_BYTES // ranks, MIN_RANK_BYTES)
 
 
-def free_middle(handle: int, kept_bytes: int) -> None:
+def free_middle(handle: int, retained_bytes: int) -> None:
     """Give back the space of all but the first and last ``kept_bytes / 2`` that were printed so far."""
-    head = kept_bytes // 2
+    head = retained_bytes // 2
     middle = os.fstat(handle).st_size - 2 * head
     if middle > 0:
         libc = ctypes.CDLL(None, use_errno=True)  # no error matters: see the limit on what may be printed
         libc.fallocate(handle, _PUNCH_HOLE, ctypes.c_int64(head), ctypes.c_int64(middle))
 
 
-def cut_middle(path: Path, kept_bytes: int) -> int:
-    """Shorten an output to about ``kept_bytes``, between lines where it has any; how many bytes were cut."""
+def cut_middle(path: Path, retained_bytes: int) -> int:
+    """Shorten an output to about ``retained_bytes``, between lines where it has any; how many bytes were cut."""
     with suppress(OSError), open(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC), "r+b", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
-        if size <= kept_bytes + _LINE_BYTES:
+        if size <= retained_bytes + _LINE_BYTES:
             return 0
-        descriptor, half = file.fileno(), kept_bytes // 2
+        descriptor, half = file.fileno(), retained_bytes // 2
         start = max(half - _LINE_BYTES, 0)
         before = os.pread(descriptor, half - start, start)
         head = start + (before.rfind(b"\n") + 1 or len(before))

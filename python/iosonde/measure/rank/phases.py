@@ -34,7 +34,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
         warm = usual if plan.warm is None else plan.warm
         heart.enter(f"{plan.operation} (preparing)")
         looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
-        done = _phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
+        done = _run_phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
         spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
         if plan.timed:
@@ -52,7 +52,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     return True
 
 
-def _phase(
+def _run_phase(
     index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int,
     meter: Meter,
 ) -> spool.RankPhase:  # fmt: skip
@@ -134,7 +134,7 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
     """Bring the caches into the state that was asked for, and say what state they are in."""
     root, hook = Path(assignment.root), assignment.regime.before_reads
     if warm:
-        return cache.resident(root, _names(plan.reads))
+        return cache.resident(root, _list_names(plan.reads))
     # Dirty pages cannot be dropped: every node writes out its own first, also those that others will read.
     if ranks.local_rank == 0:
         cache.write_out(root)
@@ -147,7 +147,7 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
         ranks.wait_for_all()  # asleep: a hook may take seconds, and spinning would take its CPU
     took_s = time.monotonic() - began_s
     anew = mounted.here(root) != before
-    dropped = anew or cache.drop(root, _names(plan.reads))
+    dropped = anew or cache.drop(root, _list_names(plan.reads))
     # A page that another rank is just letting go of would be counted as kept.
     ranks.barrier()
     # A client that has just begun has nothing of the files, and each look at one of them may bring it there.
@@ -155,10 +155,10 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
         done: mounted.RemountDone = {"mount": before[1], "host": ranks.hosts[ranks.rank].name, "at": at,
                                      "seconds": took_s}  # fmt: skip
         return {**cache.JUST_MOUNTED, **({"remount": done} if ranks.local_rank == 0 else {})}
-    return cache.after_drop(root, _names(plan.reads), dropped)
+    return cache.after_drop(root, _list_names(plan.reads), dropped)
 
 
-def _names(reads: Iterable[Files]) -> list[str]:
+def _list_names(reads: Iterable[Files]) -> list[str]:
     return [f"{files.template}{files.first + i:06d}{files.suffix or ''}" for files in reads for i in range(files.count)]
 
 

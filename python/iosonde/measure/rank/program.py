@@ -68,7 +68,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         faults += unseen
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
-        finished = not faults and _all(parts, assignment, ranks, heart, cpus, alone)
+        finished = not faults and _run_all(parts, assignment, ranks, heart, cpus, alone)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
         heart.enter("collect")
@@ -94,7 +94,7 @@ def _check_visibility(
     return same_target.compare(ranks, Path(assignment.root))
 
 
-def _all(
+def _run_all(
     parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], alone: int
 ) -> bool:  # fmt: skip
     """Set-up, steps, tear-down: after a failure only what tears down; whether all went well. ``alone``: this process

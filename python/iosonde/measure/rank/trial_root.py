@@ -31,7 +31,7 @@ def opened(root: str) -> Iterator[str]:
             descriptors.append(os.open(place.parent.name, _DIRECTORY, dir_fd=descriptors[-1]))
             descriptors.append(os.open(place.name, _DIRECTORY, dir_fd=descriptors[-1]))
         except OSError as error:
-            raise _why(error, place) from error
+            raise _build_fault(error, place) from error
         # The engine opens it by this name with O_NOFOLLOW: the last component is no link.
         yield f"/proc/self/fd/{descriptors[-1]}/."
     finally:
@@ -55,7 +55,7 @@ def check_visible(root: str) -> None:
         raise
 
 
-def _why(error: OSError, place: Path) -> TargetFaultError:
+def _build_fault(error: OSError, place: Path) -> TargetFaultError:
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
         return TargetFaultError(
             "directory-replaced",

@@ -34,21 +34,21 @@ class Meter:
     """
 
     def __init__(
-        self, folder: Path, rank: int, found: Route | None, read: Callable[[Route], Reading] | None = None
+        self, folder: Path, rank: int, server_route: Route | None, read: Callable[[Route], Reading] | None = None
     ) -> None:
-        self._folder, self._rank, self._route = folder, rank, found
+        self._folder, self._rank, self._route = folder, rank, server_route
         self._read = read or read_counters
         self._parts: dict[str, Any] = {}
         self._idle: dict[str, Any] = {}
         self._at_ns, self._last = 0, (NOTHING, NOTHING)
-        self._mark()
+        self._mark_part()
 
     @property
     def counts(self) -> bool:
         """Whether this rank has a network file system's traffic to count."""
         return self._route is not None and not self._route.why
 
-    def _mark(self) -> None:
+    def _mark_part(self) -> None:
         if self._route is not None and self.counts:
             self._last = self._read(self._route)
             self._at_ns = time.monotonic_ns()
@@ -58,7 +58,7 @@ class Meter:
         heart.enter("listening to the network")
         ranks.wait_for_all()
         if self.counts:
-            self._mark()
+            self._mark_part()
             time.sleep(IDLE_S)
             self.ends("idle")
             self._idle, self._parts = self._parts, {}
@@ -69,7 +69,7 @@ class Meter:
         if not self.counts:
             return
         before, started_ns = self._last, self._at_ns
-        self._mark()
+        self._mark_part()
         ours, loopback = (now.minus(then) for now, then in zip(self._last, before, strict=True))
         self._parts[part] = {
             **ours._asdict(),
@@ -92,7 +92,7 @@ def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
     known; the target itself is not touched."""
     server_route = None
     if assignment.root and ranks.local_rank == 0:
-        mount_entry = mount.of_path(Path(assignment.root))
+        mount_entry = mount.find_mount(Path(assignment.root))
         if mount_entry and is_network(mount_entry.type, mount_entry.source):
             server_route = route.to_servers(mount_entry, route.here(), assignment.file_servers)
     return Meter(Path(assignment.spool), ranks.rank, server_route)

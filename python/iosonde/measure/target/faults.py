@@ -30,9 +30,9 @@ def words(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def fault(error: OSError, target: Path, doing: str = "", left: str = "") -> TargetFaultError:
-    """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``left``: what stays there."""
-    details = (" ({operation})" if doing else "") + ("; {leftover} is left behind" if left else "")
+def fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> TargetFaultError:
+    """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``leftover``: what stays there."""
+    details = (" ({operation})" if doing else "") + ("; {leftover} is left behind" if leftover else "")
     if error.errno in GONE:
         return TargetFaultError(
             "target-gone",
@@ -41,15 +41,15 @@ def fault(error: OSError, target: Path, doing: str = "", left: str = "") -> Targ
             target=target,
             error=words(error),
             operation=doing,
-            leftover=left,
+            leftover=leftover,
         )
     return TargetFaultError(
         "io-error",
         "{target} fails: {error}" + details,
         _HINTS.get(error.errno or 0, "look at its permissions and its space")
-        + ("; the same iosonde command removes what is left" if left else ""),
+        + ("; the same iosonde command removes what is left" if leftover else ""),
         target=target,
         error=words(error),
         operation=doing,
-        leftover=left,
+        leftover=leftover,
     )

@@ -81,13 +81,13 @@ class Keeper:
         """That of an experiment, which is not there yet."""
         return KeptWorkspace(target / f"iosonde-{experiment}", experiment, self)
 
-    def left(self, target: Path, experiments: list[str]) -> list[str]:
+    def list_leftovers(self, target: Path, experiments: list[str]) -> list[str]:
         """Those of which a workspace is there."""
         what = f"looking for what earlier experiments left in {target}"
         leftovers: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
         return leftovers
 
-    def remove_left(self, target: Path, experiment: str) -> None:
+    def remove_leftover(self, target: Path, experiment: str) -> None:
         """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""
         self._child.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
                           experiment=experiment)  # fmt: skip
@@ -112,17 +112,17 @@ class KeptWorkspace:
 
     def create(self, *, resumed: bool, hold: bool) -> None:
         """See ``Workspace.create``."""
-        self._do("create", f"making {self.path}", resumed=resumed, hold=hold)
+        self._call_keeper("create", f"making {self.path}", resumed=resumed, hold=hold)
         self.begun = True
 
     def trial(self, name: str) -> Path:
         """See ``Workspace.trial``."""
-        self._do("trial", f"making {name} in {self.path}", name=name)
+        self._call_keeper("trial", f"making {name} in {self.path}", name=name)
         return self.path / name
 
     def verify(self, name: str) -> None:
         """See ``Workspace.verify``."""
-        self._do("verify", f"looking at {self.path / name}", name=name)
+        self._call_keeper("verify", f"looking at {self.path / name}", name=name)
 
     def suspect(self) -> None:
         """Ranks hung on it: do not wait long for it until it has answered."""
@@ -130,23 +130,23 @@ class KeptWorkspace:
 
     def remove_trial(self, name: str) -> None:
         """See ``Workspace.remove_trial``."""
-        self._do("remove_trial", f"removing {self.path / name}", left=str(self.path / name), name=name)
+        self._call_keeper("remove_trial", f"removing {self.path / name}", leftover=str(self.path / name), name=name)
 
     def remove(self) -> None:
         """See ``Workspace.remove``. Not tried any more where the target is lost: what is left was named then."""
         if self.begun and not self.lost:
-            self._do("remove", f"removing {self.path}", left=str(self.path))
+            self._call_keeper("remove", f"removing {self.path}", leftover=str(self.path))
 
-    def _do(self, operation: str, what: str, left: str = "", **more: Any) -> None:
+    def _call_keeper(self, operation: str, what: str, leftover: str = "", **more: Any) -> None:
         try:
             with self.keeper.limited(SUSPECT_S) if self.suspected else nullcontext():
                 self.keeper.on(self, operation, what, **more)
             self.suspected = False
         except TargetFaultError as error:
             self.lost = error.message
-            if left and isinstance(error, NoAnswerError):
+            if leftover and isinstance(error, NoAnswerError):
                 message = restore(
-                    error.code, f"{error.message}; {left} is left there", {**error.values, "leftover": left}
+                    error.code, f"{error.message}; {leftover} is left there", {**error.values, "leftover": leftover}
                 )
                 raise error.with_words(message) from None
             raise

@@ -40,7 +40,7 @@ class Workspace:
     path: Path
     experiment: str
     made: bool = False
-    _held: int = field(default=-1, init=False, repr=False)
+    _descriptor: int = field(default=-1, init=False, repr=False)
     _trials: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -63,10 +63,10 @@ class Workspace:
                 try:
                     os.mkdir(workspace.path.name, 0o700, dir_fd=parent)
                 except FileExistsError:
-                    workspace._remove(parent, resumed)
+                    workspace._remove_all(parent, resumed)
                     os.mkdir(workspace.path.name, 0o700, dir_fd=parent)
-                workspace._held = workspace._open_in(parent)
-                workspace._mark(parent)
+                workspace._descriptor = workspace._open_in(parent)
+                workspace._write_marker(parent)
                 workspace.made = True
         except OSError as error:
             workspace.let_go()
@@ -77,18 +77,18 @@ class Workspace:
 
     def let_go(self) -> None:
         """Keep nothing open: its file system may be unmounted."""
-        for descriptor in (*self._trials.values(), self._held):
+        for descriptor in (*self._trials.values(), self._descriptor):
             if descriptor >= 0:
                 with suppress(OSError):
                     os.close(descriptor)
         self._trials.clear()
-        self._held = -1
+        self._descriptor = -1
 
     def is_ours(self) -> bool:
         """Whether it is a real directory whose marker names our experiment. Raises TargetFaultError where that cannot
         be read."""
         try:
-            with self._target_open() as parent, self._open(parent):
+            with self._target_open() as parent, self._open_checked(parent):
                 return True
         except (TargetError, FileNotFoundError):
             return False
@@ -97,15 +97,15 @@ class Workspace:
 
     def trial(self, name: str) -> Path:
         """Make the directory of one trial, emptied of what a killed attempt left."""
-        with self._ours(f"making {name} in {self.path}") as here:
+        with self._open_workspace(f"making {name} in {self.path}") as here:
             try:
                 os.mkdir(name, 0o700, dir_fd=here)
             except FileExistsError:
                 if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
                     raise TargetError("symbolic-link", "{path} is a symbolic link", "somebody planted it: look who writes there", path=self.path / name) from None
-                _remove(here, name, None, self.path / name)
+                _remove_tree(here, name, None, self.path / name)
                 os.mkdir(name, 0o700, dir_fd=here)
-            if self._held >= 0:
+            if self._descriptor >= 0:
                 self._trials[name] = os.open(name, _DIRECTORY, dir_fd=here)
         return self.path / name
 
@@ -114,7 +114,7 @@ class Workspace:
 
         Raises TargetFaultError if it is not: what was measured meanwhile may have been measured elsewhere.
         """
-        with self._ours(f"looking at {self.path / name}") as here:
+        with self._open_workspace(f"looking at {self.path / name}") as here:
             descriptor = self._trials.get(name)
             try:
                 status = os.stat(name, dir_fd=here, follow_symlinks=False)
@@ -131,13 +131,13 @@ class Workspace:
     def remove_trial(self, name: str) -> None:
         """Remove one trial's directory and all below it, following no link."""
         descriptor = self._trials.pop(name, None)
-        with self._ours(f"removing {name}", self.path / name) as here:
+        with self._open_workspace(f"removing {name}", self.path / name) as here:
             try:
                 identity = None if descriptor is None else _get_identity(os.fstat(descriptor))
             finally:
                 if descriptor is not None:
                     os.close(descriptor)  # an open directory of some network file systems cannot be removed whole
-            _remove(here, name, identity, self.path / name)
+            _remove_tree(here, name, identity, self.path / name)
 
     def remove(self, resumed: bool = False) -> None:
         """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
@@ -145,7 +145,7 @@ class Workspace:
         """
         try:
             with self._target_open() as parent:
-                self._remove(parent, resumed)
+                self._remove_all(parent, resumed)
         except OSError as error:
             raise fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
         finally:
@@ -162,22 +162,22 @@ class Workspace:
             os.close(descriptor)
 
     @contextmanager
-    def _ours(self, doing: str, left: Path | None = None) -> Iterator[int]:
+    def _open_workspace(self, doing: str, leftover: Path | None = None) -> Iterator[int]:
         """The workspace, open and known to be ours. Turns errors of the system into TargetFaultError."""
         try:
-            with self._target_open() as parent, self._open(parent) as here:
+            with self._target_open() as parent, self._open_checked(parent) as here:
                 yield here
         except FileNotFoundError as error:
             raise TargetFaultError("directory-missing", "{path} is gone: it was removed, or {target} is no longer mounted", "look who did that", path=self.path, target=self.target) from error
         except OSError as error:
-            raise fault(error, self.target, doing, str(left) if left else "") from error
+            raise fault(error, self.target, doing, str(leftover) if leftover else "") from error
 
     @contextmanager
-    def _open(self, parent: int) -> Iterator[int]:
+    def _open_checked(self, parent: int) -> Iterator[int]:
         """Raises TargetError if it is not ours, FileNotFoundError if it is not there."""
         here = self._open_in(parent)
         try:
-            self._check(parent, here)
+            self._check_identity(parent, here)
             yield here
         finally:
             os.close(here)
@@ -187,16 +187,16 @@ class Workspace:
             return os.open(self.path.name, _DIRECTORY, dir_fd=parent)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                raise self._other() from None
+                raise self._build_other_error() from None
             raise
 
-    def _check(self, parent: int, here: int) -> None:
+    def _check_identity(self, parent: int, here: int) -> None:
         status = os.fstat(here)
-        if self._held >= 0:
-            if _get_identity(status) != _get_identity(os.fstat(self._held)):
-                raise self._other()
+        if self._descriptor >= 0:
+            if _get_identity(status) != _get_identity(os.fstat(self._descriptor)):
+                raise self._build_other_error()
         elif status.st_dev != os.fstat(parent).st_dev or not self._names_us(here):
-            raise self._other()
+            raise self._build_other_error()
 
     def _names_us(self, here: int) -> bool:
         """Whether the marker does. Raises OSError where that cannot be read, which says nothing about whose it is."""
@@ -211,10 +211,10 @@ class Workspace:
         finally:
             os.close(handle)
 
-    def _mark(self, parent: int) -> None:
+    def _write_marker(self, parent: int) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            handle = os.open(MARKER, flags, 0o600, dir_fd=self._held)
+            handle = os.open(MARKER, flags, 0o600, dir_fd=self._descriptor)
             try:
                 os.write(handle, self.experiment.encode())
                 os.fsync(handle)
@@ -222,29 +222,29 @@ class Workspace:
                 os.close(handle)
         except OSError as error:
             with suppress(OSError):
-                os.unlink(MARKER, dir_fd=self._held)
+                os.unlink(MARKER, dir_fd=self._descriptor)
             with suppress(OSError):
                 os.rmdir(self.path.name, dir_fd=parent)
             raise TargetError("io-error", "cannot write in {path}: {error}", "free some space on the target", path=self.path, error=words(error)) from error
 
-    def _remove(self, parent: int, resumed: bool) -> None:
+    def _remove_all(self, parent: int, resumed: bool) -> None:
         try:
             here = self._open_in(parent)
         except FileNotFoundError:
-            if self._held >= 0 and os.fstat(self._held).st_nlink:
+            if self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink:
                 raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it was not removed", "look who writes there", path=self.path, target=self.target, location=self._now_at()) from None
             return
         try:
             status = os.fstat(here)
             if not self._was_just_begun(here) and not (resumed and self._has_only_trials(here)):
-                self._check(parent, here)
+                self._check_identity(parent, here)
         finally:
             os.close(here)
-        _remove(parent, self.path.name, _get_identity(status), self.path)
+        _remove_tree(parent, self.path.name, _get_identity(status), self.path)
 
     def _was_just_begun(self, here: int) -> bool:
         """Whether a kill fell between making the directory and marking it: there is nothing in it yet."""
-        names = _names(here)
+        names = _list_names(here)
         if names != [MARKER]:
             return not names
         marker = os.stat(MARKER, dir_fd=here, follow_symlinks=False)
@@ -253,13 +253,13 @@ class Workspace:
     def _has_only_trials(self, here: int) -> bool:
         """Whether all that is in it has names that we give, and is ours by its owner: a file system that heals itself
         may bring back directories that were being removed, without the marker."""
-        others = [name for name in _names(here) if name != MARKER]
+        others = [name for name in _list_names(here) if name != MARKER]
         statuses = [os.stat(name, dir_fd=here, follow_symlinks=False) for name in others]
         return all(_TRIAL.fullmatch(name) for name in others) and all(
             stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() for status in statuses
         )
 
-    def _other(self) -> TargetError | TargetFaultError:
+    def _build_other_error(self) -> TargetError | TargetFaultError:
         """The error for a directory (or whatever has the workspace's name) that is not ours."""
         if self.made:
             return TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced{location}; what has its name now is not touched", "look who writes there", path=self.path, location=self._now_at())
@@ -268,7 +268,7 @@ class Workspace:
     def _now_at(self) -> str:
         """Where the directory that we made is now, in words, as far as the kernel knows."""
         with suppress(OSError):
-            place = os.readlink(f"/proc/self/fd/{self._held}")
+            place = os.readlink(f"/proc/self/fd/{self._descriptor}")
             if place != str(self.path):
                 return f" (it is {place} now)"
         return ""
@@ -289,7 +289,7 @@ def _is_another(directory: int, name: str, identity: Identity | None) -> bool:
     return False
 
 
-def _names(here: int) -> list[str]:
+def _list_names(here: int) -> list[str]:
     listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
     try:
         return os.listdir(listed)
@@ -297,15 +297,15 @@ def _names(here: int) -> list[str]:
         os.close(listed)
 
 
-def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> None:
-    """Remove ``name`` in an open directory, if it is ``wanted``; ``path`` is said where it is not."""
+def _remove_tree(directory: int, name: str, identity: Identity | None, path: Path) -> None:
+    """Remove ``name`` in an open directory, if it is ``identity``; ``path`` is said where it is not."""
     from iosonde.engine import _native
 
     try:
-        _native.remove_tree_at(directory, name, wanted)
+        _native.remove_tree_at(directory, name, identity)
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, wanted):
+        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, identity):
             raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced; it stays as it is", "look who writes there", path=path) from error
         raise

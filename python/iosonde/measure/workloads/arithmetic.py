@@ -14,7 +14,7 @@ _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.m
 _MOST = 2**63
 
 
-def whole_number(value: int | float | str) -> int:
+def parse_integer(value: int | float | str) -> int:
     """The number, or what the text comes to, sizes in bytes. Raises InputError."""
     if isinstance(value, str):
         return _evaluate_text(value)
@@ -39,19 +39,19 @@ def _evaluate_text(text: str) -> int:
         raise wrong
     try:
         plain = _SIZE.sub(lambda match: str(parse_size(match[0])), text)
-        number = _value(ast.parse(plain.strip(), mode="eval").body)
+        number = _evaluate_node(ast.parse(plain.strip(), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
         raise wrong from error
     return number
 
 
-def _value(node: ast.expr) -> int:
+def _evaluate_node(node: ast.expr) -> int:
     if isinstance(node, ast.Constant) and type(node.value) is int:
         result = node.value
     elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        result = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        result = _OPERATORS[type(node.op)](_evaluate_node(node.left), _evaluate_node(node.right))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        result = -_value(node.operand)
+        result = -_evaluate_node(node.operand)
     else:
         raise ValueError
     if abs(result) >= _MOST:

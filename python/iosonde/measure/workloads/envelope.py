@@ -141,15 +141,18 @@ def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/small/f", settings.small_files)
     others = Files(f"rank{writer:05d}/small/f", settings.small_files)
     write = Phase(
-        "write_small", own, (Step("create"), _whole("write", settings), Step("close")), verify=settings.verify
+        "write_small", own, (Step("create"), _transfer_file("write", settings), Step("close")), verify=settings.verify
     )
     read = Phase(
-        "read_1to1_small", others, (Step("open"), _whole("read", settings), Step("close")), verify=settings.verify
+        "read_1to1_small",
+        others,
+        (Step("open"), _transfer_file("read", settings), Step("close")),
+        verify=settings.verify,
     )
     return [PhasePlan("write_small", write), PhasePlan("read_1to1_small", read, reads=(others,))]
 
 
-def _whole(kind: str, settings: Settings) -> Step:
+def _transfer_file(kind: str, settings: Settings) -> Step:
     """A small file at once."""
     return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
@@ -176,10 +179,16 @@ def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
     """
     small, large = Files("shared/small", settings.small_files), Files("shared/large", 1)
     make = Phase(
-        "make_nto1_small", small, (Step("create"), _whole("write", settings), Step("close")), verify=settings.verify
+        "make_nto1_small",
+        small,
+        (Step("create"), _transfer_file("write", settings), Step("close")),
+        verify=settings.verify,
     )
     read = Phase(
-        "read_nto1_small", small, (Step("open"), _whole("read", settings), Step("close")), verify=settings.verify
+        "read_nto1_small",
+        small,
+        (Step("open"), _transfer_file("read", settings), Step("close")),
+        verify=settings.verify,
     )
     make_large = _write_large(settings, "make_nto1_large", large)
     read_large = _read_large(settings, "read_nto1_large", large)

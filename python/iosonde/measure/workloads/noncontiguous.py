@@ -176,23 +176,23 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     pieces = pieces_of(settings, rank, ranks)
     plans = []
     for operation in settings.operations:
-        plans += _make(settings, operation, rank, ranks, shift)
-        plans.append(_access(settings, operation, pieces, ranks))
+        plans += _plan_make(settings, operation, rank, ranks, shift)
+        plans.append(_plan_access(settings, operation, pieces, ranks))
         if operation == WRITE and settings.verify:
-            plans += _check(settings, pieces)
+            plans += _plan_check(settings, pieces)
     return plans
 
 
-def _files(operation: str) -> Files:
+def _build_files(operation: str) -> Files:
     return Files(f"shared/{operation}", 1)
 
 
-def _make(settings: Settings, operation: str, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+def _plan_make(settings: Settings, operation: str, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The whole file, in equal parts, each by another rank than the one that works in it, if there are more nodes.
 
     What shall be verified after a write is zeros before, so that it is seen what was written and what was not.
     """
-    files, to_check = _files(operation), settings.verify and operation == WRITE
+    files, to_check = _build_files(operation), settings.verify and operation == WRITE
     create = Phase(f"create_{operation}_file", files, (Step("create"), Step("close")))
     part = settings.file_size // ranks
     who = (rank - shift) % ranks
@@ -211,31 +211,31 @@ def _make(settings: Settings, operation: str, rank: int, ranks: int, shift: int)
     ]
 
 
-def _access(settings: Settings, operation: str, pieces: Pieces, ranks: int) -> PhasePlan:
-    phase = (_native if settings.method in (NAIVE, SIEVE) else _mpi_io)(settings, operation, pieces)
+def _plan_access(settings: Settings, operation: str, pieces: Pieces, ranks: int) -> PhasePlan:
+    phase = (_build_phase if settings.method in (NAIVE, SIEVE) else _mpi_io)(settings, operation, pieces)
     return PhasePlan(
         operation,
         phase,
         BANDWIDTH,
         operation,
         # A write may have to read what it does not change: its cache matters as well.
-        reads=(_files(operation),),
+        reads=(_build_files(operation),),
         distinct_bytes=ranks * pieces.count * settings.access_size,
         counts_moved=True,
     )
 
 
-def _native(settings: Settings, operation: str, pieces: Pieces) -> Phase:
+def _build_phase(settings: Settings, operation: str, pieces: Pieces) -> Phase:
     sieve = {"buffer": settings.sieve_buffer} if settings.method == SIEVE else None
     data = _build_step(operation, settings.access_size, pieces, sieve)
     ends = (Step("fsync"), Step("close")) if operation == WRITE else (Step("close"),)
-    return Phase(operation, _files(operation), (Step("open"), data, *ends), verify=settings.verify)
+    return Phase(operation, _build_files(operation), (Step("open"), data, *ends), verify=settings.verify)
 
 
 def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
     return MpiIo(
         operation,
-        f"{_files(operation).template}000000",
+        f"{_build_files(operation).template}000000",
         operation,
         base=pieces.base,
         piece=settings.access_size,
@@ -248,9 +248,9 @@ def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
     )
 
 
-def _check(settings: Settings, pieces: Pieces) -> list[PhasePlan]:
+def _plan_check(settings: Settings, pieces: Pieces) -> list[PhasePlan]:
     """After a write: this rank's pieces hold what it wrote, the holes behind them what was there before."""
-    files = _files(WRITE)
+    files = _build_files(WRITE)
     wrote = Phase("check_pieces", files, (_build_step(READ, settings.access_size, pieces),), verify=True)
     last_end = pieces.base + (pieces.count - 1) * pieces.period + settings.period
     hole_count = pieces.count - (last_end > pieces.end)

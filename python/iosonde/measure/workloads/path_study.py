@@ -136,11 +136,11 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     """The phases of ``rank`` out of ``ranks``, in order; every rank has a file of its own."""
     files = Files(f"rank{rank:05d}/study", 1)
     if not settings.uses_files:
-        return [_access(settings, files)]
-    return [*_make(settings, files), _access(settings, files)]
+        return [_plan_access(settings, files)]
+    return [*_plan_make(settings, files), _plan_access(settings, files)]
 
 
-def _make(settings: Settings, files: Files) -> list[PhasePlan]:
+def _plan_make(settings: Settings, files: Files) -> list[PhasePlan]:
     """The file in its state: empty for a first write, else whole and on the device, and in the cache if it is to be.
     Whether it is there, or out of it, is looked at before the accesses (``PhasePlan.reads``)."""
     if settings.state == FIRST:
@@ -156,7 +156,7 @@ def _make(settings: Settings, files: Files) -> list[PhasePlan]:
     return plans
 
 
-def _access(settings: Settings, files: Files) -> PhasePlan:
+def _plan_access(settings: Settings, files: Files) -> PhasePlan:
     distance = {"rnd_near": {"distance": max(NEAR, settings.access_size)}}
     offsets = distance if settings.place == "rnd8" else PLACES[settings.place]
     nowhere = Device("zero" if settings.direction == READ else "null")

@@ -13,7 +13,7 @@ from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
 
-from .arithmetic import whole_number
+from .arithmetic import parse_integer
 from .phase_plan import BANDWIDTH, RATE, PhasePlan
 from .settings import Key, SettingError
 
@@ -27,63 +27,67 @@ _STEP_KEYS = {field.name for field in fields(Step)} - {"ns"} | {"time"}
 _SIZES = ("transfer_size", "base", "size")
 _OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit", "min_nodes"}
 _PHASE_KEYS = {field.name for field in fields(Phase)} - {"time_limit_ns"} | _OURS
-_CHOICES = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "by": ("all", "first"),
-           "measures": (RATE, BANDWIDTH)}  # fmt: skip
+_CHOICES = {
+    "order": ("listed", "shuffled"),
+    "on_error": ("stop", "continue"),
+    "by": ("all", "first"),
+    "measures": (RATE, BANDWIDTH),
+}
 
 
 class PhaseMaker:
     """One phase as data → its plan, with the path to whatever is wrong."""
 
-    def __init__(self, known: Mapping[str, int], path: tuple[str | int, ...]) -> None:
-        self.known, self.path = known, path
+    def __init__(self, values: Mapping[str, int], path: tuple[str | int, ...]) -> None:
+        self.known, self.path = values, path
 
-    def plan(self, given: Any, first_templates: set[str]) -> PhasePlan:
+    def plan(self, spec: Any, first_templates: set[str]) -> PhasePlan:
         """The plan of a phase. ``first_templates`` are the templates of files that rank 0 made in phases before; those
         of this phase are added. Raises SettingError."""
-        self._keys((), given, _PHASE_KEYS, ("name", "files", "steps"))
+        self._check_keys((), spec, _PHASE_KEYS, ("name", "files", "steps"))
         for key, words in _CHOICES.items():
-            if key in given and given[key] not in words:
-                raise self._error(
+            if key in spec and spec[key] not in words:
+                raise self._build_error(
                     (key,),
                     "unknown-option-value",
                     "'{choice}' is not one of {choices}",
-                    choice=given[key],
+                    choice=spec[key],
                     choices=", ".join(words),
                 )
-        steps = self._steps(given["steps"])
+        steps = self._read_steps(spec["steps"])
         phase = Phase(
-            name=str(given["name"]),
-            files=self._files(given["files"]),
+            name=str(spec["name"]),
+            files=self._read_files(spec["files"]),
             steps=steps,
-            order=given.get("order", "listed"),
-            passes=self._number(given, "passes", 1, least=0),
-            time_limit_ns=self._time(given, "time_limit"),
-            max_operations=self._number(given, "max_operations"),
-            on_error=given.get("on_error", "stop"),
-            arrival=given.get("arrival"),
-            open_flags=tuple(flag for flag in given.get("open_flags", ()) if flag != NO_FLAG),
-            content=given.get("content", "incompressible"),
-            verify=bool(given.get("verify", False)),
-            memory_size=self._number(given, "memory_size"),
-            alignment=self._number(given, "alignment", 4096),
+            order=spec.get("order", "listed"),
+            passes=self._read_number(spec, "passes", 1, least=0),
+            time_limit_ns=self._read_time(spec, "time_limit"),
+            max_operations=self._read_number(spec, "max_operations"),
+            on_error=spec.get("on_error", "stop"),
+            arrival=spec.get("arrival"),
+            open_flags=tuple(flag for flag in spec.get("open_flags", ()) if flag != NO_FLAG),
+            content=spec.get("content", "incompressible"),
+            verify=bool(spec.get("verify", False)),
+            memory_size=self._read_number(spec, "memory_size"),
+            alignment=self._read_number(spec, "alignment", 4096),
         )
         if phase.passes == 0 and not (phase.time_limit_ns or phase.max_operations):
-            raise self._error(
+            raise self._build_error(
                 ("passes",), "endless-phase", "a phase of 0 passes never ends", "give time_limit or max_operations"
             )
-        if given.get("wear_out") and not phase.time_limit_ns:
-            raise self._error(
+        if spec.get("wear_out") and not phase.time_limit_ns:
+            raise self._build_error(
                 ("wear_out",), "missing-time-limit", "there is no time limit to go on from", "give time_limit too"
             )
-        return self._plan(given, phase, first_templates)
+        return self._build_plan(spec, phase, first_templates)
 
-    def _plan(self, given: Mapping[str, Any], phase: Phase, first_templates: set[str]) -> PhasePlan:
+    def _build_plan(self, spec: Mapping[str, Any], phase: Phase, first_templates: set[str]) -> PhasePlan:
         kinds = kinds_of(phase.steps)
         moving = [kind for kind in kinds if kind in (*READS, *WRITES)]
-        measures = given.get("measures", BANDWIDTH if moving else RATE)
-        counted = given.get("counts") or _choose_counted(measures, kinds, moving)
+        measures = spec.get("measures", BANDWIDTH if moving else RATE)
+        counted = spec.get("counts") or _choose_counted(measures, kinds, moving)
         if counted not in kinds:
-            raise self._error(
+            raise self._build_error(
                 ("counts",),
                 "unknown-step",
                 "no step is a {kind}",
@@ -92,61 +96,61 @@ class PhaseMaker:
                 kinds=", ".join(kinds),
             )
         if measures == BANDWIDTH and counted not in moving:
-            raise self._error(
+            raise self._build_error(
                 ("measures",), "no-bytes-moved", "{kind} moves no bytes", "measure its rate", kind=counted
             )
-        where = _place(phase.files)
-        first_only = given.get("by") == "first"
+        where = _name_place(phase.files)
+        first_only = spec.get("by") == "first"
         if first_only:
             first_templates.add(where)
         changed = set() if any(step.kind == "create" and step.to for step in phase.steps) else set(kinds) & set(_MAKES)
         only_reads = set(kinds) & set(READS) and not changed
         reads = (phase.files,) if only_reads and isinstance(phase.files, Files) else ()
         return PhasePlan(
-            operation=_operation(phase, counted, kinds),
+            operation=_name_operation(phase, counted, kinds),
             phase=None if first_only and self.known["RANK"] else phase,
             measures=measures,
             counted_kind=counted,
-            timed=bool(given.get("timed", True)),
+            timed=bool(spec.get("timed", True)),
             reads=reads,
             shared=bool(only_reads) and where in first_templates,
-            backend=self._backend(given.get("backend", "posix")),
-            wears_out=bool(given.get("wear_out", False)),
-            min_nodes=self._number(given, "min_nodes", 1),
+            backend=self._read_backend(spec.get("backend", "posix")),
+            wears_out=bool(spec.get("wear_out", False)),
+            min_nodes=self._read_number(spec, "min_nodes", 1),
         )
 
-    def _files(self, given: Any) -> Files | FileNames | Device:
-        if isinstance(given, str):
-            return Files(self._text(given))
-        if isinstance(given, dict) and "device" in given:
-            self._keys(("files",), given, {"device"}, ())
-            return Device(str(given["device"]))
-        if isinstance(given, dict) and "names" in given:
-            self._keys(("files",), given, {"names"}, ())
-            return FileNames(tuple(self._text(name) for name in given["names"]))
-        self._keys(("files",), given, {"template", "count", "first", "suffix"}, ("template",))
+    def _read_files(self, spec: Any) -> Files | FileNames | Device:
+        if isinstance(spec, str):
+            return Files(self._fill_text(spec))
+        if isinstance(spec, dict) and "device" in spec:
+            self._check_keys(("files",), spec, {"device"}, ())
+            return Device(str(spec["device"]))
+        if isinstance(spec, dict) and "names" in spec:
+            self._check_keys(("files",), spec, {"names"}, ())
+            return FileNames(tuple(self._fill_text(name) for name in spec["names"]))
+        self._check_keys(("files",), spec, {"template", "count", "first", "suffix"}, ("template",))
         return Files(
-            self._text(given["template"]),
-            self._number(given, "count", 1, at=("files",)),
-            self._number(given, "first", 0, at=("files",), least=0),
-            given.get("suffix"),
+            self._fill_text(spec["template"]),
+            self._read_number(spec, "count", 1, at=("files",)),
+            self._read_number(spec, "first", 0, at=("files",), least=0),
+            spec.get("suffix"),
         )
 
-    def _steps(self, given: Any) -> tuple[Step, ...]:
-        if not isinstance(given, (list, tuple)) or not given:
-            raise self._error(
+    def _read_steps(self, spec: Any) -> tuple[Step, ...]:
+        if not isinstance(spec, (list, tuple)) or not spec:
+            raise self._build_error(
                 ("steps",), "no-steps", "there are no steps", "give a list, as [create, write, fsync, close]"
             )
-        return tuple(self._step(("steps", place), step) for place, step in enumerate(given))
+        return tuple(self._read_step(("steps", place), step) for place, step in enumerate(spec))
 
-    def _step(self, at: tuple[str | int, ...], given: Any) -> Step:
+    def _read_step(self, at: tuple[str | int, ...], spec: Any) -> Step:
         from iosonde.engine import _native
 
-        given = {"kind": given} if isinstance(given, str) else given
-        self._keys(at, given, _STEP_KEYS, ("kind",))
-        kind = given["kind"]
+        spec = {"kind": spec} if isinstance(spec, str) else spec
+        self._check_keys(at, spec, _STEP_KEYS, ("kind",))
+        kind = spec["kind"]
         if kind != "mix" and kind not in _native.KINDS:
-            raise self._error(
+            raise self._build_error(
                 (*at, "kind"),
                 "unknown-operation",
                 "there is no operation '{operation}'",
@@ -154,8 +158,8 @@ class PhaseMaker:
                 operation=kind,
                 suggestion=nearest(str(kind), (*_native.KINDS, "mix")),
             )
-        if kind in (*READS, *WRITES) and "transfer_size" not in given:
-            raise self._error(
+        if kind in (*READS, *WRITES) and "transfer_size" not in spec:
+            raise self._build_error(
                 at,
                 "missing-key",
                 "{kind} needs a {key}",
@@ -164,54 +168,54 @@ class PhaseMaker:
                 key="transfer_size",
             )
         sizes = {
-            key: self._number(given, key, at=at, least=0 if key == "base" else 1) for key in _SIZES if key in given
+            key: self._read_number(spec, key, at=at, least=0 if key == "base" else 1) for key in _SIZES if key in spec
         }
-        parts = given.get("of")
+        parts = spec.get("of")
         return Step(
             kind=kind,
             **sizes,
-            count=self._number(given, "count", at=at),
-            offsets=self._pattern(given, "offsets", at),
-            memory=self._pattern(given, "memory", at),
-            to=self._to(given.get("to"), kind, at),
-            ns=self._time(given, "time", at),
-            ns_per_byte=given.get("ns_per_byte"),
-            of=self._mix(parts, at) if parts is not None or kind == "mix" else None,
-            sieve=self._sieve(given.get("sieve"), (*at, "sieve")),
+            count=self._read_number(spec, "count", at=at),
+            offsets=self._read_pattern(spec, "offsets", at),
+            memory=self._read_pattern(spec, "memory", at),
+            to=self._read_to(spec.get("to"), kind, at),
+            ns=self._read_time(spec, "time", at),
+            ns_per_byte=spec.get("ns_per_byte"),
+            of=self._read_mix(parts, at) if parts is not None or kind == "mix" else None,
+            sieve=self._read_sieve(spec.get("sieve"), (*at, "sieve")),
         )
 
-    def _sieve(self, given: Any, at: tuple[str | int, ...]) -> dict[str, int] | None:
-        if given is None:
+    def _read_sieve(self, spec: Any, at: tuple[str | int, ...]) -> dict[str, int] | None:
+        if spec is None:
             return None
-        self._keys(at, given, {"buffer"}, ("buffer",))
-        return {"buffer": self._number(given, "buffer", at=at)}
+        self._check_keys(at, spec, {"buffer"}, ("buffer",))
+        return {"buffer": self._read_number(spec, "buffer", at=at)}
 
-    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[MixPart, ...]:
+    def _read_mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[MixPart, ...]:
         if not isinstance(parts, (list, tuple)) or not parts:
-            raise self._error(
+            raise self._build_error(
                 (*at, "of"), "no-parts", "a mix needs parts", "write of: [{{weight: 7, step: {{kind: read, …}}}}, …]"
             )
         mix_parts = []
         for place, part in enumerate(parts):
             here = (*at, "of", place)
-            self._keys(here, part, {"weight", "step"}, ("weight", "step"))
-            step = self._step((*here, "step"), part["step"])
-            mix_parts.append(MixPart(self._number(part, "weight", at=here), step))
+            self._check_keys(here, part, {"weight", "step"}, ("weight", "step"))
+            step = self._read_step((*here, "step"), part["step"])
+            mix_parts.append(MixPart(self._read_number(part, "weight", at=here), step))
         return tuple(mix_parts)
 
-    def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
+    def _read_to(self, spec: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
         if kind == "truncate":
-            size: int | None = self._number({"to": given}, "to", at=at, least=0)
+            size: int | None = self._read_number({"to": spec}, "to", at=at, least=0)
             return size
-        return None if given is None else self._text(str(given))
+        return None if spec is None else self._fill_text(str(spec))
 
-    def _pattern(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:
-        pattern = given.get(key)
+    def _read_pattern(self, spec: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:
+        pattern = spec.get(key)
         if not isinstance(pattern, dict):
             return pattern
         for name, values in pattern.items():
             if not isinstance(values, dict):
-                raise self._error(
+                raise self._build_error(
                     (*at, key, name),
                     "not-a-mapping",
                     "expected keys with values, found {setting!r}",
@@ -219,37 +223,41 @@ class PhaseMaker:
                     setting=values,
                 )
         return {
-            name: {inner: self._number(values, inner, at=(*at, key, name), least=0) for inner in values}
+            name: {inner: self._read_number(values, inner, at=(*at, key, name), least=0) for inner in values}
             for name, values in pattern.items()
         }
 
-    def _backend(self, given: Any) -> dict[str, Any]:
-        backend = {"name": given} if isinstance(given, str) else given
+    def _read_backend(self, spec: Any) -> dict[str, Any]:
+        backend = {"name": spec} if isinstance(spec, str) else spec
         if not isinstance(backend, dict) or backend.get("name") not in ("posix", "io_uring"):
-            raise self._error(
+            raise self._build_error(
                 ("backend",),
                 "unknown-backend",
                 "there is no such back end",
                 "posix, or {{name: io_uring, queue_depth: 32}}",
             )
         depth = (
-            {"queue_depth": self._number(backend, "queue_depth", at=("backend",))} if "queue_depth" in backend else {}
+            {"queue_depth": self._read_number(backend, "queue_depth", at=("backend",))}
+            if "queue_depth" in backend
+            else {}
         )
         return {**backend, **depth}
 
-    def _text(self, text: Any) -> str:
+    def _fill_text(self, text: Any) -> str:
         return fill(str(text), self.known)
 
-    def _number(self, given: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1) -> Any:
-        value = given.get(key, default) if isinstance(given, dict) else given
+    def _read_number(
+        self, spec: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1
+    ) -> Any:
+        value = spec.get(key, default) if isinstance(spec, dict) else spec
         if value is None:
             return None
         try:
-            number = whole_number(self._text(value) if isinstance(value, str) else value)
+            number = parse_integer(self._fill_text(value) if isinstance(value, str) else value)
         except InputError as error:
             raise SettingError.of_setting((*self.path, *at, key), error) from None
         if number < least:
-            raise self._error(
+            raise self._build_error(
                 (*at, key),
                 "out-of-range",
                 "{number} is less than {minimum}",
@@ -259,32 +267,32 @@ class PhaseMaker:
             )
         return number
 
-    def _time(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...] = ()) -> int | None:
-        if given.get(key) is None:
+    def _read_time(self, spec: Mapping[str, Any], key: str, at: tuple[str | int, ...] = ()) -> int | None:
+        if spec.get(key) is None:
             return None
         try:
-            return round(parse_seconds(given[key]) * 1e9)
+            return round(parse_seconds(spec[key]) * 1e9)
         except InputError as error:
             raise SettingError.of_setting((*self.path, *at, key), error) from None
 
-    def _keys(self, at: tuple[str | int, ...], given: Any, known: set[str], needed: tuple[str, ...]) -> None:
-        if not isinstance(given, dict):
-            raise self._error(at, "not-a-mapping", "expected keys with values, found {setting!r}", setting=given)
-        for key in given:
-            if key not in known:
-                raise self._error(
+    def _check_keys(self, at: tuple[str | int, ...], spec: Any, allowed: set[str], needed: tuple[str, ...]) -> None:
+        if not isinstance(spec, dict):
+            raise self._build_error(at, "not-a-mapping", "expected keys with values, found {setting!r}", setting=spec)
+        for key in spec:
+            if key not in allowed:
+                raise self._build_error(
                     (*at, key),
                     "unknown-key",
                     "there is no such key",
                     "{suggestion}",
-                    suggestion=nearest(str(key), sorted(known)),
+                    suggestion=nearest(str(key), sorted(allowed)),
                     key=key,
                 )
         for key in needed:
-            if key not in given:
-                raise self._error(at, "missing-key", "the key '{key}' is missing", key=key)
+            if key not in spec:
+                raise self._build_error(at, "missing-key", "the key '{key}' is missing", key=key)
 
-    def _error(
+    def _build_error(
         self, at: Key, code: str, message: str, hint: str = "see docs/experiment.md", /, **values: object
     ) -> SettingError:
         return SettingError((*self.path, *at), code, message, hint, **values)
@@ -298,7 +306,7 @@ def kinds_of(steps: tuple[Step, ...]) -> list[str]:
     return list(dict.fromkeys(kinds))
 
 
-def _place(files: Files | FileNames | Device) -> str:
+def _name_place(files: Files | FileNames | Device) -> str:
     """What tells one group of files from another."""
     if isinstance(files, Files):
         return files.template
@@ -314,7 +322,7 @@ def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
     return kinds[0]
 
 
-def _operation(phase: Phase, counted: str, kinds: list[str]) -> str:
+def _name_operation(phase: Phase, counted: str, kinds: list[str]) -> str:
     """A write that nothing makes durable goes by the name of one."""
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
     if counted not in WRITES or durable or "buffered" in phase.name:

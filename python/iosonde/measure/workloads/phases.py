@@ -80,12 +80,12 @@ def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
     """The most that one trial has on the target at once, as if nothing were removed."""
-    return sum(count * extent for count, extent in _files(settings, ranks).values())
+    return sum(count * extent for count, extent in _group_files(settings, ranks).values())
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
     """The most files and directories at once, as if nothing were removed."""
-    groups = _files(settings, ranks)
+    groups = _group_files(settings, ranks)
     return sum(count for count, _ in groups.values()) + 3 * len(groups)
 
 
@@ -104,8 +104,8 @@ def _sum_bytes(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
     for rank in range(ranks):
         for phase_plan in plan(settings, rank, ranks, 0):
             if isinstance(phase_plan.phase, Phase):
-                per_file = sum(_moved(step, kinds) for step in phase_plan.phase.steps)
-                moved += max(phase_plan.phase.passes, 1) * _count(phase_plan.phase.files) * per_file
+                per_file = sum(_count_moved(step, kinds) for step in phase_plan.phase.steps)
+                moved += max(phase_plan.phase.passes, 1) * _count_files(phase_plan.phase.files) * per_file
     return moved
 
 
@@ -113,17 +113,17 @@ def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial walks over a file, removal included."""
     plans = [phase_plan for rank in range(ranks) for phase_plan in plan(settings, rank, ranks, 0)]
     phases = [phase_plan.phase for phase_plan in plans if isinstance(phase_plan.phase, Phase)]
-    walked = sum(max(phase.passes, 1) * _count(phase.files) for phase in phases)
-    return walked + sum(count for count, _ in _files(settings, ranks).values())
+    walked = sum(max(phase.passes, 1) * _count_files(phase.files) for phase in phases)
+    return walked + sum(count for count, _ in _group_files(settings, ranks).values())
 
 
-def _count(files: Files | FileNames | Device) -> int:
+def _count_files(files: Files | FileNames | Device) -> int:
     if isinstance(files, Device):
         return 1
     return files.count if isinstance(files, Files) else len(files.names)
 
 
-def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
+def _group_files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
     """Every group of files that any rank makes: how many, and how long each gets."""
     groups: dict[Any, tuple[int, int]] = {}
     for rank in range(ranks):
@@ -135,7 +135,7 @@ def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
             target = next((step.to for step in phase_plan.phase.steps if step.kind == "create" and step.to), None)
             key = files if target is None else (files, target)
             count, longest = groups.get(key, (0, 0))
-            groups[key] = (max(count, _count(files)), max(longest, extent))
+            groups[key] = (max(count, _count_files(files)), max(longest, extent))
     return groups
 
 
@@ -151,7 +151,7 @@ def _compute_extent(step: Step, passes: int) -> int:
     return length * passes if step.kind == "append" else length
 
 
-def _moved(step: Step, kinds: Sequence[str]) -> int:
+def _count_moved(step: Step, kinds: Sequence[str]) -> int:
     if step.of:
         drawn = sum(part.weight * (part.step.transfer_size or 0) for part in step.of if part.step.kind in kinds)
         return (step.count or 1) * drawn // sum(part.weight for part in step.of)

@@ -21,7 +21,7 @@ class SettingError(InputError):
     def of_setting(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
         """Return the same error as one of the setting at ``path``; its message begins with ``name``."""
         setting_error = cls.__new__(cls)
-        setting_error._set(error.message.prefixed(name) if name else error.message, error.hint)
+        setting_error._set_texts(error.message.prefixed(name) if name else error.message, error.hint)
         setting_error.path = path
         return setting_error
 

@@ -61,7 +61,7 @@ def predict(
     chooses the one server of each file (``random``, ``groups``), '' where files are spread evenly. The interval is of
     what is not known of the cluster, of where chance puts the files, and at its low end of how much is computed
     meanwhile. Raises InputError, NothingKnownError."""
-    middle, worst, best = (_parts(work, system, placement, level, end) for end, system in enumerate(systems))
+    middle, worst, best = (_compute_parts(work, system, placement, level, end) for end, system in enumerate(systems))
     moving = sum(best.values()) - work.compute
     return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
 
@@ -69,7 +69,7 @@ def predict(
 def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = mean(times, level).within(low=0.0)
-    value, low, high = (_over(*pair) for pair in (
+    value, low, high = (_divide(*pair) for pair in (
         (measured.value, predicted.value), (measured.low, predicted.high), (measured.high, predicted.low)))  # fmt: skip
     return measured, replace(measured, value=value, low=low, high=high)
 
@@ -90,7 +90,7 @@ def sentence(rows: Sequence[PredictedTime]) -> str:
     return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {text}."
 
 
-def _parts(work: Application, system: System, placement: str, level: float, end: int) -> dict[str, float]:
+def _compute_parts(work: Application, system: System, placement: str, level: float, end: int) -> dict[str, float]:
     """``compute``, ``read`` and ``write`` in s. ``end``: 0 where files lie as they do on the mean, 1 at worst, 2 at
     best."""
     parts = {"compute": work.compute}
@@ -104,5 +104,5 @@ def _parts(work: Application, system: System, placement: str, level: float, end:
     return parts
 
 
-def _over(of: float | None, by: float | None) -> float | None:
+def _divide(of: float | None, by: float | None) -> float | None:
     return of / by if of is not None and by else None

@@ -29,7 +29,7 @@ def balance(system: System) -> float:
     if system.stripe_count is None:
         return 1.0
     if system.placement == "round_robin":
-        return in_turn(_files(system), int(system.stripe_count) * _count_copies(system), int(system.servers))
+        return in_turn(_count_files(system), int(system.stripe_count) * _count_copies(system), int(system.servers))
     return by_chance(system)[0]
 
 
@@ -37,7 +37,7 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
     """(mean, low, high) of the share where chance places the files: ``level`` of placements lie between the ends.
     Raises InputError beyond ``_MOST`` files or servers."""
     files, stripes, servers, copies = (
-        _files(system),
+        _count_files(system),
         int(system.stripe_count or 1),
         int(system.servers),
         _count_copies(system),
@@ -64,7 +64,7 @@ def best_case(system: System) -> System:
     return replace(system, placement="round_robin")
 
 
-def _files(system: System) -> int:
+def _count_files(system: System) -> int:
     return int(system.files if system.files is not None else system.clients)
 
 

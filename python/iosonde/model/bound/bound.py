@@ -76,11 +76,22 @@ class Ceiling:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form: s, limit, relieved, balance, missing, terms."""
         return {
-            "s": self.s, "limit": list(self.limit), "relieved": self.relieved, "balance": self.balance,
+            "s": self.s,
+            "limit": list(self.limit),
+            "relieved": self.relieved,
+            "balance": self.balance,
             "missing": list(self.missing),
-            "terms": [{"name": t.name, "bytes_per_s": t.bytes_per_s, "formula": t.formula, "source": t.source,
-                       "used": self.s / t.bytes_per_s} for t in self.terms],
-        }  # fmt: skip
+            "terms": [
+                {
+                    "name": t.name,
+                    "bytes_per_s": t.bytes_per_s,
+                    "formula": t.formula,
+                    "source": t.source,
+                    "used": self.s / t.bytes_per_s,
+                }
+                for t in self.terms
+            ],
+        }
 
     def seconds(self, data: float) -> float:
         """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
@@ -122,7 +133,9 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
             term=wild,
             description=TERMS[wild][0],
         )
-    terms = tuple(BoundTerm(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
+    terms = tuple(
+        BoundTerm(name, values[name], *_describe_term(name, moved, share)) for name in TERMS if name in values
+    )
     links = ("network_clients", "network_servers") if system.path == "network" else ()
     classical = (*links, "disks")
     missing = tuple(name for name in classical if name not in values)
@@ -178,11 +191,16 @@ def _disk_seconds(system: System, moved: Traffic) -> float | None:
     return seconds
 
 
-def _said(name: str, moved: Traffic, share: float) -> tuple[str, str]:
+def _describe_term(name: str, moved: Traffic, share: float) -> tuple[str, str]:
     """The formula with what multiplies it here, and the source."""
     formula, source = TERMS[name]
-    amounts = {"network_clients": moved.clients, "network_servers": moved.servers, "fabric": moved.fabric,
-               "server_cpu": moved.servers, "disks": moved.disk_written + moved.disk_read}  # fmt: skip
+    amounts = {
+        "network_clients": moved.clients,
+        "network_servers": moved.servers,
+        "fabric": moved.fabric,
+        "server_cpu": moved.servers,
+        "disks": moved.disk_written + moved.disk_read,
+    }
     amount = amounts.get(name, 1.0)
     if abs(amount - 1) > _TIED:
         formula += f"/{amount:.4g}"

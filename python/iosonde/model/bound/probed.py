@@ -29,8 +29,8 @@ class ProbedSystem:
     notes: tuple[str, ...] = ()
 
 
-def probed_system(document: Document, operation: str, given: Collection[str]) -> ProbedSystem:
-    """The system that a probe saw; ``given`` are the fields that were said otherwise and come first."""
+def probed_system(document: Document, operation: str, overrides: Collection[str]) -> ProbedSystem:
+    """The system that a probe saw; ``overrides`` are the fields that were said otherwise and come first."""
     ends: dict[str, Ends] = {}
     words: dict[str, Any] = {}
     notes = list(document.get("warnings") or [])
@@ -40,13 +40,13 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
         ends["network"] = _select_slowest(links)
     elif pairs:
         notes.append(Message("no-network", "the probe saw no network between its ranks: give {spell.net}"))
-    notes += _add_disks(document, ends, words, given)
+    notes += _add_disks(document, ends, words, overrides)
     if nodes and all(node.get("memory_copy_all_cores") for node in nodes):
         ends["memory_copy"] = _select_slowest([node["memory_copy_all_cores"] for node in nodes])
     key = "cpu_read" if operation == "read" else "cpu_write"
     if nodes and all(node.get(key) for node in nodes):
         slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
-        ends["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
+        ends["cpu"] = tuple(_read_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
     for name, (value, worst, best) in ends.items():
         if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
             ends[name] = (value, value, best)
@@ -58,7 +58,7 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
                     field=name.replace("_", " "),
                 )
             )
-    _limit_to_clients(ends, words, given)
+    _limit_to_clients(ends, words, overrides)
     return ProbedSystem(ends, words, tuple(dict.fromkeys(notes)))
 
 
@@ -123,8 +123,8 @@ def _limit_to_clients(ends: dict[str, Ends], words: Mapping[str, Any], overrides
 
 def _select_slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
     slow = min(estimates, key=lambda estimate: estimate["value"])
-    return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
+    return _read_end(slow, "value"), _read_end(slow, "low"), _read_end(slow, "high")
 
 
-def _end(estimate: Mapping[str, Any], end: str) -> float:
+def _read_end(estimate: Mapping[str, Any], end: str) -> float:
     return float(estimate["value"] if estimate[end] is None else estimate[end])

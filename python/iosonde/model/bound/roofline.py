@@ -47,27 +47,27 @@ class CeilingLines:
     sizes: bool = False
 
 
-def alone(made: Ceiling, against: str) -> CeilingLines:
+def alone(ceiling: Ceiling, against: str) -> CeilingLines:
     """The roofline of a system that was said by hand. Raises InputError."""
-    return _lines(f"{made.system.operation}, by hand", made, (), against)
+    return _build_lines(f"{ceiling.system.operation}, by hand", ceiling, (), against)
 
 
 def rooflines(
-    shares: Sequence[MeasuredShare], against: str, named: Callable[[MeasuredShare], str] | None = None
+    shares: Sequence[MeasuredShare], against: str, format_title: Callable[[MeasuredShare], str] | None = None
 ) -> list[CeilingLines]:
-    """One for each operation (``named``: as what), and each setting that has ceilings of its own. Raises InputError
-    where the axis is the request size and nobody says one."""
+    """One for each operation (``format_title``: as what), and each setting that has ceilings of its own. Raises
+    InputError where the axis is the request size and nobody says one."""
     field = _get_field(against)
-    titles = [named(cell) if named else cell.operation or cell.metric for cell in shares]
+    titles = [format_title(cell) if format_title else cell.operation or cell.metric for cell in shares]
     systems: dict[str, set[System]] = {}
     for title, share in zip(titles, shares, strict=True):
-        systems.setdefault(title, set()).add(_without(share, field))
+        systems.setdefault(title, set()).add(_clear_field(share, field))
     panels: dict[tuple[str, str, System], list[MeasuredShare]] = {}
     for title, share in zip(titles, shares, strict=True):
-        label = _setting(share, field) if len(systems[title]) > 1 or named is None else ""
-        panels.setdefault((title, label, _without(share, field)), []).append(share)
+        label = _describe_setting(share, field) if len(systems[title]) > 1 or format_title is None else ""
+        panels.setdefault((title, label, _clear_field(share, field)), []).append(share)
     return [
-        _lines(f"{title}, {label}" if label else title, cells[0].ceiling, cells, against)
+        _build_lines(f"{title}, {label}" if label else title, cells[0].ceiling, cells, against)
         for (title, label, _), cells in panels.items()
     ]
 
@@ -85,13 +85,13 @@ def _get_field(against: str) -> str:
     return AGAINST[against]
 
 
-def _without(share: MeasuredShare, field: str) -> System:
+def _clear_field(share: MeasuredShare, field: str) -> System:
     """The system of a cell but for the axis."""
     open_field: dict[str, Any] = {field: None}
     return replace(share.ceiling.system, **open_field)
 
 
-def _setting(share: MeasuredShare, field: str) -> str:
+def _describe_setting(share: MeasuredShare, field: str) -> str:
     """What a cell is of, besides the column that is the axis."""
     axis = share.columns.get(field)
     return setting_text({name: value for name, value in share.by.items() if name != axis}, share.units)
@@ -106,17 +106,19 @@ def _get_position(ceiling: Ceiling, field: str) -> float:
     return float(value)
 
 
-def _lines(title: str, made: Ceiling, shares: Sequence[MeasuredShare], against: str) -> CeilingLines:
+def _build_lines(title: str, ceiling: Ceiling, shares: Sequence[MeasuredShare], against: str) -> CeilingLines:
     field = _get_field(against)
     points = tuple(
-        RooflineMark(_get_position(share.ceiling, field), share.measured, bool(share.verdict), _setting(share, field))
+        RooflineMark(
+            _get_position(share.ceiling, field), share.measured, bool(share.verdict), _describe_setting(share, field)
+        )
         for share in shares
     )
-    at = [point.x for point in points] or [_get_position(made, field)]
+    at = [point.x for point in points] or [_get_position(ceiling, field)]
     xs = _compute_positions(
-        min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field
+        min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), ceiling, field
     )
-    lines = sweep(made.system, field, xs)
+    lines = sweep(ceiling.system, field, xs)
     s = tuple(lines.pop("s"))
     return CeilingLines(
         title,

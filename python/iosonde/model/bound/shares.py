@@ -64,11 +64,11 @@ def share_of(
     the share's interval is then that of the mean over both (not narrower than ``level`` says). Where chance places
     files S is a mean, and luck may exceed it: above the bound is what exceeds the best case."""
     measured = mean(values, level).within(low=0.0)
-    share = _over(measured, made.s, made.s if low is None else low, made.s if high is None else high)
+    share = _divide_estimate(measured, made.s, made.s if low is None else low, made.s if high is None else high)
     return measured, share, _judge_share(share, ceiling(best_case(made.system)).s / made.s)
 
 
-def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
+def _divide_estimate(measured: Estimate, s: float, low: float, high: float) -> Estimate:
     if measured.value is None:
         return measured
     ends = [None if end is None else end / by for end, by in ((measured.low, high), (measured.high, low))]

@@ -84,9 +84,9 @@ _NEEDS = {
 }  # fmt: skip
 
 
-def idle(names: Collection[str], known: Collection[str]) -> tuple[str, str] | None:
-    """The first of the fields ``names`` that no term uses, and the field that it lacks among ``known``."""
-    return next(((name, _NEEDS[name]) for name in names if name in _NEEDS and _NEEDS[name] not in known), None)
+def idle(names: Collection[str], available: Collection[str]) -> tuple[str, str] | None:
+    """The first of the fields ``names`` that no term uses, and the field that it lacks among ``available``."""
+    return next(((name, _NEEDS[name]) for name in names if name in _NEEDS and _NEEDS[name] not in available), None)
 
 
 def with_settings(system: System, settings: Mapping[str, Any]) -> System:

@@ -59,7 +59,7 @@ def names(terms: tuple[str, ...]) -> str:
     return listed([NAMES[term] for term in terms])
 
 
-def unknown(made: Ceiling) -> list[str]:
+def unknown(ceiling: Ceiling) -> list[str]:
     """What should be known of a system and is not, each with what would tell it: the true bound can only be lower."""
     return [
         Message(
@@ -68,13 +68,13 @@ def unknown(made: Ceiling) -> list[str]:
             term=term,
             part=NAMES[term],
         )
-        for term in made.missing
+        for term in ceiling.missing
     ]
 
 
-def assumptions(made: Ceiling) -> list[str]:
+def assumptions(ceiling: Ceiling) -> list[str]:
     """The four, and what the extensions of this system assume."""
-    system, messages = made.system, list[str](ASSUMPTIONS)
+    system, messages = ceiling.system, list[str](ASSUMPTIONS)
     if system.path == "local":
         messages = [Message("local-path", "data is processed where the disks are")]
     elif system.stripe_count is None:
@@ -99,7 +99,7 @@ def assumptions(made: Ceiling) -> list[str]:
             )
         )
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
-    if pieces > system.servers and "network_servers" not in made.missing:
+    if pieces > system.servers and "network_servers" not in ceiling.missing:
         messages.append(
             Message(
                 "shared-servers",
@@ -137,6 +137,6 @@ def case(system: System) -> str:
     )
 
 
-def advice(made: Ceiling) -> list[str]:
+def advice(ceiling: Ceiling) -> list[str]:
     """What helps against each limiting term."""
-    return [ADVICE[term] for term in made.limit]
+    return [ADVICE[term] for term in ceiling.limit]

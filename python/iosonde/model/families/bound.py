@@ -39,7 +39,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             continue
         feature = _find_factor(examples.features, text)
         if feature is None:
-            system[field] = _read(field, text)
+            system[field] = _parse_field(field, text)
         else:
             columns.append({"field": field, "factor": feature.name, "scale": _compute_scale(field, feature)})
     if not system and not columns:
@@ -48,7 +48,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "the bound knows nothing of the system",
             "write {spell.family:'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'}",
         )
-    form = {"bytes_per_s": _unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
+    form = {"bytes_per_s": _parse_unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
             "factors": factors_json(examples.features)}  # fmt: skip
     predict(form, examples.x[:1])  # refuses a system that cannot be
     return form
@@ -65,7 +65,7 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
         settings = {}
         for column, value in zip(form["columns"], row.tolist(), strict=True):
             levels = factors[column["factor"]][1]
-            scaled = _whole(column["field"], value * column["scale"])
+            scaled = _to_integer(column["field"], value * column["scale"])
             settings[column["field"]] = scaled if levels is None else levels[int(value)]
         ceilings.append(bound(system, settings) / float(form["bytes_per_s"]))
     return np.array(ceilings)[inverse.reshape(-1)]
@@ -75,27 +75,27 @@ def _find_factor(features: Sequence[Feature], text: str) -> Feature | None:
     return next((f for f in features if text in (f.name, split_unit(f.name)[0])), None)
 
 
-def _read(field: str, text: str) -> Any:
-    parse: Callable[[str], Any] = _number
+def _parse_field(field: str, text: str) -> Any:
+    parse: Callable[[str], Any] = _parse_number
     if field in _WORDS:
         return text
     for fields, reader in ((_RATES, parse_rate), (_SIZES, parse_size), (_PER_BYTE, parse_per_byte)):
         parse = reader if field in fields else parse
     parse = parse_seconds if field == "latency" else parse
     try:
-        return _whole(field, parse(text))
+        return _to_integer(field, parse(text))
     except InputError as error:
         raise error.with_words(error.message.prefixed(f"bound {field}"), f"{error.hint}, or name a factor") from error
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise InputError("not-a-number", "'{number}' is not a number", "write it like 4", number=text) from None
 
 
-def _whole(field: str, value: Any) -> Any:
+def _to_integer(field: str, value: Any) -> Any:
     return int(value) if field in _INTEGER_FIELDS and value == int(value) else value
 
 
@@ -108,8 +108,8 @@ def _compute_scale(field: str, feature: Feature) -> float:
     return 1.0
 
 
-def _unit(examples: Examples, given: str) -> float:
-    unit = given or examples.unit
+def _parse_unit(examples: Examples, text: str) -> float:
+    unit = text or examples.unit
     scale = bytes_per_s(unit)
     if not scale:
         raise DataError(

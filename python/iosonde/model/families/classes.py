@@ -38,7 +38,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "use {spell.family:tree}",
             response=examples.response,
         )
-    bounds, names = _classes(options, float(options.get("maximum") or examples.y.max()))
+    bounds, names = _read_classes(options, float(options.get("maximum") or examples.y.max()))
     class_numbers, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
     factors = factors_json(examples.features)
     matrix, _ = nodes.matrix_of(factors, examples.x)
@@ -56,10 +56,10 @@ def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
     """The upper ends of the classes that somebody gave; None where nobody did, or for a response below 0."""
     if not options.get("ends") or y.min() < 0:
         return None
-    return _classes(options, float(options.get("maximum") or y.max()))[0]
+    return _read_classes(options, float(options.get("maximum") or y.max()))[0]
 
 
-def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:
+def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:
     """(upper ends, names or none). Raises InputError."""
     names = [name for name in str(options.get("names") or "").split(",") if name]
     if not options.get("ends"):

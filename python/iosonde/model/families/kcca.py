@@ -41,13 +41,23 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
     factors = factors_json(examples.features)
     u = placed(factors, settings, settings)
-    width = _width(u)
-    kx, ky = centred(kernel(u, u, width)), centred(kernel(means[:, None], means[:, None], _width(means[:, None])))
+    width = _estimate_width(u)
+    kx, ky = (
+        centred(kernel(u, u, width)),
+        centred(kernel(means[:, None], means[:, None], _estimate_width(means[:, None]))),
+    )
     correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
-    points = [{"at": at.tolist(), "value": float(value), "weights": row.tolist()}
-              for at, value, row in zip(settings, means, weights, strict=True)]  # fmt: skip
-    return {"k": int(chosen["k"]), "width": width, "correlations": correlations.tolist(), "factors": factors,
-            "points": points}  # fmt: skip
+    points = [
+        {"at": at.tolist(), "value": float(value), "weights": row.tolist()}
+        for at, value, row in zip(settings, means, weights, strict=True)
+    ]
+    return {
+        "k": int(chosen["k"]),
+        "width": width,
+        "correlations": correlations.tolist(),
+        "factors": factors,
+        "points": points,
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
@@ -89,7 +99,7 @@ def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Ar
     return correlations, weights / length * correlations
 
 
-def _width(u: Array) -> float:
+def _estimate_width(u: Array) -> float:
     squares = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)
     apart = squares[np.triu_indices(len(u), 1)]
     return float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0

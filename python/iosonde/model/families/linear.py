@@ -53,11 +53,11 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
 def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:
     """(name, what is multiplied, values) of each column of the design matrix. Raises InputError for a term that does
     not exist, DataError where a transform is not defined."""
-    table = _table(examples)
+    table = _build_table(examples)
     columns: list[tuple[str, list[dict[str, Any]], Array]] = []
     for term in formula.parse_terms(expand_terms(terms) or table.names, table):
         raw = {factor.column: formula.column_values(table, factor) for factor in term.factors}
-        products = itertools.product(*[_parts(factor) for factor in term.factors])
+        products = itertools.product(*[_list_parts(factor) for factor in term.factors])
         for (name, values), product in zip(term.columns(raw), products, strict=True):
             # A level or a combination that these rows lack has no effect that could be estimated.
             if np.ptp(values) > 0 or not any("is" in part for part in product):
@@ -112,7 +112,7 @@ def direction(term: str, low: float, high: float, response: str) -> str:
     )
 
 
-def _parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
+def _list_parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
     if factor.levels is not None:
         return [{"factor": factor.column, "is": level} for level in factor.levels[1:]]
     if factor.transform:
@@ -120,7 +120,7 @@ def _parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
     return [{"factor": factor.column}]
 
 
-def _table(examples: Examples) -> Table:
+def _build_table(examples: Examples) -> Table:
     columns = {}
     for feature, values in zip(examples.features, examples.x.T, strict=True):
         cells: Any = values

@@ -58,13 +58,13 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return prediction
 
 
-def placed(factors: Sequence[dict[str, Any]], known: Array, x: Array) -> Array:
-    """Rows of ``x`` in the coordinates of the distance: numbers by their place among the levels of ``known``."""
+def placed(factors: Sequence[dict[str, Any]], positions: Array, x: Array) -> Array:
+    """Rows of ``x`` in the coordinates of the distance: numbers by their place among the levels of ``positions``."""
     columns = []
     for column in coded_columns(factors):
         values = column.values(x)
         if column.code is None:
-            levels = np.unique(known[:, column.index])
+            levels = np.unique(positions[:, column.index])
             values = np.interp(values, levels, np.linspace(0, 1, levels.size)) if levels.size > 1 else 0 * values
         columns.append(values)
     return np.column_stack(columns)

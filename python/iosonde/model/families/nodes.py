@@ -40,14 +40,14 @@ def ranked(matrix: Array) -> RankedMatrix:
     return RankedMatrix(ranks, tuple(levels for levels, _ in columns))
 
 
-def read_out(tree: Any, factors: Factors, seen: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
+def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
     """The nodes of a scikit-learn ``tree_`` that learned from ``seen.ranks``. ``leaves`` holds a leaf's content for
     every node number. scikit-learn numbers depth first, so children come after their parent."""
     columns = coded_columns([dict(factor) for factor in factors])
     feature, thresholds = tree.feature, np.zeros(tree.node_count)
-    for number, levels in enumerate(seen.levels):
+    for number, levels in enumerate(matrix.levels):
         here = feature == number
-        thresholds[here] = _between(levels, tree.threshold[here])
+        thresholds[here] = _interpolate_levels(levels, tree.threshold[here])
     numbers = zip(feature.tolist(), thresholds.tolist(), tree.children_left.tolist(), tree.children_right.tolist(),
                   tree.n_node_samples.tolist(), leaves, strict=True)  # fmt: skip
     nodes: list[Node] = []
@@ -63,7 +63,7 @@ def read_out(tree: Any, factors: Factors, seen: RankedMatrix, leaves: Sequence[N
     return nodes
 
 
-def _between(levels: Array, ranks: Array) -> Array:
+def _interpolate_levels(levels: Array, ranks: Array) -> Array:
     """The values at ranks such as 2.5: the middle between two levels, in 6 digits where these tell them apart."""
     exact = np.interp(ranks, np.arange(levels.size), levels)
     short = np.array([float(f"{value:.6g}") for value in exact])
@@ -138,7 +138,7 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
         number, path = waiting.pop()
         node = nodes[number]
         if "factor" not in node:
-            rules.append(TreeRule(_joined(path), node))
+            rules.append(TreeRule(_join_conditions(path), node))
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
@@ -151,7 +151,7 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
     return rules
 
 
-def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
+def _join_conditions(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
     conditions = []
     for factor in dict.fromkeys(name for name, _, _ in path):
         mine = {kind: [value for name, k, value in path if name == factor and k == kind]
@@ -163,15 +163,15 @@ def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
         elif mine["is not"]:
             conditions.append(f"{factor} is not {' or '.join(map(str, mine['is not']))}")
         elif low is not None and high is not None:
-            conditions.append(f"{_number(low)} < {factor} <= {_number(high)}")
+            conditions.append(f"{_format_number(low)} < {factor} <= {_format_number(high)}")
         elif low is not None:
-            conditions.append(f"{factor} > {_number(low)}")
+            conditions.append(f"{factor} > {_format_number(low)}")
         elif high is not None:
-            conditions.append(f"{factor} <= {_number(high)}")
+            conditions.append(f"{factor} <= {_format_number(high)}")
     return tuple(conditions)
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.12g}"
 
 

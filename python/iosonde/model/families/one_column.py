@@ -67,7 +67,7 @@ def is_simple(ranks: npt.NDArray[np.float32]) -> bool:
 
 def grow(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any]) -> GrownTree:
     """The tree of ``y`` by a simple matrix, within the ``limits`` that ``tree`` has for scikit-learn."""
-    levels = _levels(ranks[:, 0].astype(np.intp), y)
+    levels = _summarise_levels(ranks[:, 0].astype(np.intp), y)
     tree, deepest = GrownTree(), limits["max_depth"] or levels.counts.size
     waiting = [(0, levels.counts.size, 0, -1)]  # levels from, to before; depth; the node whose right child it is
     while waiting:
@@ -87,7 +87,7 @@ def grow(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any]) ->
     return GrownTree(*(np.array(column) for column in vars(tree).values()))
 
 
-def _levels(column: npt.NDArray[np.intp], y: Array) -> Levels:
+def _summarise_levels(column: npt.NDArray[np.intp], y: Array) -> Levels:
     counts, sums = np.bincount(column).astype(float), np.bincount(column, y).astype(float)
     least, most = np.full(counts.size, np.inf), np.full(counts.size, -np.inf)
     np.minimum.at(least, column, y)

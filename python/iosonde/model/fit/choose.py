@@ -96,7 +96,7 @@ def choose(
     folds = standard_folds(together, n_folds, seed)
     part, group = examples, together
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
-        rows = np.sort(_some(together.of, CHOICE_MOST, seed))
+        rows = np.sort(_sample_groups(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
@@ -153,10 +153,10 @@ def _plan_work(
     if len(names) > 1:
         inside = (part[0].train.size + part[0].test.size) * (OUTER - 1)
         work.plan(names, inside * (INNER - 1))
-        work.plan_one_of(names, inside)
+        work.plan_largest(names, inside)
     if folds is not part:
-        work.plan_one_of(names, sum(fold.train.size for fold in folds))
-    work.plan_one_of(names, rows)
+        work.plan_largest(names, sum(fold.train.size for fold in folds))
+    work.plan_largest(names, rows)
     return work
 
 
@@ -215,7 +215,7 @@ def _estimate_nested_error(
     return grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
 
 
-def _some(group: Rows, most: int, seed: int) -> Rows:
+def _sample_groups(group: Rows, most: int, seed: int) -> Rows:
     """Whole groups at random, of about so many rows together; of fewer than 20 groups, rows of each at random."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)

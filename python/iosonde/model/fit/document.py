@@ -32,16 +32,21 @@ _AGAIN = "fit it again: iosonde fit DATA … -o FILE"
 def to_text(model: Model) -> str:
     """The model file. Raises InputError for one that would be too large to be read again."""
     content: dict[str, Any] = {
-        "iosonde_model": VERSION, "family": model.family, "options": dict(model.options), "seed": model.seed,
+        "iosonde_model": VERSION,
+        "family": model.family,
+        "options": dict(model.options),
+        "seed": model.seed,
         "response": {"name": model.response, "unit": model.unit, "low": model.low, "high": model.high},
         "factors": [feature.to_json() for feature in model.features],
-        "constraints": list(model.constraints), "data": {"rows": model.rows, "settings": model.settings},
+        "constraints": list(model.constraints),
+        "data": {"rows": model.rows, "settings": model.settings},
         "errors": dict(model.errors),
-        "warnings": list(model.warnings), "form": dict(model.form),
+        "warnings": list(model.warnings),
+        "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
         "repeats": [repeat.to_json() for repeat in model.repeats],
-    }  # fmt: skip
-    content["sha256"] = _hash(content)
+    }
+    content["sha256"] = _compute_hash(content)
     text = _laid_out(content)
     if len(text.encode()) > MOST_BYTES:
         raise InputError(
@@ -84,14 +89,14 @@ def from_text(text: bytes, source: str) -> Model:
             supported_version=VERSION,
         )
     digest = content.pop("sha256", None)
-    if not digest or digest != _hash(content):
+    if not digest or digest != _compute_hash(content):
         raise DataError(
             "hash-mismatch",
             "{source} was changed after it was fitted: its content does not have its hash",
             _AGAIN,
             source=source,
         )
-    _check({**content, "sha256": digest}, source)
+    _check_schema({**content, "sha256": digest}, source)
     return _verify_prediction(_build_model(content), source)
 
 
@@ -105,7 +110,7 @@ def _parse_json(text: bytes, source: str) -> dict[str, Any]:
             limit_mib=MOST_BYTES >> 20,
         )
     try:
-        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole)
+        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_parse_integer)
     except RecursionError as error:
         raise DataError(
             "nested-too-deep", "{source} is nested deeper than any model", "name a model file", source=source
@@ -128,13 +133,13 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def _whole(text: str) -> int:
+def _parse_integer(text: str) -> int:
     if len(text) > _DIGITS:
         raise ValueError(f"{text[:_DIGITS]}… has more digits than any number of a model")
     return int(text)
 
 
-def _hash(content: Mapping[str, Any]) -> str:
+def _compute_hash(content: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical text; empty where there is none, as for a number beyond all numbers."""
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -143,7 +148,7 @@ def _hash(content: Mapping[str, Any]) -> str:
         return ""
 
 
-def _check(content: Mapping[str, Any], source: str) -> None:
+def _check_schema(content: Mapping[str, Any], source: str) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -169,20 +174,35 @@ def _load_schema() -> dict[str, Any]:
 def _build_model(content: Mapping[str, Any]) -> Model:
     response, interval = content["response"], content["interval"]
     return Model(
-        content["family"], content["options"], content["seed"],
-        tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
-        response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
-        Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
-        tuple(content["constraints"]), tuple(Repeats.from_json(entry) for entry in content.get("repeats", ())),
-    )  # fmt: skip
+        content["family"],
+        content["options"],
+        content["seed"],
+        tuple(Feature.from_json(factor) for factor in content["factors"]),
+        response["name"],
+        response["unit"],
+        response["low"],
+        response["high"],
+        content["data"]["rows"],
+        content["data"]["settings"],
+        content["form"],
+        Calibration.from_json(interval) if interval else None,
+        content["errors"],
+        tuple(content["warnings"]),
+        tuple(content["constraints"]),
+        tuple(Repeats.from_json(entry) for entry in content.get("repeats", ())),
+    )
 
 
 def _verify_prediction(model: Model, source: str) -> Model:
     """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
     family reads."""
     module = family(model.family)
-    ends = np.array([[feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]
-                     for feature in model.features])  # fmt: skip
+    ends = np.array(
+        [
+            [feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]
+            for feature in model.features
+        ]
+    )
     try:
         with np.errstate(all="ignore"):
             prediction = module.predict(model.form, ends.T)
@@ -207,20 +227,21 @@ def _verify_prediction(model: Model, source: str) -> Model:
 
 def _laid_out(content: Mapping[str, Any]) -> str:
     """JSON with one line for each key, and for each entry of a long list: nodes, terms and settings are lines."""
-    return _value(content, 0) + "\n"
+    return _format_value(content, 0) + "\n"
 
 
-def _value(value: Any, deep: int) -> str:
+def _format_value(value: Any, deep: int) -> str:
     inner, outer = "  " * (deep + 1), "  " * deep
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False) if deep >= 4 or _is_short(value) else ""
     if flat:
         return flat
     if isinstance(value, Mapping):
         rows = [
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_value(item, deep + 1)}" for key, item in value.items()
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_format_value(item, deep + 1)}"
+            for key, item in value.items()
         ]
         return "{\n" + ",\n".join(rows) + f"\n{outer}}}"
-    rows = [inner + _value(item, deep + 1) for item in value]
+    rows = [inner + _format_value(item, deep + 1) for item in value]
     return "[\n" + ",\n".join(rows) + f"\n{outer}]"
 
 

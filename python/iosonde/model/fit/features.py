@@ -36,12 +36,12 @@ class Feature:
     @property
     def low(self) -> float:
         """The smallest number that was tried."""
-        return _number(self.levels[0])
+        return _to_number(self.levels[0])
 
     @property
     def high(self) -> float:
         """The largest number that was tried."""
-        return _number(self.levels[-1])
+        return _to_number(self.levels[-1])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a model file."""
@@ -53,7 +53,7 @@ class Feature:
         return Feature(content["name"], content["unit"], tuple(content["levels"]), content["numeric"])
 
 
-def _number(level: Cell) -> float:
+def _to_number(level: Cell) -> float:
     """A level of a numeric factor."""
     assert isinstance(level, (int, float)), level
     return float(level)
@@ -216,11 +216,11 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
                 factor=feature.name,
                 example=feature.levels[0],
             )
-        row.append(encode_one(feature, setting[feature.name]))
+        row.append(encode_level(feature, setting[feature.name]))
     return np.array(row)
 
 
-def encode_one(feature: Feature, value: Cell) -> float:
+def encode_level(feature: Feature, value: Cell) -> float:
     """One level as a row of ``x`` has it. Raises InputError as :func:`encode`."""
     if feature.numeric:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -230,7 +230,7 @@ def encode_one(feature: Feature, value: Cell) -> float:
                 "tried were {levels}" + (", in {unit}" if feature.unit else ", without a unit"),
                 factor=feature.name,
                 level=value,
-                levels=_shown(feature),
+                levels=_describe_levels(feature),
                 unit=feature.unit,
             )
         return float(value)
@@ -242,7 +242,7 @@ def encode_one(feature: Feature, value: Cell) -> float:
         "tried were {levels}",
         factor=feature.name,
         level=value,
-        levels=_shown(feature),
+        levels=_describe_levels(feature),
     )
 
 
@@ -262,7 +262,7 @@ def outside(features: Sequence[Feature], row: Array) -> list[Message]:
     ]
 
 
-def _shown(feature: Feature) -> str:
+def _describe_levels(feature: Feature) -> str:
     if feature.numeric:
         return f"{tidy(feature.low)} to {tidy(feature.high)}"
     return ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")

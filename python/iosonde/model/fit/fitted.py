@@ -135,7 +135,7 @@ def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
 
 def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
     """The response at each setting, or why there is none; the model is read once for all of them."""
-    rows = [_row(model.features, setting) for setting in settings]
+    rows = [_encode_row(model.features, setting) for setting in settings]
     good = np.array([row for row in rows if isinstance(row, np.ndarray)])
     predictions = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
     answers: list[Prediction | IosondeError] = []
@@ -144,18 +144,20 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
             answers.append(row)
             continue
         try:
-            prediction = _answer(model, setting, row, level, *next(predictions))
+            prediction = _build_prediction(model, setting, row, level, *next(predictions))
         except IosondeError as error:
             answers.append(error)
             continue
-        apart = [] if prediction.value.low is not None or prediction.extrapolated else _between(model.features, row)
+        apart = (
+            [] if prediction.value.low is not None or prediction.extrapolated else _list_between(model.features, row)
+        )
         answers.append(
             _interval_from_neighbours(model, prediction, apart, level) if 0 < len(apart) <= MOST_BETWEEN else prediction
         )
     return answers
 
 
-def _between(features: Sequence[Feature], row: Array) -> list[Feature]:
+def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
     """The factors whose number lies between those that were tried."""
     return [
         feature
@@ -166,7 +168,7 @@ def _between(features: Sequence[Feature], row: Array) -> list[Feature]:
 
 def _never_tried(model: Model, row: Array) -> list[Feature]:
     """The factors whose number was never tried here, though others of it were often."""
-    return [feature for feature in _between(model.features, row) if 2 * len(feature.levels) <= model.settings]
+    return [feature for feature in _list_between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
 
 def _interval_from_neighbours(
@@ -211,7 +213,7 @@ def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
     return below[-1], above[0]
 
 
-def _row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
+def _encode_row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
     """A setting as a family reads it, or why it cannot be asked about."""
     try:
         row = encode(features, setting)
@@ -221,7 +223,7 @@ def _row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | Io
     return row
 
 
-def _answer(
+def _build_prediction(
     model: Model, setting: Mapping[str, Cell], row: Array, level: float, value: float, n_alike: int | None
 ) -> Prediction:
     value = float(value)

@@ -76,7 +76,7 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
     if together == "rows":
         return Groups(np.arange(len(examples)))
     pairs = _find_twins(examples) if together == "twins" else []
-    of = _joined(examples.cells, pairs)
+    of = _join_groups(examples.cells, pairs)
     copied = {cell for pair in pairs for cell in pair}
     groups = Groups(of, int(np.isin(examples.cells, list(copied)).sum()))
     return groups if examples.bring_ups is None else _with_bring_ups(groups, examples.bring_ups)
@@ -84,7 +84,9 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
 
 def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
     first = {int(unit): int(group) for unit, group in zip(shared[::-1], groups.of[::-1], strict=True)}
-    plots = _joined(groups.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, groups.of, strict=True)])
+    plots = _join_groups(
+        groups.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, groups.of, strict=True)]
+    )
     n_bring_ups = int(np.unique(shared).size)
     if np.unique(plots).size >= _LEAST_PLOTS:
         return replace(groups, of=plots, n_bring_ups=n_bring_ups)
@@ -93,16 +95,16 @@ def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
     return replace(groups, n_bring_ups=n_bring_ups, crossed=shared)
 
 
-def _joined(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
+def _join_groups(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
     """The groups with those of each pair made one, numbered anew."""
     parent = np.arange(int(of.max()) + 1)
     for a, b in pairs:
-        parent[_root(parent, b)] = _root(parent, a)
-    roots = np.array([_root(parent, group) for group in range(parent.size)])
+        parent[_find_root(parent, b)] = _find_root(parent, a)
+    roots = np.array([_find_root(parent, group) for group in range(parent.size)])
     return np.unique(roots[of], return_inverse=True)[1].astype(np.intp)
 
 
-def _root(parent: Rows, cell: int) -> int:
+def _find_root(parent: Rows, cell: int) -> int:
     while parent[cell] != cell:
         cell = int(parent[cell])
     return cell
@@ -140,7 +142,7 @@ def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
             limit=max(2, together.n),
         )
     if together.crossed is not None:
-        return _blocks(together.of, together.crossed, k, seed)
+        return _build_blocks(together.of, together.crossed, k, seed)
     fold = _fold_of(together.of, k, seed)
     return [Fold(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
 
@@ -159,7 +161,7 @@ def _fold_of(group: Rows, k: int, seed: int) -> Rows:
     return fold_of[np.searchsorted(numbers, group)]
 
 
-def _blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
+def _build_blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
     """Settings × bring-ups: a block is predicted by what shares neither with it. Raises DataError."""
     across = max(2, math.ceil(math.sqrt(k)))
     a = _fold_of(group, min(across, np.unique(group).size), seed)

@@ -13,7 +13,7 @@ from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell, tidy
 
 from .errors_of import ClassErrors, class_bounds
-from .features import Array, Examples, Feature, encode_one
+from .features import Array, Examples, Feature, encode_level
 from .speed_classes import classify
 from .validate import Judged
 
@@ -55,11 +55,11 @@ def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
     return UnseenClasses(observed, predicted, bounds.size, judged.classes)
 
 
-def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mapping[str, Cell]) -> UnseenAgainst:
-    """The rows that were judged at ``held``, by ``factor``. Raises InputError for what is no factor or was never
+def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mapping[str, Cell]) -> UnseenAgainst:
+    """The rows that were judged at ``fixed``, by ``factor``. Raises InputError for what is no factor or was never
     tried, DataError where no row is left."""
     names = [entry.name for entry in examples.features]
-    for name in (factor, *held):
+    for name in (factor, *fixed):
         if name not in names:
             raise InputError(
                 "unknown-factor",
@@ -68,16 +68,16 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
                 factor=name,
                 factors=", ".join(names),
             )
-    if factor in held:
+    if factor in fixed:
         raise InputError(
             "conflicting-options", "{factor} is held, and the axis", "hold the other factors", factor=factor
         )
     mask = np.ones(judged.rows.size, dtype=bool)
     x = examples.x[judged.rows]
-    for name, level in held.items():
+    for name, level in fixed.items():
         place = names.index(name)
         feature = examples.features[place]
-        code = encode_one(feature, level)
+        code = encode_level(feature, level)
         if not (x[:, place] == code).any():
             raise InputError(
                 "no-matching-rows",
@@ -85,23 +85,23 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, held: Mappin
                 "there are {levels}",
                 factor=name,
                 level=level,
-                levels=_levels(feature),
+                levels=_list_levels(feature),
             )
         mask &= x[:, place] == code
     if not mask.any():
         raise DataError("no-matching-rows", "no row has all of what is held", "hold fewer factors")
     axis = examples.features[names.index(factor)]
-    levels = tuple(_level(axis, float(value)) for value in x[mask, names.index(factor)])
+    levels = tuple(_decode_level(axis, float(value)) for value in x[mask, names.index(factor)])
     units = {entry.name: entry.unit for entry in examples.features}
     varied = tuple(name for place, name in enumerate(names)
-                   if name not in (factor, *held) and np.ptp(x[mask, place]) > 0)  # fmt: skip
+                   if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0)  # fmt: skip
     return UnseenAgainst(axis, levels, examples.y[judged.rows][mask], judged.predicted[mask],
-                         tuple(level_texts(held, units)), varied)  # fmt: skip
+                         tuple(level_texts(fixed, units)), varied)  # fmt: skip
 
 
-def _level(feature: Feature, code: float) -> Cell:
+def _decode_level(feature: Feature, code: float) -> Cell:
     return code if feature.numeric else feature.levels[int(code)]
 
 
-def _levels(feature: Feature) -> str:
+def _list_levels(feature: Feature) -> str:
     return ", ".join(str(tidy(level)) if isinstance(level, float) else str(level) for level in feature.levels[:12])

@@ -23,7 +23,7 @@ class FitProgress:
         """Each of these families will learn from so many rows, over all fits together."""
         self.total += sum(map(_get_cost, families)) * rows
 
-    def plan_one_of(self, families: Sequence[str], rows: float) -> None:
+    def plan_largest(self, families: Sequence[str], rows: float) -> None:
         """One of them will; which is not known yet."""
         self.total += max(map(_get_cost, families)) * rows
 

@@ -145,14 +145,14 @@ def rate_of(stations: Sequence[Station], clients: int) -> float:
     if clients > MOST_EXACT:
         return _approximate_rate(stations, clients)[0]
     scale = _approximate_rate(stations, clients)[0]
-    product = reduce(_convolve, _weights(stations, clients, scale))
+    product = reduce(_convolve, _compute_weights(stations, clients, scale))
     return float(scale * product[-2] / product[-1]) if product[-1] > 0 else scale
 
 
 def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
     """(rate, operations at each station, whether it worked)."""
     scale = _approximate_rate(stations, clients)[0]
-    weights = _weights(stations, clients, scale)
+    weights = _compute_weights(stations, clients, scale)
     before = [np.eye(1, clients + 1)[0]]
     for weight in weights:
         before.append(_convolve(before[-1], weight))
@@ -168,7 +168,7 @@ def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tu
     return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True
 
 
-def _weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
+def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
     """The factor of each station in the product form for 0 … N operations there.
 
     Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N, and with a

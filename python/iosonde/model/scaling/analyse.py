@@ -83,15 +83,15 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     points = points_of(trials)
     changes = changes_in(points, level)
     lows, highs = [0.0, *(change.first for change in changes)], [*(change.last for change in changes), math.inf]
-    parts = [_part(trials, low, high) for low, high in zip(lows, highs, strict=True)]
+    parts = [_select_sizes(trials, low, high) for low, high in zip(lows, highs, strict=True)]
     regimes = [_build_regime(part, level, resamples, seed) for part in parts]
     limit = _detect_limit(regimes[-1], parts[-1], level)
     if limit.fall and limit.fall.is_significant:
         regimes[-1] = replace(regimes[-1], possible=_select_falling_laws(regimes[-1]))
-    last = points_of(parts[-1]).of_means() if regimes[-1].lacks_fit else points_of(parts[-1])
+    last = points_of(parts[-1]).to_means() if regimes[-1].lacks_fit else points_of(parts[-1])
     predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
     warnings = tuple(_list_warnings(points, trials, resamples))
-    return Scaling(_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
+    return Scaling(_measure_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
 
 
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
@@ -110,11 +110,11 @@ def _select_falling_laws(regime: Regime) -> tuple[FittedLaw, ...]:
     return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
 
 
-def _part(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:
+def _select_sizes(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:
     return {size: rates for size, rates in trials.items() if low <= size <= high}
 
 
-def _sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
+def _measure_sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
     efficiency = efficiencies(trials, level)
     rates = {size: mean(np.asarray(trials[size], dtype=float), level).within(low=0.0) for size in sorted(trials)}
     return tuple(MeasuredSize(size, rate, efficiency.get(size)) for size, rate in rates.items())
@@ -171,7 +171,7 @@ def _choose_basis(points: Points, fits: Sequence[LawFit], level: float) -> Point
     if not fits:
         return points
     best = max(points.lack_of_fit_p(sse(fitted, points), fitted.law.n_parameters) for fitted in fits)
-    return points.of_means() if best < 1 - level else points
+    return points.to_means() if best < 1 - level else points
 
 
 def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estimate]:

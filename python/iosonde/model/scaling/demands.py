@@ -38,11 +38,11 @@ def demands(regime: Regime, work: float) -> Demands | str:
     ceiling, alone = law.parameters[CEILING], law.parameters[LAMBDA]
     if ceiling.value is None or ceiling.low is None or ceiling.high is None or alone.value is None:
         return Message("ceiling-not-reached", "the ceiling is not reached: measure at more")
-    server, total = _seconds(ceiling, work), _seconds(alone, work)
+    server, total = _to_seconds(ceiling, work), _to_seconds(alone, work)
     return Demands(server, total, max(work / alone.value - work / ceiling.value, 0.0))
 
 
-def _seconds(rate: Estimate, work: float) -> Estimate:
+def _to_seconds(rate: Estimate, work: float) -> Estimate:
     """Work ÷ rate: the ends change places."""
     value, low, high = (None if end is None or end <= 0 else work / end for end in (rate.value, rate.high, rate.low))
     return Estimate(value, low, high, rate.level, rate.n)

@@ -49,7 +49,7 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     high = _search_up(excess, start, nowhere if top is None else top, 1e-4 / float(points.sizes[-1]) ** 2)
     if top is None and high == nowhere:
         high = None
-    return Estimate(value if start < nowhere else None, low, high, level, points.n, _said(low, high))
+    return Estimate(value if start < nowhere else None, low, high, level, points.n, _list_warnings(low, high))
 
 
 def threshold(law: Law, points: Points, least: float, level: float) -> float:
@@ -86,7 +86,7 @@ def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
     return measure_excess
 
 
-def _said(low: float | None, high: float | None) -> tuple[str, ...]:
+def _list_warnings(low: float | None, high: float | None) -> tuple[str, ...]:
     if low is not None and high is not None:
         return ()
     ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"

@@ -105,10 +105,10 @@ def profile(law: Law, points: Points, name: str, size: float | None = None) -> C
             return lambda value: sse(LawFit(law, ceilings.fit(bend, points, (at, math.log(value)))), points)
         return lambda value: sse(LawFit(law, ceilings.fit(bend, points, theta=value)), points)
     terms = _TERMS[law.name]
-    return lambda value: sse(LawFit(law, rational.fit(points, terms, _held(name, at, value))), points)
+    return lambda value: sse(LawFit(law, rational.fit(points, terms, _build_constraint(name, at, value))), points)
 
 
-def _held(name: str, at: float | None, value: float) -> rational.HeldRow:
+def _build_constraint(name: str, at: float | None, value: float) -> rational.HeldRow:
     if at is not None and math.isinf(at):
         return rational.HeldRow((0.0, 1.0, 0.0), 1 / value)
     if at is not None:

@@ -42,7 +42,7 @@ class Limit:
     fall: Fall | None
 
     @property
-    def is_seen(self) -> bool:
+    def is_detected(self) -> bool:
         """Whether the data show a limit."""
         return self.state is VerdictState.DIFFERENT
 

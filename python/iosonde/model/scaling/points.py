@@ -54,7 +54,7 @@ class Points:
         noise = max(self.spread, _LEAST_MEAN_SQUARE * self.n) / self.spread_df
         return f_upper_p(max(sse - self.spread, 0.0) / df / noise, df, self.spread_df)
 
-    def of_means(self) -> Points:
+    def to_means(self) -> Points:
         """One value a size: where sizes differ by more than their trials, the size is the unit that repeats."""
         return Points(self.sizes, self.log_rates, np.ones(len(self)), 0.0, len(self))
 

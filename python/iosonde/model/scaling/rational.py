@@ -45,14 +45,14 @@ def log_rates(parts: Array, sizes: Array) -> Array:
         return np.log(sizes) - np.log(columns(sizes) @ parts)
 
 
-def fit(points: Points, terms: Sequence[int], held: HeldRow | None = None, offset: Array | None = None) -> Array:
+def fit(points: Points, terms: Sequence[int], constraint: HeldRow | None = None, offset: Array | None = None) -> Array:
     """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
     added to the law's log rate at each size."""
-    return fit_jumps(points, terms, np.zeros((len(points), 0)), held, offset)[0]
+    return fit_jumps(points, terms, np.zeros((len(points), 0)), constraint, offset)[0]
 
 
 def fit_jumps(
-    points: Points, terms: Sequence[int], beyond: Array, held: HeldRow | None = None, offset: Array | None = None
+    points: Points, terms: Sequence[int], beyond: Array, constraint: HeldRow | None = None, offset: Array | None = None
 ) -> tuple[Array, Array]:
     """((a, b, c), log factors): as :func:`fit`, and for each column of ``beyond`` (0 or 1 at each size) a free number
     that is added to the law's log rate where the column is 1."""
@@ -64,7 +64,7 @@ def fit_jumps(
     parts, n_parts = parts / scale, parts.shape[1]
     target = np.log(points.sizes) - points.log_rates + (0.0 if offset is None else offset)
     weight = np.sqrt(points.weights)
-    extra, value = _build_equation(held, terms, scale, target)
+    extra, value = _build_equation(constraint, terms, scale, target)
     # A jump has any sign: the difference of two numbers that are not negative.
     signed = np.hstack([beyond, -beyond])
     extra = np.hstack([extra, np.zeros((1, signed.shape[1]))])

@@ -50,9 +50,9 @@ def changes_in(points: Points, level: float) -> tuple[Change, ...]:
     itself is an odd size."""
     sizes, single, two = len(points), None, None
     if sizes >= LEAST_SIZES:
-        single = _told(points, level, [(border,) for border in range(1, sizes)])
+        single = _select_changes(points, level, [(border,) for border in range(1, sizes)])
     if LEAST_SIZES_OF_TWO <= sizes <= MOST_SIZES_OF_TWO:
-        two = _told(points, level, [(i, j) for i in range(2, sizes - 3) for j in range(i + 2, sizes - 1)])
+        two = _select_changes(points, level, [(i, j) for i in range(2, sizes - 3) for j in range(i + 2, sizes - 1)])
     if two and (not single or _compute_criterion(two) < _compute_criterion(single)):
         return two.changes
     return single.changes if single else ()
@@ -72,7 +72,7 @@ def _compute_criterion(change_set: _ChangeSet) -> float:
     return math.inf if criterion is None else criterion
 
 
-def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _ChangeSet | None:
+def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _ChangeSet | None:
     """The best of some sets of borders, if every border in it counts."""
     if not candidates:
         return None
@@ -82,7 +82,7 @@ def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -
     parameters = len(_USL) + len(borders)
     if points.spread_df and points.lack_of_fit_p(least, parameters) < 1 - level:
         # Sizes differ by more than their trials do: judged by the means, where this is the noise.
-        return _told(points.of_means(), level, candidates)
+        return _select_changes(points.to_means(), level, candidates)
     if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):
         return None
     df, losses = points.n - parameters, [_build_loss(points, borders, which) for which in range(len(borders))]

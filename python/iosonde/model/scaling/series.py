@@ -39,11 +39,11 @@ class Series:
 
 
 def series_of(
-    table: Table, response: str, on: str, by: Sequence[str], of_time: bool = False
+    table: Table, response: str, on: str, by: Sequence[str], is_time: bool = False
 ) -> tuple[list[Series], list[str]]:
     """(series, what to say of the rows): rows without a value are left out and counted.
 
-    ``of_time``: the response is the time of a fixed amount of work, and the rate one over it. Raises DataError for a
+    ``is_time``: the response is the time of a fixed amount of work, and the rate one over it. Raises DataError for a
     size that is not a whole number from 1, a rate that is not positive, a table without rows.
     """
     column = table.column(response)
@@ -61,7 +61,7 @@ def series_of(
             "name each once",
         )
     sizes, rates = table.numbers(on), table.numbers(response)
-    if column.unit in TIME_UNITS and not of_time:
+    if column.unit in TIME_UNITS and not is_time:
         raise InputError(
             "not-a-rate",
             "'{column}' is a time, not a rate",
@@ -69,9 +69,9 @@ def series_of(
             column=column.name,
         )
     complete = ~np.isnan(sizes) & ~np.isnan(rates)
-    _check(table, sizes, rates, complete, column.name, table.column(on).name)
-    values = 1 / rates if of_time else rates
-    unit = f"1/{column.unit or column.name}" if of_time else column.unit
+    _check_rows(table, sizes, rates, complete, column.name, table.column(on).name)
+    values = 1 / rates if is_time else rates
+    unit = f"1/{column.unit or column.name}" if is_time else column.unit
     part = table.take(complete)
     series = []
     for key, rows in part.groups(by):
@@ -84,9 +84,9 @@ def series_of(
     return series, missing_row_warnings(int((~complete).sum()), len(table))
 
 
-def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: str) -> None:
+def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
     """Raises DataError at the first row whose size or rate has no meaning here."""
-    if not known.any():
+    if not complete.any():
         raise DataError(
             "no-complete-rows",
             "no row has both {response} and {column}",
@@ -94,7 +94,7 @@ def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: 
             response=response,
             column=on,
         )
-    wrong = known & ((sizes < 1) | (sizes != np.floor(sizes)) | (sizes > _MOST))
+    wrong = complete & ((sizes < 1) | (sizes != np.floor(sizes)) | (sizes > _MOST))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(
@@ -106,7 +106,7 @@ def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: 
             size=tidy(sizes[row]),
             limit=_MOST,
         )
-    wrong = known & (rates <= 0)
+    wrong = complete & (rates <= 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(

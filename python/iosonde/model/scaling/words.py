@@ -22,17 +22,17 @@ Number = Callable[[Estimate], str]
 TITLES = {"linear": "linear", "amdahl": "Amdahl", "usl": "USL", "min": "min-law", "queue": "one queue"}
 
 
-def sentences(made: Scaling, on: str, rate: Number) -> list[str]:
+def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
     """The conclusions: change of regime, fall, law, what is inconclusive. ``rate`` writes an Estimate of a rate."""
-    changes: list[str] = [_change(change, on) for change in made.changes]
+    changes: list[str] = [_describe_change(change, on) for change in scaling.changes]
     if changes:
         changes[-1] += " Each side has laws of its own."
-    return [*changes, " ".join(_build_conclusion(made, on, rate))]
+    return [*changes, " ".join(_build_conclusion(scaling, on, rate))]
 
 
 def messages(made: Scaling, on: str, rate: Number) -> list[Message]:
     """The same, each sentence with its code."""
-    return [*(_change(change, on) for change in made.changes), *_build_conclusion(made, on, rate)]
+    return [*(_describe_change(change, on) for change in made.changes), *_build_conclusion(made, on, rate)]
 
 
 def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
@@ -47,11 +47,11 @@ def _limit(made: Scaling, on: str) -> Message | None:
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
     if limit.fall and not has_peak:
         return _describe_fall(limit.fall, on)
-    if not limit.is_seen or (regime.is_compared and _is_bent(regime)):
+    if not limit.is_detected or (regime.is_compared and _is_bent(regime)):
         return None
     return Message(
         "limit", "A limit is seen: at {size:g} {unit} the efficiency is {efficiency}.",
-        size=limit.size, unit=on, efficiency=_share(limit.efficiency),
+        size=limit.size, unit=on, efficiency=_format_share(limit.efficiency),
     )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def _describe_fall(fall: Fall, on: str) -> Message:
         if fall.is_significant
         else "At {last:g} {unit} the rate is {ratio} times that at {peak:g}: with one trial a size a fall is neither "
         "shown nor excluded.",
-        peak=fall.peak, last=fall.last, ratio=_share(fall.ratio), unit=on,
+        peak=fall.peak, last=fall.last, ratio=_format_share(fall.ratio), unit=on,
     )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def _is_bent(regime: Regime) -> bool:
     return max(low.get(laws.ALPHA, 0.0), low.get(laws.KAPPA, 0.0)) > 0
 
 
-def _change(change: Change, on: str) -> Message:
+def _describe_change(change: Change, on: str) -> Message:
     return Message(
         "change-of-regime",
         "Between {last:g} and {first:g} {unit} the rate "
@@ -118,7 +118,7 @@ def _laws(made: Scaling, on: str, rate: Number) -> list[Message]:
         ]
     if best.law.name == LINEAR:
         return _describe_linear(made, on, rate)  # a case of all others: none of them can be ruled out by it
-    if made.limit.is_seen and not _is_bent(regime):
+    if made.limit.is_detected and not _is_bent(regime):
         conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
     else:
         conclusion = _SAY[best.law.name](best, regime, on, rate)
@@ -208,8 +208,8 @@ def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
         unit=on,
         serial=serial,
         peak=significant(peak.value),
-        low=_end(peak.low),
-        high=_end(peak.high),
+        low=_format_end(peak.low),
+        high=_format_end(peak.high),
     )
 
 
@@ -229,8 +229,8 @@ def _describe_min(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
         "A ceiling of {ceiling}, reached at {knee} ({low}–{high}) {unit}; up to there linear.",
         ceiling=ceiling,
         knee=significant(knee.value or 0.0),
-        low=_end(knee.low),
-        high=_end(knee.high),
+        low=_format_end(knee.low),
+        high=_format_end(knee.high),
         unit=on,
     )
 
@@ -270,11 +270,11 @@ def _percent_of(estimate: Estimate) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _share(estimate: Estimate) -> str:
+def _format_share(estimate: Estimate) -> str:
     """A ratio with its interval where it has one."""
     value, interval = estimate_parts(estimate)
     return value if estimate.low is None or estimate.high is None else f"{value} ({interval})"
 
 
-def _end(value: float | None) -> str:
+def _format_end(value: float | None) -> str:
     return "~" if value is None else significant(value)

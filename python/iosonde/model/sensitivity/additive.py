@@ -65,7 +65,7 @@ def residuals(design: Design, of: Array) -> Array:
     return np.asarray((centred - of @ (of.T @ centred)) / root, float)
 
 
-def left_by_others(design: Design, most_columns: float) -> list[Array]:
+def remove_other_factors(design: Design, most_columns: float) -> list[Array]:
     """For each factor the cell means, centred, without what all other factors explain additively; as they are where
     these have more than ``most_columns``.
 

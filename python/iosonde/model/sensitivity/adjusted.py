@@ -52,7 +52,7 @@ def ranks_by_adjusted(design: Design) -> bool:
     return bool(design.links) or (design.kind != SCATTERED and design.imbalance > _DEPENDS)
 
 
-def adjusted(design: Design, held: Groups, level: float, rng: np.random.Generator) -> Adjusted | None:
+def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random.Generator) -> Adjusted | None:
     """For every factor; None where nobody asks, or where the factors have more levels than settings tell apart."""
     sample = bool(design.binned)
     few = design.kind == SCATTERED and design.n_cells < FEW_CELLS
@@ -62,7 +62,11 @@ def adjusted(design: Design, held: Groups, level: float, rng: np.random.Generato
     wide = sum(matrix.shape[1] for matrix in matrices)
     if wide > min(_MOST_COLUMNS, design.n_cells - 1 - (1 if sample else 0)):
         return None
-    fixed = basis(design, np.column_stack([matrices[i] for i in sorted(held)])) if held else _build_empty(design)
+    fixed = (
+        basis(design, np.column_stack([matrices[i] for i in sorted(fixed_factors)]))
+        if fixed_factors
+        else _build_empty(design)
+    )
     rest = basis(design, np.column_stack(matrices), fixed)
     joint_basis = np.column_stack([fixed, rest])
     along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
@@ -77,7 +81,7 @@ def adjusted(design: Design, held: Groups, level: float, rng: np.random.Generato
             f, p = scale.f_test(squares(along @ (joint_basis.T @ own[i])))
             part = replace(part, f=f, p=p)
         parts.append(part)
-        if held and i not in held:
+        if fixed_factors and i not in fixed_factors:
             within[i] = part_of(design, scale, before, own[i], fixed, sample)[0]
     moves_within = {i: moves[i] for i in within}
     if not sample:

@@ -35,7 +35,7 @@ class Alias:
         return f"{self.first}×{self.second}"
 
     @property
-    def whole(self) -> bool:
+    def is_full(self) -> bool:
         """Whether nothing tells it from the main effect."""
         return self.strength >= _FULL
 
@@ -76,7 +76,7 @@ def _compute_cosine(first: Array, other: Array) -> float:
     return float(np.linalg.norm(first.T @ other, 2))
 
 
-def named(found: Sequence[Alias], most: int = 3) -> str:
+def format_aliases(aliases: Sequence[Alias], most: int = 3) -> str:
     """``a×b, c×d and 4 more``."""
-    text = ", ".join(alias.name for alias in found[:most])
-    return f"{text} and {len(found) - most} more" if len(found) > most else text
+    text = ", ".join(alias.name for alias in aliases[:most])
+    return f"{text} and {len(aliases) - most} more" if len(aliases) > most else text

@@ -127,4 +127,4 @@ def enter(
         )
         results.append(FactorBlock(name, added, rest_part.share, parts, order))
     between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
-    return Blocks(tuple(results), between, scale.left_share, scale.noise.df)
+    return Blocks(tuple(results), between, scale.unexplained_share, scale.noise.df)

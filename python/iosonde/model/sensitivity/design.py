@@ -117,14 +117,14 @@ def design_of(data: Examples) -> Design:
     means = np.add.reduceat(y, starts) / counts
     ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
-    kind = _kind(levels, n)
+    kind = _classify_design(levels, n)
     codes, binned = _bin_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
     groups = tuple(int(column.max()) + 1 for column in codes.T)
     links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
     return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)
 
 
-def _kind(levels: Codes, n: int) -> str:
+def _classify_design(levels: Codes, n: int) -> str:
     sizes = [int(column.max()) + 1 for column in levels.T]
     cells = len(levels)
     if len(sizes) == 1 and cells == n:

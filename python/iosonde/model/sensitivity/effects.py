@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
@@ -39,11 +39,11 @@ class Level:
     @property
     def name(self) -> str:
         """``nfs``, ``4 KiB`` or ``4 KiB to 64 KiB``."""
-        return _between(self.low, self.high, self.unit)
+        return _format_range(self.low, self.high, self.unit)
 
-    def said(self, cell: Cell) -> str:
+    def format_cell(self, cell: Cell) -> str:
         """One of its ends in a table."""
-        return level_shown(cell, self.unit) if self.unit == "bytes" else level_text(cell)
+        return format_level(cell, self.unit) if self.unit == "bytes" else level_text(cell)
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -61,7 +61,7 @@ class Effects:
     def tried(self) -> str:
         """The levels in words, or their range and how many there are."""
         if len(self.levels) <= _MAX_LISTED and all(level.low == level.high for level in self.levels):
-            return ", ".join(level.said(level.low) for level in self.levels)
+            return ", ".join(level.format_cell(level.low) for level in self.levels)
         if not all(isinstance(level.low, (int, float)) for level in self.levels):
             return f"{len(self.levels)} levels"
         bins = "" if all(level.low == level.high for level in self.levels) else " bins"
@@ -75,17 +75,17 @@ class Effects:
     def largest_step(self) -> tuple[Level, Level]:
         """The neighbours that differ most."""
         pairs = list(zip(self.levels[:-1], self.levels[1:], strict=True))
-        return max(pairs, key=lambda pair: abs(_value(pair[1]) - _value(pair[0])))
+        return max(pairs, key=lambda pair: abs(_get_mean(pair[1]) - _get_mean(pair[0])))
 
     @property
     def extremes(self) -> tuple[Level, Level]:
         """The levels with the lowest and the highest mean."""
-        return min(self.levels, key=_value), max(self.levels, key=_value)
+        return min(self.levels, key=_get_mean), max(self.levels, key=_get_mean)
 
     def to_json(self) -> dict[str, Any]:
         """Levels and the change from each to the next."""
         steps = [
-            {"from": a.name, "to": b.name, "change": _value(b) - _value(a)}
+            {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
             for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
         ]
         return {
@@ -96,11 +96,11 @@ class Effects:
         }
 
 
-def _shown(cell: Cell, unit: str) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) and unit != "bytes" else level_shown(cell, unit)
+def _format_cell(cell: Cell, unit: str) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) and unit != "bytes" else format_level(cell, unit)
 
 
-def _value(level: Level) -> float:
+def _get_mean(level: Level) -> float:
     return level.mean.value or 0.0
 
 
@@ -113,7 +113,7 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
     z = normal_quantile(0.5 + level / 2)
     levels = []
     for group in range(design.n_groups[factor]):
-        ends = _ends(design, factor, codes == group)
+        ends = _find_ends(design, factor, codes == group)
         half = z * float(errors[group])
         is_finite = math.isfinite(half)
         mean = float(means[group])
@@ -125,7 +125,7 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
     return Effects(tuple(levels), turns)
 
 
-def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
+def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
     """The smallest and the largest value of these cells; twice the level of a category."""
     inside, feature = design.x[cells, factor], design.features[factor]
     if not feature.numeric:
@@ -134,11 +134,11 @@ def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Ce
 
 
 def _describe_cells(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
-    return _between(*_ends(design, factor, cells), design.features[factor].unit)
+    return _format_range(*_find_ends(design, factor, cells), design.features[factor].unit)
 
 
-def _between(low: Cell, high: Cell, unit: str) -> str:
-    return _shown(low, unit) if low == high else f"{_shown(low, unit)} to {_shown(high, unit)}"
+def _format_range(low: Cell, high: Cell, unit: str) -> str:
+    return _format_cell(low, unit) if low == high else f"{_format_cell(low, unit)} to {_format_cell(high, unit)}"
 
 
 def _compute_means(
@@ -203,4 +203,4 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
 
 def _shorten_cell(level: Level, cell: Cell) -> str:
     """An end of a range of levels."""
-    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.said(cell)
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.format_cell(cell)

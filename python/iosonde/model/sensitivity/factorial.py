@@ -23,9 +23,9 @@ BY_INTERACTION = "noise from the highest interaction, as nothing was repeated"
 BY_MODEL = "noise from what the main effects leave, as too little was repeated"
 
 
-def groupings(design: Design, wanted: Iterable[Groups]) -> dict[Groups, Grouping]:
+def groupings(design: Design, factor_sets: Iterable[Groups]) -> dict[Groups, Grouping]:
     """The cells grouped by each set of factors."""
-    return {key: grouping(design.joint(sorted(key))[0], design.counts) for key in wanted}
+    return {key: grouping(design.joint(sorted(key))[0], design.counts) for key in factor_sets}
 
 
 def noise_source(design: Design) -> str | None:
@@ -48,9 +48,9 @@ def _df_interaction(design: Design) -> int:
     return int(np.prod(sizes - 1) - (np.prod(sizes) - design.n_cells))
 
 
-def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator) -> Resampled:
-    """Variances of the data and of ``BOOTSTRAPS`` resampled ones, for the groups of factors ``wanted``."""
-    groups = groupings(design, wanted)
+def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
+    """Variances of the data and of ``BOOTSTRAPS`` resampled ones, for the groups of factors ``factor_sets``."""
+    groups = groupings(design, factor_sets)
     everything: Groups = frozenset(range(len(design.features)))
     source = noise_source(design)
     means = design.means - design.y.mean()
@@ -67,14 +67,14 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
     observed = _compute_variances(design, groups, means * design.counts, observed_ss, noise)
     residuals = _scaled_residuals(design, float(noise))
     expected = float(residuals @ residuals)
-    truth = _truth(design, groups, means * design.counts, expected, expected / design.n)
+    truth = _compute_truth(design, groups, means * design.counts, expected, expected / design.n)
     drawn = []
     for rounds in batches(_count_rounds(design, noise), design.n):
-        picked = _drawn(design, residuals, rounds, rng)
+        picked = _draw_residuals(design, residuals, rounds, rng)
         sums = np.add.reduceat(picked, design.starts, axis=1)
         ss = (picked**2).sum(1) - (sums**2 / design.counts).sum(1)
         drawn.append(_compute_variances(design, groups, means * design.counts + sums, ss, ss / design.df_repeats))
-    return Resampled(observed, truth, stacked(drawn), BY_REPEATS, design.df_repeats, _counts(groups), design.n)
+    return Resampled(observed, truth, stacked(drawn), BY_REPEATS, design.df_repeats, _count_groups(groups), design.n)
 
 
 def _count_rounds(design: Design, noise: Array) -> int:
@@ -91,7 +91,7 @@ def _scaled_residuals(design: Design, noise: float) -> Array:
     return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), residuals), float)
 
 
-def _drawn(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
+def _draw_residuals(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
     """(rounds, rows): for each row a residual of its own cell, of any repeated cell where it is alone."""
     counts = design.counts.astype(np.intp)
     sizes, first = np.repeat(counts, counts), np.repeat(design.starts, counts)
@@ -127,7 +127,7 @@ def _by_rest(
     observed = _compute_variances(design, groups, means * counts, np.array(inside), noise)
     fitted, pool = means - rest, rest * np.sqrt(design.n_cells / (df - (design.df_repeats if modelled else 0)))
     spread = float(np.mean(pool**2))
-    truth = _truth(design, groups, fitted * counts, spread * design.n, spread)
+    truth = _compute_truth(design, groups, fitted * counts, spread * design.n, spread)
     drawn = []
     for rounds in batches(_count_rounds(design, noise), 4 * design.n_cells):
         picked = pool[rng.integers(len(pool), size=(rounds, design.n_cells))]
@@ -136,15 +136,17 @@ def _by_rest(
             _compute_variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), squares / df)
         )
     return Resampled(
-        observed, truth, stacked(drawn), BY_MODEL if modelled else BY_INTERACTION, df, _counts(groups), design.n
+        observed, truth, stacked(drawn), BY_MODEL if modelled else BY_INTERACTION, df, _count_groups(groups), design.n
     )
 
 
-def _counts(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
+def _count_groups(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
     return {key: group.n for key, group in groups.items()}
 
 
-def _truth(design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: float, noise: float) -> Variances:
+def _compute_truth(
+    design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: float, noise: float
+) -> Variances:
     """The world that is resampled from: these cell means are exact."""
     variances = _compute_variances(design, groups, sums, np.array(ss_within), np.array(noise))
     return Variances(variances.total, variances.total, variances.noise, variances.plain, variances.plain)

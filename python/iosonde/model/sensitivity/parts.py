@@ -13,7 +13,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import LEAST_P, f_upper_p, t_critical
-from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, held_between, share_limits
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, share_limits
 
 from .additive import residuals
 from .design import SCATTERED, Design
@@ -42,7 +42,7 @@ class Scale:
         return self.noise.ss / self.noise.df if self.noise.df else 0.0
 
     @property
-    def left_share(self) -> float:
+    def unexplained_share(self) -> float:
         """Of V(Y), what is left after all effects."""
         return self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.left / self.total
 
@@ -56,7 +56,7 @@ class Scale:
         others = SumOfSquares(max(0.0, total - effect.ss - self.left), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
         corrected = (effect.ss - effect.df * self.variance) / (total + self.variance)
-        share = held_between(corrected, limits, self.level, self.n)
+        share = clamp_share(corrected, limits, self.level, self.n)
         return VariancePart(share, value, effect.df, *self.f_test(effect))
 
     def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
@@ -86,8 +86,9 @@ class Additive:
         return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
 
 
-def sampled(before: Additive, after: Additive, whole: Additive, level: float) -> tuple[VariancePart, Array]:
-    """The part of ``whole``'s rest that ``after`` explains beyond ``before``, where settings are a sample themselves.
+def sampled(before: Additive, after: Additive, reference: Additive, level: float) -> tuple[VariancePart, Array]:
+    """The part of ``reference``'s rest that ``after`` explains beyond ``before``, where settings are a sample
+    themselves.
 
     The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
     alone, as least squares leaves no slope in the coefficients (van der Vaart, Asymptotic Statistics, 1998, ch. 20).
@@ -95,7 +96,7 @@ def sampled(before: Additive, after: Additive, whole: Additive, level: float) ->
     """
     design, m = before.design, before.design.n_cells
     moved, v, adjusted = [], [], []
-    for model in (before, after, whole):
+    for model in (before, after, reference):
         squares = model.squares()
         v.append(squares.sum() / design.n)
         moved.append((squares - v[-1] * design.counts) * m / design.n)
@@ -104,7 +105,7 @@ def sampled(before: Additive, after: Additive, whole: Additive, level: float) ->
     df, residual_df = after.df - before.df, m - 1 - after.df
     moves = (moved[0] - moved[1] - value * moved[2]) / v[2] / np.sqrt(m)
     half = t_critical(level, residual_df) * float(np.std(moves))
-    share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
+    share = clamp_share(corrected, (corrected - half, corrected + half), level, design.n)
     if df < 1 or v[1] <= 1e-20 * v[2]:
         return VariancePart(share, value, df, None, None if df < 1 else LEAST_P), moves
     f = (v[0] - v[1]) / df / (v[1] / residual_df)
@@ -112,15 +113,15 @@ def sampled(before: Additive, after: Additive, whole: Additive, level: float) ->
 
 
 def part_of(
-    design: Design, scale: Scale, before: Array, own: Array, whole: Array, sample: bool
+    design: Design, scale: Scale, before: Array, own: Array, reference: Array, sample: bool
 ) -> tuple[VariancePart, Array | None]:
-    """What the columns ``own`` add to those ``before``, as a share of what the columns ``whole`` leave; and, of a
+    """What the columns ``own`` add to those ``before``, as a share of what the columns ``reference`` leave; and, of a
     ``sample`` of settings, what each of them moves it."""
     if sample:
         after = np.column_stack([before, own])
-        return sampled(Additive(design, before), Additive(design, after), Additive(design, whole), scale.level)
+        return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)
     centred = np.sqrt(design.counts) * (design.means - design.y.mean())
-    return scale.part(squares(own.T @ centred), squares(whole.T @ centred)), None
+    return scale.part(squares(own.T @ centred), squares(reference.T @ centred)), None
 
 
 def squares(along: Array) -> SumOfSquares:

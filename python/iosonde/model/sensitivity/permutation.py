@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from iosonde.stats.estimate.distributions import f_upper_p
 
-from .additive import left_by_others
+from .additive import remove_other_factors
 from .adjusted import FEW_CELLS, Adjusted
 from .design import FRACTION, SCATTERED, Design
 from .shares import Grouping, between, group_means, grouping
@@ -77,7 +77,7 @@ def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
     return beyond.parts[factor].p
 
 
-def _null(
+def _build_null(
     design: Design, values: Array, weights: Array, groups: Grouping, shuffled: Array, dummies: Array, level: float
 ) -> Null:
     """Of ``values`` (rows, or cells with their ``weights``) in ``groups``. Where none of a few shuffles of many rows
@@ -113,14 +113,18 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
         drawn = (y - means)[order]
         inside.append(between(drawn, groups))
         totals.append(between(drawn + means, groups))
-    null = _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(totals) / design.total, level)
-    if _orders(strata, labels) * (1 - level) >= 2 * len(design.features):  # the order and its mirror image are alike
+    null = _build_null(
+        design, y - means, ones, groups, np.concatenate(inside), np.concatenate(totals) / design.total, level
+    )
+    if _count_orders(strata, labels) * (1 - level) >= 2 * len(
+        design.features
+    ):  # the order and its mirror image are alike
         return null
     p = _p_within(y - means, groups, design.n - int(strata.max()) - groups.n)
     return null if p is None else replace(null, p=p)
 
 
-def _orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) -> float:
+def _count_orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) -> float:
     """How many orders of the labels inside their strata can be told apart."""
     log_orders = 0.0
     for stratum in np.unique(strata):
@@ -149,7 +153,7 @@ def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, r
         for size in batches(rounds, 2 * design.n_cells)
     ]
     shuffled = np.concatenate(parts)
-    return _null(design, values, design.counts, groups, shuffled, shuffled / design.total, level)
+    return _build_null(design, values, design.counts, groups, shuffled, shuffled / design.total, level)
 
 
 def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Generator) -> list[Null]:
@@ -163,10 +167,10 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
     for _ in range(rounds):
         order = rng.permutation(design.n_cells)
         for i, group in enumerate(groups):
-            inside[i].append(_between(residuals[i][order] * design.counts, group))
-            totals[i].append(_between(raw[order] * design.counts, group))
+            inside[i].append(_compute_between(residuals[i][order] * design.counts, group))
+            totals[i].append(_compute_between(raw[order] * design.counts, group))
     return [
-        _null(
+        _build_null(
             design,
             residuals[i],
             design.counts,
@@ -179,7 +183,7 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
     ]
 
 
-def _between(sums: Array, groups: Grouping) -> float:
+def _compute_between(sums: Array, groups: Grouping) -> float:
     """As ``shares.between``, of one response of many cells: without sorting them."""
     group_sums = np.bincount(groups.codes, sums)
     n = groups.weights.sum()
@@ -187,7 +191,7 @@ def _between(sums: Array, groups: Grouping) -> float:
 
 
 def _without_others(design: Design) -> list[Array]:
-    return left_by_others(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
+    return remove_other_factors(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
 
 
 def _shuffle_values(values: Array, times: int, rng: np.random.Generator) -> Array:

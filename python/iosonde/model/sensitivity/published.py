@@ -49,10 +49,10 @@ def rank_line(
         error = np.array([errors[name] for name in names])
         drawn = np.random.default_rng(seed).normal(b, error, (_DRAWS, len(b)))
     everything = list(range(len(names)))
-    over_all = _shares(b, drawn, spread, everything, level)
+    over_all = _compute_shares(b, drawn, spread, everything, level)
     fixed_indices = [names.index(name) for name in fixed]
     rest = [i for i in everything if i not in fixed_indices]
-    within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if fixed_indices else {}
+    within = dict(zip(rest, _compute_shares(b, drawn, spread, rest, level), strict=True)) if fixed_indices else {}
     total = float(b**2 @ spread)
     factors = []
     for i, name in enumerate(names):
@@ -120,7 +120,7 @@ def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
         )
 
 
-def _shares(
+def _compute_shares(
     b: np.ndarray, drawn: np.ndarray | None, spread: np.ndarray, chosen: list[int], level: float
 ) -> list[Shares]:
     total = float(b[chosen] ** 2 @ spread[chosen])
@@ -165,15 +165,15 @@ def _build_sentence(
     fixed: Sequence[str],
     unsure: bool,
 ) -> str:
-    text = ranked_text(order, _numbers(shares, unsure))
+    text = ranked_text(order, _format_numbers(shares, unsure))
     if fixed:
-        text += f". Within {joined(fixed)}: {ranked_text(inner, _numbers(within, unsure))}"
+        text += f". Within {joined(fixed)}: {ranked_text(inner, _format_numbers(within, unsure))}"
     return (
         f"{text}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{text}."
     )
 
 
-def _numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
+def _format_numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
     return {name: f"S1 {share.s1.value:.2f}" if unsure else interval_text(share) for name, share in shares.items()}
 
 

@@ -145,8 +145,8 @@ class _Estimates:
         self, parts: Mapping[int, VariancePart], moves: Mapping[int, Array | None]
     ) -> tuple[tuple[str, ...], ...]:
         assert self.adjusted is not None
-        significant = sorted((i for i in self.told if i in parts), key=lambda i: -_value(parts[i]))
-        values = {self.names[i]: _value(parts[i]) for i in significant}
+        significant = sorted((i for i in self.told if i in parts), key=lambda i: -_get_value(parts[i]))
+        values = {self.names[i]: _get_value(parts[i]) for i in significant}
         moves_by_name = {self.names[i]: moves[i] for i in significant}
         return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
 
@@ -171,17 +171,17 @@ def rank(
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
-    fixed_factors: Groups = frozenset(_numbers(fixed, names, f"{spell.fixed}"))
+    fixed_factors: Groups = frozenset(_index_names(fixed, names, f"{spell.fixed}"))
     if len(fixed_factors) == len(names):
         raise InputError(
             "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
         )
-    ordered = _blocks(blocks or {}, names)
+    ordered = _index_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     tested = effects or correct([effects_of_examples(data, level)])[0]
     estimates = _estimate_all(design, fixed_factors, level, rng, progress, tested)
     progress("the effect of each level")
-    factors, r2 = _factors(estimates, fixed_factors)
+    factors, r2 = _build_factors(estimates, fixed_factors)
     order = estimates.order()
     matter = {name for group in order for name in group}
     entered = enter(design, ordered, matter, level, rng) if ordered else None
@@ -223,39 +223,39 @@ def _estimate_all(
     )
 
 
-def _factors(found: _Estimates, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
+def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
     """(the factors, the most important first; R² of the line in all of them)."""
-    design, level, resampled = found.design, found.level, found.made
+    design, level, resampled = estimates.design, estimates.level, estimates.made
     lines, r2 = slopes(design, level)
     noise = float(resampled.seen.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
-    own, alias = found.adjusted, aliases(design)
+    own, alias = estimates.adjusted, aliases(design)
     factors = [
         FactorRank(
             name,
             design.features[i].unit,
-            found.shares[i],
-            found.dummies[i].p,
-            found.dummies[i].zero_line,
+            estimates.shares[i],
+            estimates.dummies[i].p,
+            estimates.dummies[i].zero_line,
             lines[i],
             effects(design, i, level, noise),
-            None if found.shapley is None else found.shapley.of[i],
-            found.parts.get(i),
-            i in held,
-            found.totals.interacts[i],
+            None if estimates.shapley is None else estimates.shapley.of[i],
+            estimates.parts.get(i),
+            i in fixed_factors,
+            estimates.totals.interacts[i],
             None if own is None else own.parts[i],
             None if own is None else own.within.get(i),
             () if alias is None else alias[i],
-            found.effects.effect_of(name),
+            estimates.effects.effect_of(name),
         )
-        for i, name in enumerate(found.names)
+        for i, name in enumerate(estimates.names)
     ]
-    return tuple(sorted(factors, key=_place)), r2
+    return tuple(sorted(factors, key=_get_sort_key)), r2
 
 
-def _place(factor: FactorRank) -> float:
+def _get_sort_key(factor: FactorRank) -> float:
     if factor.effect is not None and factor.effect.is_block:
         return -factor.effect.share
-    return -_get_size(factor.over_all) if factor.adjusted is None else -_value(factor.adjusted)
+    return -_get_size(factor.over_all) if factor.adjusted is None else -_get_value(factor.adjusted)
 
 
 def _noise_from(estimates: _Estimates) -> str:
@@ -265,7 +265,7 @@ def _noise_from(estimates: _Estimates) -> str:
     return "lack_of_fit" if estimates.beyond is not None and estimates.beyond.scale.noise.df else ""
 
 
-def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
     """The factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
@@ -280,9 +280,9 @@ def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[i
     return [names.index(name) for name in chosen]
 
 
-def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
+def _index_blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
     """Factors by number; those in no block are the last. Raises InputError."""
-    indices = {name: _numbers(factors, names, f"{spell.block}") for name, factors in blocks.items()}
+    indices = {name: _index_names(factors, names, f"{spell.block}") for name, factors in blocks.items()}
     placed = [i for factors in indices.values() for i in factors]
     for i in placed:
         if placed.count(i) > 1:
@@ -314,7 +314,7 @@ def _describe_estimator(design: Design) -> str:
 
 def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
     """With VI = S1 over the sum of all S1; where factors are ranked by the adjusted share, of these."""
-    values = [share.s1.value or 0.0 for share in shares] if parts is None else [_value(part) for part in parts]
+    values = [share.s1.value or 0.0 for share in shares] if parts is None else [_get_value(part) for part in parts]
     total = sum(values)
     return [
         replace(share, importance=value / total if total else 0.0) for share, value in zip(shares, values, strict=True)
@@ -325,7 +325,7 @@ def _share_of(part: Shares | VariancePart) -> Estimate:
     return part.s1 if isinstance(part, Shares) else part.share
 
 
-def _value(part: VariancePart) -> float:
+def _get_value(part: VariancePart) -> float:
     return part.share.value or 0.0
 
 

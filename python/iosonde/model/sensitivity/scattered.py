@@ -20,9 +20,9 @@ _FEWER, _MANY = 199, 20_000  # resamplings beyond so many settings
 HOW = "whole settings resampled"
 
 
-def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator) -> Resampled:
-    """Variances of the data and of resampled ones, for the groups of factors ``wanted``."""
-    groups = groupings(design, wanted)
+def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
+    """Variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
+    groups = groupings(design, factor_sets)
     ones = np.ones((1, design.n_cells))
     observed = _squeeze_variances(_compute_variances(design, groups, ones))
     truth = Variances(observed.total, observed.total, observed.noise, observed.plain, observed.plain)
@@ -30,10 +30,10 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
     for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
         times = rng.multinomial(design.n_cells, np.full(design.n_cells, 1 / design.n_cells), size=rounds)
         drawn.append(_compute_variances(design, groups, times.astype(float)))
-    return Resampled(observed, truth, stacked(drawn), HOW, unseen=_unseen(design, groups, observed))
+    return Resampled(observed, truth, stacked(drawn), HOW, unseen=_estimate_unseen(design, groups, observed))
 
 
-def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> dict[Groups, float]:
+def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: Variances) -> dict[Groups, float]:
     """What bins may hide: what a share loses where two bins are made one.
 
     A smooth response loses three times as much then as it lost already; one that turns inside the bins, as much.
@@ -44,7 +44,7 @@ def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> 
         if feature.name in design.binned and key in groups:
             coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
             wider = _squeeze_variances(_compute_variances(design, coarse, np.ones((1, design.n_cells))))
-            losses[key] = max(0.0, float((seen.corrected[key] - wider.corrected[key]) / seen.total_corrected))
+            losses[key] = max(0.0, float((observed.corrected[key] - wider.corrected[key]) / observed.total_corrected))
     return losses
 
 
@@ -61,14 +61,14 @@ def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Ar
     plain, corrected = {}, {}
     by_cell = np.ascontiguousarray(times.T)
     for key, group in groups.items():
-        plain[key], bias = _explained(group, by_cell, counts, means, center[:, 0], n)
+        plain[key], bias = _compute_explained(group, by_cell, counts, means, center[:, 0], n)
         corrected[key] = plain[key] - np.maximum(bias - lost, 0.0)
     df = times @ (counts - 1)
     noise = np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0)
     return Variances(total, total + lost, noise, plain, corrected)
 
 
-def _explained(
+def _compute_explained(
     group: Grouping, times: Array, counts: Array, means: Array, center: Array, n: Array
 ) -> tuple[Array, Array]:
     """(V(E(Y|G)), what the noise of the group means adds to it); ``times`` is cells × rounds.

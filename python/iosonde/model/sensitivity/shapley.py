@@ -15,7 +15,7 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.variance_share import NO_NOISE, held_between
+from iosonde.stats.estimate.variance_share import NO_NOISE, clamp_share
 
 from . import factorial, scattered
 from .design import SCATTERED, Design
@@ -78,7 +78,7 @@ def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -
     value, limits = float(effects.seen[factor]), effects.limits(factor, level)
     if limits is None:
         return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
-    return held_between(value, limits, level, n)
+    return clamp_share(value, limits, level, n)
 
 
 def _groups_are_full(design: Design) -> bool:

@@ -100,7 +100,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
         if not u:
             return np.zeros(worlds.shape[1])
         at = np.flatnonzero(np.isin(owner, list(u)))
-        ss, df = _explained(gram[np.ix_(at, at)], pulled[at])
+        ss, df = _compute_explained(gram[np.ix_(at, at)], pulled[at])
         share: Array = (ss - df * variances) / (totals + variances)
         share[1 : 1 + _DRAWS] -= ss[0] / truth
         return share
@@ -108,7 +108,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
     return compute_closed
 
 
-def _explained(gram: Array, pulled: Array) -> tuple[Array, int]:
+def _compute_explained(gram: Array, pulled: Array) -> tuple[Array, int]:
     """(sums of squares along these columns, one a world; the rank)."""
     values, vectors = np.linalg.eigh(gram)
     mask = values > _SINGULAR * values[-1]

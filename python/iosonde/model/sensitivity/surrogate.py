@@ -79,14 +79,14 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
                 limit=100 * MOST_UNEXPLAINED,
             ),
         )
-    a, b = (_drawn(design, rng) for _ in range(2))
-    base = _ask(forest, a)
-    own = float(np.concatenate([base, _ask(forest, b)]).var())
+    a, b = (_draw_settings(design, rng) for _ in range(2))
+    base = _predict_responses(forest, a)
+    own = float(np.concatenate([base, _predict_responses(forest, b)]).var())
     shares = {}
     for i in range(k):
         mixed = a.copy()
         mixed[:, i] = b[:, i]
-        halves = (base - _ask(forest, mixed)) ** 2 / 2
+        halves = (base - _predict_responses(forest, mixed)) ** 2 / 2
         scale = max(0.0, min(1.0, explained)) / own if own > 0 else 0.0  # below 0: worse than the mean
         value = float(np.clip(halves.mean() * scale, 0.0, 1.0))
         wide = float(open_ + 2 * halves.std() * scale / np.sqrt(len(halves)))
@@ -94,10 +94,10 @@ def total_shares(design: Design, level: float, noise: float, rng: np.random.Gene
     return SurrogateShares(shares, name)
 
 
-def _drawn(design: Design, rng: np.random.Generator) -> Array:
+def _draw_settings(design: Design, rng: np.random.Generator) -> Array:
     share = design.counts / design.counts.sum()
     return np.column_stack([rng.choice(column, _QUERIES, p=share) for column in design.x.T])
 
 
-def _ask(forest: Regressor, x: Array) -> Array:
+def _predict_responses(forest: Regressor, x: Array) -> Array:
     return np.asarray(forest.predict(x), dtype=np.float64)

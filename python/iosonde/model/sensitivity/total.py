@@ -38,26 +38,32 @@ class TotalShares:
 
 
 def total_shares(
-    design: Design, made: Resampled, held: Groups, left: float, level: float, rng: np.random.Generator
+    design: Design,
+    resampled: Resampled,
+    fixed_factors: Groups,
+    remaining_share: float,
+    level: float,
+    rng: np.random.Generator,
 ) -> TotalShares:
-    """By the estimator that the design allows. ``left`` is the share of V(Y) that the fixed factors leave."""
+    """By the estimator that the design allows. ``remaining_share`` is the share of V(Y) that the fixed factors "
+    "leave."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
-        return _by_means(design, made, held, level)
+        return _by_means(design, resampled, fixed_factors, level)
     if design.links:
-        return _refused(design, _LINKED, level, "none: correlated factors")
+        return _build_refusal(design, _LINKED, level, "none: correlated factors")
     if design.kind == FRACTION:
-        return _refused(design, _ALIASED, level, "none: aliased fraction")
-    noise = float(made.seen.noise / made.seen.total_corrected) if design.df_repeats else 0.0
+        return _build_refusal(design, _ALIASED, level, "none: aliased fraction")
+    noise = float(resampled.seen.noise / resampled.seen.total_corrected) if design.df_repeats else 0.0
     surrogate_shares = surrogate.total_shares(design, level, noise, rng)
     if surrogate_shares.refused:
-        return _refused(design, surrogate_shares.refused, level, "none: the surrogate is too poor")
+        return _build_refusal(design, surrogate_shares.refused, level, "none: the surrogate is too poor")
     of: dict[int, Total] = {i: (surrogate_shares.of[i], surrogate_shares.of[i].value) for i in factors}
     within: dict[int, Total] = {
-        i: (_divide_estimate(surrogate_shares.of[i], left), None) for i in factors if i not in held
+        i: (_divide_estimate(surrogate_shares.of[i], remaining_share), None) for i in factors if i not in fixed_factors
     }
     interacts = {
-        i: _above(surrogate_shares.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n))
+        i: _is_above(surrogate_shares.of[i], resampled.estimate(VarianceShare(frozenset([i])), level, design.n))
         for i in factors
     }
     return TotalShares(surrogate_shares.name, of, within, interacts)
@@ -70,18 +76,18 @@ def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level
     of, within, interacts = {}, {}, {}
     for i in everything:
         share = VarianceShare(upper, everything - {i})
-        of[i] = _total(design, resampled, share, level)
+        of[i] = _compute_total(design, resampled, share, level)
         interacts[i] = _has_interaction(resampled, share, VarianceShare(frozenset([i])), level, len(everything))
         if i not in fixed_factors:
-            within[i] = _total(design, resampled, VarianceShare(upper, everything - {i}, fixed_factors), level)
+            within[i] = _compute_total(design, resampled, VarianceShare(upper, everything - {i}, fixed_factors), level)
     return TotalShares("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
 
 
-def _total(design: Design, made: Resampled, share: VarianceShare, level: float) -> Total:
+def _compute_total(design: Design, resampled: Resampled, share: VarianceShare, level: float) -> Total:
     """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
-    has_draws = made.drawn is not None
-    corrected = float(share.corrected(made.seen)) if has_draws else None
-    return made.estimate(share, level, design.n), corrected
+    has_draws = resampled.drawn is not None
+    corrected = float(share.corrected(resampled.seen)) if has_draws else None
+    return resampled.estimate(share, level, design.n), corrected
 
 
 def _has_interaction(
@@ -99,7 +105,7 @@ def _has_interaction(
     return f_upper_p(f, df, resampled.noise_df) <= (1 - level) / factors
 
 
-def _above(total: Estimate, first: Estimate) -> bool:
+def _is_above(total: Estimate, first: Estimate) -> bool:
     """Whether the intervals are apart, and the values by a word's worth."""
     over = (total.value or 0.0) - (first.value or 0.0)
     return over > WORTH_A_WORD and (total.low or 0.0) > (first.high or 0.0)
@@ -115,7 +121,7 @@ def _divide_estimate(estimate: Estimate, remaining_share: float) -> Estimate:
     return replace(estimate, value=ends[0], low=ends[1], high=ends[2])
 
 
-def _refused(design: Design, why: str, level: float, name: str) -> TotalShares:
+def _build_refusal(design: Design, why: str, level: float, name: str) -> TotalShares:
     factors = range(len(design.features))
     nothing: Total = (Estimate(None, None, None, level, design.n, (why,)), None)
     return TotalShares(

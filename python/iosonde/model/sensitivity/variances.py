@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, held_between, share_limits
+from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, clamp_share, share_limits
 
 Array = npt.NDArray[np.float64]
 Groups = frozenset[int]  # factors, by number
@@ -91,7 +91,7 @@ class Resampled:
         """The plug-in share with its interval."""
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
-            return held_between(value, self._limits(share, level), level, n)
+            return clamp_share(value, self._compute_limits(share, level), level, n)
         return _compute_interval(
             value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
         )
@@ -108,7 +108,7 @@ class Resampled:
             self.n * (float(self.seen.plain[share.upper]) - lower), self.groups[share.upper] - self.groups[share.lower]
         )
 
-    def _limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
+    def _compute_limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.seen.noise) * self.noise_df
         within = float(self.seen.plain[share.within])
@@ -128,7 +128,7 @@ class Resampled:
             low, high = share_limits(
                 signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df), self.n, level
             )
-            return held_between(value, (1 - high, 1 - low), level, n)
+            return clamp_share(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:
             deviations = _compute_ratio(self.drawn.noise, self.drawn.total_corrected)
             deviations = deviations - _compute_ratio(self.truth.noise, self.truth.total)
@@ -142,7 +142,7 @@ def _compute_interval(
     if deviations is None:
         return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
     tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
-    return held_between(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
+    return clamp_share(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
 def batches(rounds: int, width: int) -> list[int]:

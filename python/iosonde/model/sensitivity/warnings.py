@@ -11,7 +11,7 @@ from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
 
 from .adjusted import Adjusted
-from .aliases import MOST_FACTORS, Alias, named
+from .aliases import MOST_FACTORS, Alias, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text, total_text
@@ -30,15 +30,16 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     say. Empty where nothing else is to be said."""
     if not ranking.order:
         return _no_effect(ranking)
-    order, order_within = _without(ranking.order, taken), _without(ranking.order_within, taken)
-    parts = [ranked_text(_units(ranking, order), _numbers(ranking))] if order else []
+    order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
+    parts = [ranked_text(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     parts += block_sentences([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
     parts += drift_sentences(ranking.effects)
     parts += [
-        f"{factor.name} is told apart from {named(full_aliases)} only if {_describe_absence(full_aliases)} absent"
+        f"{factor.name} is told apart from {format_aliases(full_aliases)} only if "
+        f"{_describe_absence(full_aliases)} absent"
         for factor in ranking.factors
         if factor.name not in (*ranking.silent, *taken)
-        and (full_aliases := [alias for alias in factor.aliases if alias.whole])
+        and (full_aliases := [alias for alias in factor.aliases if alias.is_full])
     ][:_MOST_LINKS]
     if ranking.fixed:
         within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
@@ -53,18 +54,18 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
         parts.append(f"what {joined(untested)} did cannot be told from what differs between bring-ups")
     if silent := [name for name in ranking.silent if name not in untested]:
         parts.append(f"of {joined(silent)} no effect can be told from chance")
-    return "".join(f"{part}. " for part in _begun(parts, bool(order))).rstrip()
+    return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 
-def _without(order: Sequence[Sequence[str]], taken: Collection[str]) -> list[list[str]]:
+def _remove_names(order: Sequence[Sequence[str]], taken: Collection[str]) -> list[list[str]]:
     groups = [[name for name in group if name not in taken] for group in order]
     return [group for group in groups if group]
 
 
-def _begun(parts: Sequence[str], named: bool) -> Iterator[str]:
-    """Each with a capital, but a first one that begins with a factor's name (``named``)."""
+def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
+    """Each with a capital, but a first one that begins with a factor's name (``has_name``)."""
     for place, part in enumerate(parts):
-        yield part if named and not place else f"{part[:1].upper()}{part[1:]}"
+        yield part if has_name and not place else f"{part[:1].upper()}{part[1:]}"
 
 
 def _no_effect(ranking: Ranking) -> str:
@@ -80,7 +81,7 @@ def _no_effect(ranking: Ranking) -> str:
     return f"{text}: repeat the settings, or vary the factors further."
 
 
-def _units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
+def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
     """The groups, with one name for factors that go together."""
     effects = ranking.effects
     return [
@@ -89,9 +90,9 @@ def _units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
     ]
 
 
-def _numbers(ranking: Ranking) -> dict[str, str]:
+def _format_numbers(ranking: Ranking) -> dict[str, str]:
     """Unit → its share: by levels that which every command says, by bins what the table holds."""
-    numbers = {factor.name: _number(factor) for factor in ranking.factors}
+    numbers = {factor.name: _format_number(factor) for factor in ranking.factors}
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
@@ -109,7 +110,7 @@ def _share_text(effect: FactorEffect, is_first: bool) -> str:
     return f"{text}, {interval.rstrip(')')}" if interval else text
 
 
-def _number(factor: FactorRank) -> str:
+def _format_number(factor: FactorRank) -> str:
     return interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
 
 
@@ -180,16 +181,16 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
 
 def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
     """What the main effects of a fraction are aliased with."""
-    aliased_factors = [factor for factor in ranking.factors if any(alias.whole for alias in factor.aliases)]
+    aliased_factors = [factor for factor in ranking.factors if any(alias.is_full for alias in factor.aliases)]
     for factor in aliased_factors[:_MOST_LINKS]:
-        aliases = [alias for alias in factor.aliases if alias.whole]
+        aliases = [alias for alias in factor.aliases if alias.is_full]
         yield Message(
             "aliased-factors",
             "{factor} is aliased with {interactions}: told apart only if "
             + ("that interaction is" if len(aliases) == 1 else "these interactions are")
             + " absent",
             factor=factor.name,
-            interactions=named(aliases),
+            interactions=format_aliases(aliases),
         )
     if len(aliased_factors) > _MOST_LINKS:
         yield Message(

@@ -14,7 +14,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, held_between, share_limits
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, clamp_share, share_limits
 
 from . import scattered
 from .additive import basis, joint_columns, residuals
@@ -34,13 +34,16 @@ class Within:
     fixed: Estimate
 
 
-def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.random.Generator) -> Within:
-    """For every factor that is not ``held``. Raises DataError where the fixed ones leave nothing to rank in."""
-    rest = [i for i in range(len(design.features)) if i not in held]
+def within(
+    design: Design, resampled: Resampled, fixed_factors: Groups, level: float, rng: np.random.Generator
+) -> Within:
+    """For every factor that is not ``fixed_factors``. Raises DataError where the fixed ones leave nothing to rank "
+    "in."""
+    rest = [i for i in range(len(design.features)) if i not in fixed_factors]
     if design.kind != SCATTERED:
-        shares = {i: VarianceShare(held | {i}, held, held) for i in rest}
-        return Within(made, shares, made.estimate(VarianceShare(held), level, design.n))
-    of = basis(design, joint_columns(design, sorted(held), LEAST_ROWS))
+        shares = {i: VarianceShare(fixed_factors | {i}, fixed_factors, fixed_factors) for i in rest}
+        return Within(resampled, shares, resampled.estimate(VarianceShare(fixed_factors), level, design.n))
+    of = basis(design, joint_columns(design, sorted(fixed_factors), LEAST_ROWS))
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
         raise DataError(
             "too-few-settings",
@@ -64,4 +67,4 @@ def _fixed_share(design: Design, residual_design: Design, df: int, level: float)
         share = min(max(effect.ss / total, 0.0), 1.0)
         return Estimate(share, None, None, level, design.n, (NO_NOISE,))
     limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
-    return held_between(effect.ss / total, limits, level, design.n)
+    return clamp_share(effect.ss / total, limits, level, design.n)

@@ -54,16 +54,16 @@ def _try_check(check: Check, limit_s: float) -> Ability:
             answer.append(check())
         except Exception as error:
             detail = Message("check-crashed", "failed: {type}: {error}", type=type(error).__name__, error=error)
-            answer.append(Ability(_name(check), False, detail))
+            answer.append(Ability(_format_name(check), False, detail))
 
     # A daemon: a check that hangs inside the kernel cannot be ended, only left behind.
     thread = threading.Thread(target=run_check, daemon=True)
     thread.start()
     thread.join(limit_s)
     detail = Message("no-response", "failed: no answer within {limit_s:.0f} s", limit_s=limit_s)
-    return answer[0] if answer else Ability(_name(check), False, detail)
+    return answer[0] if answer else Ability(_format_name(check), False, detail)
 
 
-def _name(check: Check) -> str:
+def _format_name(check: Check) -> str:
     function = check.func if isinstance(check, partial) else check
     return function.__name__.replace("_", " ")

@@ -26,14 +26,16 @@ def mpi_programs() -> Ability:
         try:
             starter = local.Local().job(2, 1, library, ())[0]
             seconds = program.check(local.Local(), 2, library)
-            sentences.append(f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_beside(library)}")
+            sentences.append(
+                f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_note_other_mpiexec(library)}"
+            )
         except LaunchError as error:
             sentences.append(f"{who}: {error.message}")
             cure = error.hint
     return Ability(name, not cure, "; ".join(sentences), _NEEDED_FOR, cure)
 
 
-def _beside(library: mpiexec.Library) -> str:
+def _note_other_mpiexec(library: mpiexec.Library) -> str:
     """What to know of the mpiexec that a person would type: of another MPI it starts copies that are each alone."""
     path = shutil.which("mpiexec")
     typed = mpiexec.describe(path) if path else None

@@ -29,7 +29,7 @@ _BYTES = 1 << 20
 
 def target_mount(target: Path) -> Ability:
     """What the target is on, and its free space."""
-    mount_entry = mount.of_path(target)
+    mount_entry = mount.find_mount(target)
     space = mount.space(target)
     if mount_entry is None:
         missing = Message("no-mount", "{target}: no mount found", target=target)
@@ -47,14 +47,14 @@ def target_mount(target: Path) -> Ability:
 
 def target_writable(target: Path) -> Ability:
     """Whether a file can be made, synced and removed there."""
-    with _file(target):
+    with _create_file(target):
         return Ability("target write", True, "made, synced and removed a file", "measuring it")
 
 
 def target_direct_io(target: Path) -> Ability:
     """Whether O_DIRECT works there: an aligned write and read."""
     needed_for = "phases with the flag direct"
-    with _file(target) as path, mmap.mmap(-1, 4096) as aligned:
+    with _create_file(target) as path, mmap.mmap(-1, 4096) as aligned:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
         except OSError as error:
@@ -78,7 +78,7 @@ def target_fadvise(target: Path) -> Ability:
     from iosonde.engine import _native
 
     needed_for = "cold reads without root"
-    with _file(target) as path:
+    with _create_file(target) as path:
         path.read_bytes()
         before, _ = _native.page_cache(str(path))
         _native.drop_page_cache(str(path))
@@ -96,7 +96,7 @@ def target_fadvise(target: Path) -> Ability:
 
 
 @contextmanager
-def _file(target: Path) -> Iterator[Path]:
+def _create_file(target: Path) -> Iterator[Path]:
     """A synced file of 1 MiB in a new directory below the target; both are removed."""
     directory = Path(tempfile.mkdtemp(prefix="iosonde-doctor-", dir=target))
     try:

@@ -76,10 +76,10 @@ def find() -> Mpiexec:
     return belonging(library(), "mpi4py")
 
 
-def belonging(wanted: Library, who: str) -> Mpiexec:
+def belonging(mpi_library: Library, who: str) -> Mpiexec:
     """The mpiexec of a library that ``who`` loads: beside it first, then on PATH; of an unknown one the first on PATH.
     Raises LaunchError if there is none."""
-    return _match_mpiexec(wanted, who, os.environ.get("PATH", ""))
+    return _match_mpiexec(mpi_library, who, os.environ.get("PATH", ""))
 
 
 @functools.cache

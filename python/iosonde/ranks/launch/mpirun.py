@@ -95,7 +95,7 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
     ]
 
 
-def named_hosts(text: str) -> tuple[str, ...]:
+def read_hosts(text: str) -> tuple[str, ...]:
     """The hosts of a file by its path, or names with commas between them. Raises InputError."""
     path = Path(text)
     if path.exists() or "," not in text:

@@ -64,7 +64,7 @@ def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
 
 def target_facts(target: Path) -> TargetFacts:
     """Everything about the file system of ``target``. Hangs where that does."""
-    mount_entry = _or_none(mount.of_path, target)
+    mount_entry = _or_none(mount.find_mount, target)
     if mount_entry is None:
         return NO_TARGET
     return {
@@ -79,7 +79,7 @@ def target_facts(target: Path) -> TargetFacts:
 def target_condition(target: Path) -> TargetCondition | None:
     """How the file system of ``target`` is just now: its health, its options; None where it does not say. Hangs where
     that does."""
-    mount_entry = _or_none(mount.of_path, target)
+    mount_entry = _or_none(mount.find_mount, target)
     return _or_none(filesystems.condition, target, mount_entry) if mount_entry else None
 
 

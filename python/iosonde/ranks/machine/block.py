@@ -12,11 +12,11 @@ from . import mount, reading
 _MAX_DEPTH = 8
 
 
-def devices(found: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
+def devices(mount_entry: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
     """From the mounted device down to the disks, each after the one that it carries. Empty if
     none.
     """
-    number = found.device if found.device[0] else _device_number(found.source)
+    number = mount_entry.device if mount_entry.device[0] else _device_number(mount_entry.source)
     return _list_chain(number, None, sys_root, 0) if number else []
 
 
@@ -31,7 +31,7 @@ def _list_chain(number: tuple[int, int], carries: str | None, sys_root: Path, de
     for slave in sorted((directory / "slaves").glob("*")):
         chain += _list_chain(_number_in(slave), device["name"], sys_root, depth + 1)
     if device["backing_file"]:
-        holder = mount.of_path(Path(device["backing_file"]))
+        holder = mount.find_mount(Path(device["backing_file"]))
         if holder and holder.device[0]:
             chain += _list_chain(holder.device, device["name"], sys_root, depth + 1)
     return chain
@@ -54,8 +54,8 @@ def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
         "physical_block_bytes": reading.number(queue / "physical_block_size"),
         "optimal_io_bytes": reading.number(queue / "optimal_io_size"),
         "requests": reading.number(queue / "nr_requests"),
-        "largest_request_bytes": _times(reading.number(queue / "max_sectors_kb"), 1024),
-        "read_ahead_bytes": _times(reading.number(queue / "read_ahead_kb"), 1024),
+        "largest_request_bytes": _multiply_value(reading.number(queue / "max_sectors_kb"), 1024),
+        "read_ahead_bytes": _multiply_value(reading.number(queue / "read_ahead_kb"), 1024),
         "write_cache": reading.text(queue / "write_cache"),
     }
 
@@ -85,5 +85,5 @@ def _to_flag(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _times(value: int | None, factor: int) -> int | None:
+def _multiply_value(value: int | None, factor: int) -> int | None:
     return None if value is None else value * factor

@@ -53,23 +53,23 @@ class Daemon:
         return 0
 
 
-def serving(found: Mount | None) -> list[Daemon]:
+def serving(mount: Mount | None) -> list[Daemon]:
     """Those that serve this mount, as far as they can be seen; empty where the kernel does it alone."""
-    if found is None:
+    if mount is None:
         return []
-    if helpers := _HELPER_NAMES.get(found.type):
+    if helpers := _HELPER_NAMES.get(mount.type):
         return _describe_daemons(pid for pid in _list_pids() if name_of(pid) in _cut_names(helpers))
-    if not is_fuse(found.type):
+    if not is_fuse(mount.type):
         return []
-    names = _cut_names((*_CLIENTS, found.type.partition(".")[2]))
+    names = _cut_names((*_CLIENTS, mount.type.partition(".")[2]))
     likely = [pid for pid in _list_pids() if name_of(pid) in names]
-    connection = found.device[0] << 20 | found.device[1]
-    word = _GATEWAYS.get(found.type)
-    gateways = _describe_daemons(pid for pid in _list_pids() if word in _words(pid)) if word else []
+    connection = mount.device[0] << 20 | mount.device[1]
+    word = _GATEWAYS.get(mount.type)
+    gateways = _describe_daemons(pid for pid in _list_pids() if word in _read_words(pid)) if word else []
     return gateways + (
         _describe_daemons(pid for pid in likely if connection in _list_connections(pid))
         or _describe_daemons(pid for pid in _list_pids() if connection in _list_connections(pid))
-        or _describe_daemons(pid for pid in likely if found.mount_point in _words(pid))
+        or _describe_daemons(pid for pid in likely if mount.mount_point in _read_words(pid))
     )
 
 
@@ -91,7 +91,7 @@ def _list_connections(pid: int) -> Iterator[int]:
                 yield int(about.split(_CONNECTION)[1].split()[0])
 
 
-def _words(pid: int) -> list[str]:
+def _read_words(pid: int) -> list[str]:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape").split("\0")
     except OSError:

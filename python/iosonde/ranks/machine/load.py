@@ -27,11 +27,11 @@ class LoadSampler:
 
     def __init__(self, target: str = "", after: int = 0) -> None:
         self._target, self._after = target, after
-        self._begin = _sample(target, after)
+        self._begin = _take_sample(target, after)
 
     def result(self) -> dict[str, Any]:
         """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
-        return shares(self._begin, _sample(self._target, self._after))
+        return shares(self._begin, _take_sample(self._target, self._after))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
             "client_daemon_rss_bytes": end.daemons_bytes}  # fmt: skip
 
 
-def _sample(target: str, after: int) -> Sample:
+def _take_sample(target: str, after: int) -> Sample:
     daemons = daemon.serving(mount.at(target)) if target else []
     serving = {process.pid for process in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)

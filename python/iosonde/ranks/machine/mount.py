@@ -42,7 +42,7 @@ class Mount:
         return filesystems.is_network(self.type, self.source)
 
 
-def of_path(path: Path) -> Mount | None:
+def find_mount(path: Path) -> Mount | None:
     """The mount that holds ``path``, which need not exist yet."""
     return at(str(path.resolve()))
 
@@ -58,12 +58,12 @@ def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
     return max(reversed(above), key=lambda mount: len(mount.mount_point), default=None)
 
 
-def whole(found: Mount) -> str | None:
-    """Where the whole of its file system is mounted: ``found`` may be a directory of it (a bind mount)."""
-    if found.root == "/":
-        return found.mount_point
+def find_root_mount(mount: Mount) -> str | None:
+    """Where the whole of its file system is mounted: ``mount`` may be a directory of it (a bind mount)."""
+    if mount.root == "/":
+        return mount.mount_point
     mounts = parse_mountinfo(reading.text("/proc/self/mountinfo") or "")
-    return next((other.mount_point for other in mounts if other.device == found.device and other.root == "/"), None)
+    return next((other.mount_point for other in mounts if other.device == mount.device and other.root == "/"), None)
 
 
 def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool:
@@ -108,15 +108,15 @@ def parse_mountinfo(content: str) -> list[Mount]:
     return mounts
 
 
-def to_json(found: Mount, path: Path) -> dict[str, Any]:
+def to_json(mount: Mount, path: Path) -> dict[str, Any]:
     """The stored form with the space at ``path``, without secrets that some file systems take as options."""
     return {
-        **asdict(found),
-        "device": "{}:{}".format(*found.device),
-        "server": found.server,
-        "source": command.redact(found.source),
-        "options": command.redact_options(found.options),
-        "super_options": command.redact_options(found.super_options),
+        **asdict(mount),
+        "device": "{}:{}".format(*mount.device),
+        "server": mount.server,
+        "source": command.redact(mount.source),
+        "options": command.redact_options(mount.options),
+        "super_options": command.redact_options(mount.super_options),
         **space(path),
     }
 
@@ -141,16 +141,16 @@ def space(path: Path) -> Space:
     }
 
 
-def free_bytes(found: os.statvfs_result) -> int | None:
+def free_bytes(status: os.statvfs_result) -> int | None:
     """Bytes that are free for this user; None where the file system does not count them (0 of 0: a tmpfs without a
     limit, a MooseFS that just started), or does not know."""
-    return found.f_bavail * found.f_frsize if found.f_blocks > 0 and found.f_bavail >= 0 else None
+    return status.f_bavail * status.f_frsize if status.f_blocks > 0 and status.f_bavail >= 0 else None
 
 
-def free_inodes(found: os.statvfs_result) -> int | None:
+def free_inodes(status: os.statvfs_result) -> int | None:
     """Inodes that are free for this user; None where the file system has no fixed number of them (0 of 0), or does
     not know: CephFS says -1."""
-    return found.f_favail if found.f_files > 0 and found.f_favail >= 0 else None
+    return status.f_favail if status.f_files > 0 and status.f_favail >= 0 else None
 
 
 def _is_above(mount_point: str, path: str) -> bool:

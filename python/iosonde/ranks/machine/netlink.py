@@ -56,7 +56,9 @@ class Way:
 
 def links() -> dict[int, Interface]:
     """All interfaces, by index."""
-    interfaces = (_parse_link(body) for body in _ask(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True))
+    interfaces = (
+        _parse_link(body) for body in _query_kernel(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True)
+    )
     return {link.index: link for link in interfaces}
 
 
@@ -64,7 +66,7 @@ def routed() -> set[int]:
     """The interfaces over which others can be reached; not those that only know themselves and link-local ones."""
     indexes: set[int] = set()
     for family in (socket.AF_INET, socket.AF_INET6):
-        for body in _ask(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
+        for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
             indexes |= _list_reached(body)
     return indexes
 
@@ -78,14 +80,14 @@ def way_to(address: str) -> Way | None:
     family = socket.AF_INET if plain.version == 4 else socket.AF_INET6
     packed = plain.packed
     request = _ROUTE.pack(family, 8 * len(packed), *[0] * 7) + _ATTRIBUTE.pack(4 + len(packed), _DST) + packed
-    for body in _ask(_GET_ROUTE, request, dump=False):
-        index = _number(dict(_parse_attributes(body[_ROUTE.size :])).get(_OIF))
+    for body in _query_kernel(_GET_ROUTE, request, dump=False):
+        index = _parse_number(dict(_parse_attributes(body[_ROUTE.size :])).get(_OIF))
         if index is not None:
             return Way(index, local=_ROUTE.unpack_from(body)[7] == _LOCAL)
     return None
 
 
-def _ask(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
+def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
     """The bodies of all messages of an answer."""
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.settimeout(_WAIT_S)
@@ -127,9 +129,14 @@ def _parse_link(body: bytes) -> Interface:
     attributes = dict(_parse_attributes(body[_LINK.size :]))
     info = dict(_parse_attributes(attributes.get(_INFO, b"")))
     # A lower one in another name space (a container's veth) has a number of that space.
-    lower = None if _NETNS in attributes else _number(attributes.get(_LOWER))
+    lower = None if _NETNS in attributes else _parse_number(attributes.get(_LOWER))
     return Interface(
-        index, _text(attributes.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(attributes.get(_MASTER))
+        index,
+        _parse_text(attributes.get(_IFNAME)),
+        type,
+        _parse_text(info.get(_KIND)),
+        lower,
+        _parse_number(attributes.get(_MASTER)),
     )
 
 
@@ -138,7 +145,7 @@ def _list_reached(body: bytes) -> set[int]:
     destination = attributes.get(_DST, b"")
     if _ROUTE.unpack_from(body)[7] != _UNICAST or (len(destination) == 16 and destination[0] >= 0xFE):
         return set()
-    if (index := _number(attributes.get(_OIF))) is not None:
+    if (index := _parse_number(attributes.get(_OIF))) is not None:
         return {index}
     indexes, hops = set(), attributes.get(_MULTIPATH, b"")
     while len(hops) >= _HOP.size:
@@ -148,9 +155,9 @@ def _list_reached(body: bytes) -> set[int]:
     return indexes
 
 
-def _number(content: bytes | None) -> int | None:
+def _parse_number(content: bytes | None) -> int | None:
     return struct.unpack("=I", content)[0] if content and len(content) == 4 else None
 
 
-def _text(content: bytes | None) -> str:
+def _parse_text(content: bytes | None) -> str:
     return (content or b"").rstrip(b"\0").decode(errors="replace")

@@ -40,20 +40,20 @@ class _Dqblk(ctypes.Structure):
         "file_grace")] + [("valid", ctypes.c_uint32)]  # fmt: skip
 
 
-def quotas(target: Path, found: mount.Mount) -> list[Quota]:
+def quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:
     """Each {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; limits None if
     unset.
     """
-    if found.type == "lustre":
-        return _query_lustre(target, found.mount_point)
-    if found.type.startswith("nfs"):
-        return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
-    if found.type in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
+    if mount_entry.type == "lustre":
+        return _query_lustre(target, mount_entry.mount_point)
+    if mount_entry.type.startswith("nfs"):
+        return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", mount_entry.source, os.getuid())
+    if mount_entry.type in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
         return _query_ceph(target)
-    if not found.source.startswith("/dev/"):
+    if not mount_entry.source.startswith("/dev/"):
         return []
     ids = {"user": os.getuid(), "group": os.getgid(), "project": project_id(target)}
-    answers = (_query_quotactl(found.source, kind, number) for kind, number in ids.items() if number is not None)
+    answers = (_query_quotactl(mount_entry.source, kind, number) for kind, number in ids.items() if number is not None)
     return [quota for quota in answers if quota]
 
 

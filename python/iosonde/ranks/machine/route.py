@@ -64,26 +64,26 @@ def here() -> NodeNetwork:
     return NodeNetwork(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
 
 
-def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
+def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
     """The route to the servers of a network mount; ``also`` are those that hold its data, as far as it told them."""
-    if why := _PAST_THE_NETWORK.get(found.type) or _explain_virtual(found):
+    if why := _PAST_THE_NETWORK.get(mount.type) or _explain_virtual(mount):
         return Route(why=why)
-    hosts = _list_hosts(found, also)
+    hosts = _list_hosts(mount, also)
     ways = {host: [way for address in addresses(host) if (way := network.way_to(address))] for host in hosts}
     ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
     if ours:
         why = Message("own-server", "a server runs on this node ({host})", host=ours[0])
         return Route(why=why, own_server=_by_its_address(ours))
     reached = {way.index for several in ways.values() for way in several}
-    if _by_rdma(found):
+    if _by_rdma(mount):
         why = "" if network.ports else Message("rdma-not-counted", "RDMA passes the kernel, and no port counts it")
         return Route(ports=network.ports, why=why)
-    exact = all(ways.values()) and bool(also or (ways and found.type in _SINGLE_SERVER))
+    exact = all(ways.values()) and bool(also or (ways and mount.type in _SINGLE_SERVER))
     indexes = once(reached if exact else reached | network.routed, network.links)
     ports = () if exact else network.ports
     if ports:  # IP over InfiniBand is in the ports' counters
         indexes = {index for index in indexes if network.links[index].type != netlink.INFINIBAND}
-    assumed = not reached and not is_surely_network(found.type, found.source)
+    assumed = not reached and not is_surely_network(mount.type, mount.source)
     if not indexes and not ports:
         return Route(why=Message("no-route", "no interface of this node has a route to others"))
     return Route(tuple(sorted(network.links[index].name for index in indexes)), ports, assumed=assumed)
@@ -145,26 +145,29 @@ def _is_here(way: Way, network: NodeNetwork) -> bool:
 
 def _list_hosts(mount: Mount, also: Sequence[str]) -> list[str]:
     """Hosts or addresses; what the mount resolved itself comes first, and needs no name server."""
-    resolved = _options(mount).get("addr")
+    resolved = _parse_options(mount).get("addr")
     hosts = [resolved] if resolved else servers(mount.type, mount.source, mount.super_options)
     return list(dict.fromkeys(host.partition("@")[0] for host in [*hosts, *also]))
 
 
-def _options(found: Mount) -> dict[str, str]:
-    words = f"{found.options},{found.super_options}".split(",")
+def _parse_options(mount: Mount) -> dict[str, str]:
+    words = f"{mount.options},{mount.super_options}".split(",")
     return dict(word.partition("=")[::2] for word in words)
 
 
 def _explain_virtual(mount: Mount) -> str:
-    if mount.type == "9p" and _options(mount).get("trans") == "virtio":
+    if mount.type == "9p" and _parse_options(mount).get("trans") == "virtio":
         return _PAST_THE_NETWORK["virtiofs"]
-    if any(name.startswith("compress") and value not in ("no", "none", "0") for name, value in _options(mount).items()):
+    if any(
+        name.startswith("compress") and value not in ("no", "none", "0")
+        for name, value in _parse_options(mount).items()
+    ):
         return Message("compressing-client", "its client compresses what it sends")
     return ""
 
 
 def _by_rdma(mount: Mount) -> bool:
-    options = _options(mount)
+    options = _parse_options(mount)
     return "@o2ib" in mount.source or "rdma" in (options.get("proto"), options.get("transport"), options.get("trans"))
 
 

@@ -57,7 +57,7 @@ def submit(text: str, nodes: int, command: Sequence[str]) -> str:
 
 
 @contextmanager
-def held(
+def reserve_nodes(
     text: str,
     nodes: int,
     *,

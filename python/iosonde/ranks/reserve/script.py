@@ -29,15 +29,15 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
     description = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
     # Files and not pipes: what the script leaves behind to hold the nodes may keep them open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = _start(words, nodes, out.fileno(), err.fileno())
+        process = _start_script(words, nodes, out.fileno(), err.fileno())
         try:
-            code = _wait(process, (out.fileno(), err.fileno()), description, limit_s)
+            code = _wait_for_end(process, (out.fileno(), err.fileno()), description, limit_s)
         finally:
             if process.returncode is None:  # also after Ctrl-C
-                _end(process)
+                _end_script(process)
         if code:
             how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            lines = _text(err.fileno()).strip().splitlines()
+            lines = _read_text(err.fileno()).strip().splitlines()
             raise LaunchError(
                 "reserve-script-failed",
                 "{script} {outcome}: {last_line}",
@@ -46,10 +46,10 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
                 outcome=how,
                 last_line=_shorten_text(lines[-1] if lines else "no message"),
             )
-        return _names(_text(out.fileno()), description, nodes)
+        return _parse_names(_read_text(out.fileno()), description, nodes)
 
 
-def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.Popen[bytes]:
+def _start_script(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen([*words, str(nodes)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                 start_new_session=True)  # fmt: skip
@@ -63,7 +63,7 @@ def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.P
         ) from error
 
 
-def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, limit_s: float) -> int:
+def _wait_for_end(process: subprocess.Popen[bytes], outputs: Sequence[int], description: str, limit_s: float) -> int:
     """Its exit code. Raises LaunchError where it takes too long, InputError where it prints without end."""
     give_up = time.monotonic() + limit_s
     while True:
@@ -74,7 +74,7 @@ def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, l
                 "too-much-output",
                 "{script} printed more than {limit} and was ended",
                 _PRINTS,
-                script=said,
+                script=description,
                 limit=format_size(MOST_BYTES),
             )
         if time.monotonic() > give_up:
@@ -82,12 +82,12 @@ def _wait(process: subprocess.Popen[bytes], outputs: Sequence[int], said: str, l
                 "timed-out",
                 "{script} did not end within {limit_s:.0f} s",
                 "run it yourself and see what it waits for",
-                script=said,
+                script=description,
                 limit_s=limit_s,
             )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_script(process: subprocess.Popen[bytes]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -96,7 +96,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
+def _parse_names(text: str, description: str, nodes: int) -> tuple[str, ...]:
     names: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.split():
@@ -105,7 +105,7 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
                     "invalid-host-name",
                     "{script} printed '{host}' in line {line}, which is not the name of a node",
                     _PRINTS,
-                    script=said,
+                    script=description,
                     host=_shorten_text(word),
                     line=number,
                 )
@@ -114,7 +114,7 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
                     "duplicate-node",
                     "{script} printed the node {node} twice, in lines {first_line} and {line}",
                     "each node once: end it with: | sort -u",
-                    script=said,
+                    script=description,
                     node=_shorten_text(word),
                     first_line=names[word],
                     line=number,
@@ -125,14 +125,14 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
             "too-few-nodes",
             "{script} printed {n_printed} nodes, and {nodes} are needed",
             "let it wait until it has them all, or ask for fewer with {spell.nodes}",
-            script=said,
+            script=description,
             n_printed=len(names) or "no",
             nodes=nodes,
         )
     return tuple(names)[:nodes]
 
 
-def _text(descriptor: int) -> str:
+def _read_text(descriptor: int) -> str:
     return os.pread(descriptor, MOST_BYTES, 0).decode(errors="backslashreplace")
 
 

@@ -59,14 +59,14 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
         job: dict[str, str] = {}
         try:
             job = _wait_for_grant(process, out.fileno(), err.fileno(), nodes, on_wait)
-            with _environment(job):
+            with _set_environment(job):
                 yield
         finally:
             _release_nodes(process, granted=bool(job))
 
 
 @contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
+def _set_environment(variables: dict[str, str]) -> Iterator[None]:
     """These variables for the block, for us and for whom we start."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
@@ -100,7 +100,7 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
         ) from None
     job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
     if done.returncode or not job.isdigit():
-        raise _refused(nodes, done.stderr)
+        raise _build_refusal(nodes, done.stderr)
     if (reason := _read_reason(job)) in _HOPELESS:
         reading.tool(["scancel", job])
         raise _build_hopeless(nodes, reason)
@@ -114,7 +114,7 @@ def _wait_for_grant(
     look_at = time.monotonic() + LOOK_S / 4
     while not (output := os.pread(out, 1 << 22, 0)).endswith(_END_OF_ENVIRONMENT):
         if process.poll() is not None:
-            raise _refused(nodes, _read_talk(err))
+            raise _build_refusal(nodes, _read_talk(err))
         if time.monotonic() > look_at:
             look_at = time.monotonic() + LOOK_S
             job = re.search(r"job allocation (\d+)", _read_talk(err))
@@ -160,7 +160,7 @@ def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
     process.wait()
 
 
-def _refused(nodes: int, talk: str) -> LaunchError:
+def _build_refusal(nodes: int, talk: str) -> LaunchError:
     """In Slurm's own words: its last error, without the names of the program and the call before it."""
     lines = [line.strip() for line in talk.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line] or lines or ["no message"]

@@ -19,7 +19,7 @@ LOG_BEYOND = 20.0  # values so many times apart have no unit in common
 def bars_figure(bars: Bars, axis: str) -> Figure:
     """Mean by node count with its interval and the trials as dots. No interval: a hollow bar."""
     divisor, unit = scale_of(bars)
-    rows = [_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
+    rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
     places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
     values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
     trials = [
@@ -74,7 +74,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     return Figure(spec, bars.title, f"{bars.title} by number of {plural(axis)}: means with intervals, and the trials.")
 
 
-def _row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
+def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     estimate = cell.estimate
     low, high = ends(estimate, divisor) or (None, None)
     tip = f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}"

@@ -76,7 +76,7 @@ class ClusterDrawing:
     others: tuple[DrawnNode, ...] = ()
 
 
-def shown(count: int) -> tuple[int | None, ...]:
+def number_drawn(count: int) -> tuple[int | None, ...]:
     """The numbers, from 1, of what is drawn of ``count``: all of a few, else the first, None, the last."""
     return tuple(range(1, count + 1)) if count <= _ALL_OF else (1, None, count)
 
@@ -158,7 +158,7 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
     _draw_servers(paper, item)
     _draw_others(paper, item)
     for at, x in _AT.items():
-        for place, passed in enumerate(_column(item, at)):
+        for place, passed in enumerate(_column_terms(item, at)):
             _draw_passed(paper, x, _compute_list_top(item) - _ENTRY * place, passed)
     if any(part.passed for part in item.parts.values()):
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
@@ -167,7 +167,7 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
 
 
 def _compute_bottom(item: ClusterDrawing) -> float:
-    return _compute_list_top(item) - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
+    return _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3
 
 
 def _compute_list_top(item: ClusterDrawing) -> float:
@@ -175,7 +175,7 @@ def _compute_list_top(item: ClusterDrawing) -> float:
     return _LIST - (_OTHERS if item.others else 0.0)
 
 
-def _column(item: ClusterDrawing, at: str) -> list[Passed]:
+def _column_terms(item: ClusterDrawing, at: str) -> list[Passed]:
     """What stands below a part; the metadata servers stand with the network."""
     parts = [item.parts.get(at), item.parts.get("metadata") if at == "network" else None]
     return [term for part in parts if part for term in part.passed]
@@ -183,33 +183,33 @@ def _column(item: ClusterDrawing, at: str) -> list[Passed]:
 
 def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
     part, links = item.parts["clients"], item.parts["client_links"]
-    _head(paper, _CLIENTS[0], part, "left")
-    for node, y in _rows(item.clients):
+    _draw_head(paper, _CLIENTS[0], part, "left")
+    for node, y in _place_rows(item.clients):
         if node is None:
             _draw_dots(paper, _AT["clients"], y)
             continue
         _draw_link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
         paper.box(_CLIENTS, y, 4.4, part.limits)
-        _name(paper, _AT["clients"], y, node)
+        _draw_name(paper, _AT["clients"], y, node)
     _link_facts(paper, _AT["client_links"], links)
 
 
 def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
     part, links, disks = item.parts["servers"], item.parts["server_links"], item.parts["disks"]
-    _head(paper, _AT["servers"], part)
-    _head(paper, _AT["disks"], disks)
-    for node, y in _rows(item.servers):
+    _draw_head(paper, _AT["servers"], part)
+    _draw_head(paper, _AT["disks"], disks)
+    for node, y in _place_rows(item.servers):
         if node is None:
             _draw_dots(paper, sum(_SERVERS) / 2, y)
             continue
         _draw_link(paper, _SERVERS[0], _BAR[1], y, links.limits)
         paper.box(_SERVERS, y, 5.0, part.limits)
-        _name(paper, _AT["servers"], y, node)
+        _draw_name(paper, _AT["servers"], y, node)
         _draw_disks(paper, y, node.disks, disks.limits)
     _link_facts(paper, _AT["server_links"], links)
 
 
-def _name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
+def _draw_name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
     paper.say(x, y + (0.9 if node.fact else 0), _truncate_text(node.title, _NAME), _Look(8))
     paper.say(x, y - 1.1, _truncate_text(node.fact, _FACT), _Look(6.5, MUTED))
 
@@ -221,7 +221,7 @@ def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
         x = _AT["network"] + (place - (len(item.others) - 1) / 2) * pitch
         paper.line((x, y), (_AT["network"], _MIDDLE - 9.5), False, dashed=True)
         paper.box((x - _NODE / 2, x + _NODE / 2), y, 4.4, False)
-        _name(paper, x, y, node)
+        _draw_name(paper, x, y, node)
 
 
 def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> None:
@@ -229,7 +229,7 @@ def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> Non
     if count is None:
         paper.say(_AT["disks"], y, "disks not known", _Look(7, MUTED))
         return
-    numbers, pitch = shown(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
+    numbers, pitch = number_drawn(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
     for place, number in enumerate(numbers):
         x = _AT["disks"] + (place - (len(numbers) - 1) / 2) * pitch
         if number is None:
@@ -273,12 +273,12 @@ def _draw_passed(paper: _Paper, x: float, y: float, passed: Passed) -> None:
         paper.say(x, y - 9.0, "limits", _Look(8, VERMILION, bold=True))
 
 
-def _rows(nodes: Sequence[DrawnNode | None]) -> list[tuple[DrawnNode | None, float]]:
+def _place_rows(nodes: Sequence[DrawnNode | None]) -> list[tuple[DrawnNode | None, float]]:
     """Where each is drawn, from the top down, around the middle."""
     return [(node, _MIDDLE + ((len(nodes) - 1) / 2 - place) * _PITCH) for place, node in enumerate(nodes)]
 
 
-def _head(paper: _Paper, x: float, part: DrawnPart, align: str = "center") -> None:
+def _draw_head(paper: _Paper, x: float, part: DrawnPart, align: str = "center") -> None:
     paper.say(x, 51.0, part.title, _Look(9, bold=True, align=align))
     for place, fact in enumerate(part.facts):
         paper.say(x, 49.1 - 1.8 * place, fact, _Look(7, MUTED, align=align))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, percent, percent_interval
 from iosonde.report.text import estimate_text
@@ -73,7 +73,7 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
         _Strip(
             name,
             [
-                (value, f"{system}\n{_value(value, phase)}")
+                (value, f"{system}\n{_format_value(value, phase)}")
                 for value, system in zip(phase.values, phase.names, strict=True)
             ],
             phase.quantiles[0.5],
@@ -119,7 +119,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
                     "y": strip.name,
                     "x": short(strip.mine / divisor),
                     "series": _MINE,
-                    "tip": f"{strip.name}\nyours {_value(strip.mine, phase)}",
+                    "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
                 }
             )
     y = names("", [strip.name for strip in strips], "y", {"domain": False})
@@ -142,14 +142,14 @@ def by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
     title = f"{phase.title} by {name}"
     caption = f"{title}: it explains {percent_interval(phase.explained[name].share)} of the variance between systems."
     rows = [
-        (level, value, f"{system}\n{name}={level_shown(level, unit)}\n{_value(value, phase)}")
+        (level, value, f"{system}\n{name}={format_level(level, unit)}\n{_format_value(value, phase)}")
         for level, value, system in zip(setting.levels, phase.values, phase.names, strict=True)
     ]
     if not setting.medians:
-        return Figure(_over(phase, name, setting, rows), title, caption)
+        return Figure(_draw_levels(phase, name, setting, rows), title, caption)
     strips = [
         _Strip(
-            f"{level_shown(level, unit)} ({median.n})",
+            f"{format_level(level, unit)} ({median.n})",
             [(value, tip) for at, value, tip in rows if at == level],
             median,
             median.n,
@@ -159,7 +159,7 @@ def by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
     return Figure(_draw_strips(strips, phase), title, caption)
 
 
-def _over(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequence[tuple[object, float, str]]) -> Spec:
+def _draw_levels(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequence[tuple[object, float, str]]) -> Spec:
     levels = [(float(str(level)), value, tip) for level, value, tip in rows if level is not None]
     divisor, y = _build_scale(phase, [value for _, value, _ in levels], "y")
     points = [{"x": short(level), "y": short(value / divisor), "tip": tip} for level, value, tip in levels]
@@ -175,14 +175,17 @@ def distribution(phase: CorpusPhase) -> Figure:
         {
             "x": short(value / divisor),
             "y": short(100 * share),
-            "tip": f"{system}\n{_value(value, phase)}: {percent(share)} at or below",
+            "tip": f"{system}\n{_format_value(value, phase)}: {percent(share)} at or below",
         }
         for value, share, system in phase.steps()
     ]
     channels = {"x": x, "y": number("% of systems at or below", "y", (0, 100))}
     mine = []
     if phase.placed is not None:
-        tip = f"yours {_value(phase.placed.value, phase)}\nabove {percent_interval(phase.placed.share)} of the systems"
+        tip = (
+            f"yours {_format_value(phase.placed.value, phase)}\nabove {percent_interval(phase.placed.share)} of "
+            "the systems"
+        )
         row = {
             "x": short(phase.placed.value / divisor),
             "y": short(100 * (phase.placed.share.value or 0.0)),
@@ -250,6 +253,6 @@ def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tup
     return divisor, number(f"{unit}{per}", field, log=True, room=8, axis=axis)
 
 
-def _value(value: float, phase: CorpusPhase) -> str:
+def _format_value(value: float, phase: CorpusPhase) -> str:
     divisor, unit = human_scale(value, phase.unit)
     return f"{short(float(f'{value / divisor:.3g}'))} {unit}"

@@ -20,7 +20,7 @@ def figure(answer: Advised | AdvisedEach) -> Figure:
     """Of the advice that was learned."""
     advice = answer.advice
     losses, crossed = [depth.loss for depth in advice.depths], [depth.crossed for depth in advice.depths]
-    return depth_figure(losses, crossed, advice.depth, advice.instances.shown(advice.best_default))
+    return depth_figure(losses, crossed, advice.depth, advice.instances.format_setting(advice.best_default))
 
 
 def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
@@ -31,7 +31,7 @@ def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], s
     colour = legend([_LEARNED, _CROSSED], [BLUE, VERMILION])
     own = [{"x": str(depth), "y": short(100 * loss), "series": _LEARNED} for depth, loss in enumerate(learned)]
     others = [
-        _row(depth, estimate)
+        _build_row(depth, estimate)
         for depth, estimate in enumerate(crossed)
         if estimate is not None and estimate.value is not None
     ]
@@ -50,6 +50,6 @@ def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], s
     return Figure(spec, "Loss by depth of the tree", "What trees of settings fall short of the best, by their depth.")
 
 
-def _row(depth: int, estimate: Estimate) -> Row:
+def _build_row(depth: int, estimate: Estimate) -> Row:
     low, high = ends(estimate, 0.01) or (None, None)
     return {"x": str(depth), "y": short(100 * (estimate.value or 0.0)), "low": low, "high": high, "series": _CROSSED}

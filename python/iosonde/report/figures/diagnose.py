@@ -40,14 +40,18 @@ _WIDTH, _PANEL_GAP, _HEIGHT, _BETWEEN = 480, 130, 230, 14  # px
 _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 
-def figure(made: OperationCauses) -> Figure:
+def figure(operation_causes: OperationCauses) -> Figure:
     """A row for each operation with more than one class, those with the highest cost first; where none has, of the
     first. Above, of a study of paths, time against size."""
-    groups = [group for group in made.groups if len(group.classes) > 1][:_MOST] or list(made.groups[:1])
-    names = ", ".join(_name(group) for group in groups)
+    groups = [group for group in operation_causes.groups if len(group.classes) > 1][:_MOST] or list(
+        operation_causes.groups[:1]
+    )
+    names = ", ".join(_format_name(group) for group in groups)
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
-    paths = [group for study in (made.study.studies if made.study else ()) for group in study.drawn]
-    rows = [*([path_study.panels(paths)] if paths else []), *(_row(group) for group in groups)]
+    paths = [
+        group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
+    ]
+    rows = [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)]
     spec = {
         "vconcat": rows,
         "spacing": 34,
@@ -57,13 +61,13 @@ def figure(made: OperationCauses) -> Figure:
     return Figure(spec, "", f"{_TITLE}: {names}.")
 
 
-def _name(group: DiagnosedOperations) -> str:
+def _format_name(group: DiagnosedOperations) -> str:
     size = f" of {format_size(group.group.size)}" if group.group.size else ""
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     return f"{group.group.operation}{size}{setting}"
 
 
-def _row(group: DiagnosedOperations) -> Spec:
+def _draw_row(group: DiagnosedOperations) -> Spec:
     ends = (group.classes[0].low_s, group.classes[-1].high_s)
     axis = {
         **flat("duration"),
@@ -75,7 +79,7 @@ def _row(group: DiagnosedOperations) -> Spec:
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
     caption = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
     title = {
-        "text": escape(_name(group)),
+        "text": escape(_format_name(group)),
         "subtitle": [caption],
         "anchor": "start",
         "subtitleFontSize": 11,
@@ -84,7 +88,7 @@ def _row(group: DiagnosedOperations) -> Spec:
     }
     above: Spec = {
         "spacing": _BETWEEN,
-        "hconcat": [_cells(group, y, series, names), _draw_density(group, y, names, series)],
+        "hconcat": [_draw_cells(group, y, series, names), _draw_density(group, y, names, series)],
         "resolve": {"scale": {"y": "shared", "color": "shared"}},
     }
     below: Spec = {"spacing": 40, "hconcat": panels(group.drawn, names, series, _WIDTH + _BETWEEN + _PANEL_GAP)}
@@ -117,7 +121,7 @@ def _class_colours(group: DiagnosedOperations) -> list[str]:
     ]
 
 
-def _cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[str]) -> Spec:
+def _draw_cells(group: DiagnosedOperations, y: Spec, series: Spec, names: Sequence[str]) -> Spec:
     drawn = group.drawn
     x = number("operation of its rank", domain=(0.0, float(drawn.longest)))
     rows: list[Row] = [

@@ -58,8 +58,8 @@ def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
     stands above; of several only their names, in a legend beside the data where they are ``explained``."""
     several = len(panel.series) > 1
     series_names = unique(series.name for series in panel.series)
-    looks = _looks(panel)
-    place, x = _places(panel, max((look.aside for look in looks), default=0.0))
+    looks = _assign_looks(panel)
+    place, x = _map_places(panel, max((look.aside for look in looks), default=0.0))
     positive = all(y >= 0 for series in panel.series for _, y in series.trials)
     y = number(panel.unit, "y", zero=positive, axis=flat(panel.unit))
     layers = [
@@ -68,7 +68,7 @@ def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
         for layer_spec in _draw_layers(series, series_names[number_], panel, place, (x, y), looks[number_])
     ]
     if several and explained:
-        layers.append(_keys(series_names, looks))
+        layers.append(_build_keys(series_names, looks))
     sentences = [
         f"{panel_series.name}: {text}" if several else text
         for panel_series in panel.series
@@ -101,7 +101,7 @@ def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _looks(panel: FactorPanel) -> list[_Look]:
+def _assign_looks(panel: FactorPanel) -> list[_Look]:
     """A colour, a shape and a place beside the others for each response."""
     count = len(panel.series)
     colours = colours_of(count)
@@ -116,15 +116,15 @@ def _looks(panel: FactorPanel) -> list[_Look]:
     ]
 
 
-def _keys(said: Sequence[str], looks: Sequence[_Look]) -> Spec:
+def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
     """The legend, beside the data."""
-    colour = legend(said, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
-    shapes = {**colour, "scale": {"domain": list(said), "range": [look.shape for look in looks]}}
-    rows = [{"series": name} for name in said]
+    colour = legend(names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
+    shapes = {**colour, "scale": {"domain": list(names), "range": [look.shape for look in looks]}}
+    rows = [{"series": name} for name in names]
     return layer(rows, "point", {"color": colour, "shape": shapes}, filled=True, opacity=0, size=1)
 
 
-def _places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spec]:
+def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spec]:
     """(place → what stands for it in the data, the channel), with room for marks so many px ``aside``."""
     title = panel.label or panel.factor
     if panel.named:
@@ -152,7 +152,7 @@ def _draw_layers(
         for at, y in ((at, value / panel.divisor) for at, value in series.trials)
     ]
     line = [_build_point(at, value / panel.divisor, place) for at, value in series.line]
-    means = [_mean(at, mean, panel, place, name) for at, mean in series.means if mean.value is not None]
+    means = [_build_mean(at, mean, panel, place, name) for at, mean in series.means if mean.value is not None]
     bounded, alone = ([row for row in means if (row["low"] is None) is hollow] for hollow in (False, True))
     colour = look.colour
     aside: dict[str, Any] = {"xOffset": look.aside} if look.aside else {}
@@ -171,7 +171,7 @@ def _build_point(at: float, value: float, place: dict[float, Any], tip: str = ""
     return {**row, "tip": tip} if tip else row
 
 
-def _mean(at: float, mean: Estimate, panel: FactorPanel, place: dict[float, Any], name: str) -> Row:
+def _build_mean(at: float, mean: Estimate, panel: FactorPanel, place: dict[float, Any], name: str) -> Row:
     low, high = ends(mean, panel.divisor) or (None, None)
     tip = f"{name}, mean of {mean.n}\n{estimate_text(mean, panel.unit, (panel.divisor, panel.unit))}"
     return {**_build_point(at, (mean.value or 0.0) / panel.divisor, place, tip), "low": low, "high": high}

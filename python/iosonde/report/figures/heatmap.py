@@ -36,7 +36,9 @@ def heatmap_figure(plot: SettingsPlot) -> Figure:
     across, scales = columns_of(plot), scales_of(plot.panels, True)
     width, _ = _compute_size(plot, across)
     reaches = {
-        name: _reach([settings_panel for settings_panel in plot.panels if settings_panel.scale == name], scales[name])
+        name: _value_reach(
+            [settings_panel for settings_panel in plot.panels if settings_panel.scale == name], scales[name]
+        )
         for name in scales
     }
     panels = [_draw_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
@@ -90,7 +92,7 @@ class _Reach:
         return value - self.least > _DARK * (self.most - self.least)
 
 
-def _reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
+def _value_reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
     means = [
         point.mean.value / scale.divisor for panel in panels for point in panel.points if point.mean.value is not None
     ] or [0.0]
@@ -104,15 +106,15 @@ def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, rea
     x, y = unique(plot.x.texts), unique(plot.color.texts)
     points = [point for point in panel.points if point.mean.value is not None]
     means = [(point.mean.value or 0.0) / scale.divisor for point in points]
-    rows = [_row(point, panel, scale, (x, y)) for point in points]
+    rows = [_build_row(point, panel, scale, (x, y)) for point in points]
     places = {
         "x": names(plot.x.title, x, "x", _axis_options(x, width)),
-        "y": names(plot.color.title, y[::-1], "y", _seen(y[::-1], height) | {"labelLimit": 110}),
+        "y": names(plot.color.title, y[::-1], "y", _label_options(y[::-1], height) | {"labelLimit": 110}),
     }
     fields = layer(rows, "rect", {**places, "color": _colour_channel(scale.unit, reach, height)}, stroke=PAPER)
     texts = (
         [
-            _texts(
+            _draw_texts(
                 [row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark],
                 places,
                 PAPER if dark else INK,
@@ -132,10 +134,10 @@ def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
     longest = max(map(len, texts), default=0)
     if longest * _CHARACTER <= width / max(1, len(texts)):
         return {"labelOverlap": False}
-    return _seen(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
+    return _label_options(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
 
 
-def _seen(texts: Sequence[str], room: int) -> dict[str, Any]:
+def _label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
     """Every label, or of too many every second, third, …"""
     return {"labelOverlap": False, "values": list(texts[:: max(1, math.ceil(_LINE * len(texts) / max(1, room)))])}
 
@@ -159,7 +161,7 @@ def _colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
     return {"field": "value", "type": "quantitative", "legend": legend_spec, "scale": scale}
 
 
-def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
+def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
     value_text, half = estimate_parts(point.mean, scale.divisor)[0], ""
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
@@ -175,7 +177,7 @@ def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tu
     }
 
 
-def _texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spec]:
+def _draw_texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spec]:
     plain = [{key: row[key] for key in row if key != "tip"} for row in rows]
     if not plain:
         return []

@@ -24,15 +24,15 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     divisor, unit = human_scale(float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit)
     dated = all(run.started_at for run in series.runs)
     places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
-    where = _time() if dated else number("point")
+    where = _time_channel() if dated else number("point")
     value = number(unit, "y", axis=flat(unit))
     points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
     levels = [
-        {"x": places[first], "x2": places[last], **_level(level_estimate, divisor, unit)}
-        for level_estimate, first, last in _stretches(series, changes)
+        {"x": places[first], "x2": places[last], **_build_level(level_estimate, divisor, unit)}
+        for level_estimate, first, last in _iterate_stretches(series, changes)
         if level_estimate.value is not None
     ]
-    breaks = [_build_break(change, places[_place(series, change.first_after.run)], divisor) for change in changes]
+    breaks = [_build_break(change, places[_find_place(series, change.first_after.run)], divisor) for change in changes]
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
@@ -53,7 +53,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     return Figure(spec, series.title, caption)
 
 
-def _time() -> Spec:
+def _time_channel() -> Spec:
     return {
         "field": "x",
         "type": "temporal",
@@ -70,7 +70,7 @@ def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float
     return {"x": x, "y": short(series.values[place] / divisor), "tip": "\n".join(tip)}
 
 
-def _level(estimate: Estimate, divisor: float, unit: str) -> Row:
+def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
     low, high = ends(estimate, divisor) or (None, None)
     return {
         "y": short((estimate.value or 0.0) / divisor),
@@ -80,9 +80,9 @@ def _level(estimate: Estimate, divisor: float, unit: str) -> Row:
     }
 
 
-def _stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
+def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
     """(level, first point, last point) between two changes; none where nothing changed."""
-    starts = [_place(series, change.first_after.run) for change in changes]
+    starts = [_find_place(series, change.first_after.run) for change in changes]
     if changes:
         yield changes[0].before, 0, starts[0] - 1
     for place, change in enumerate(changes):
@@ -90,7 +90,7 @@ def _stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterat
         yield change.after, starts[place], last
 
 
-def _place(series: WatchedSeries, run: str) -> int:
+def _find_place(series: WatchedSeries, run: str) -> int:
     return next(place for place, series_run in enumerate(series.runs) if series_run.id == run)
 
 

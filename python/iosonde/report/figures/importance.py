@@ -54,7 +54,7 @@ def importance_figure(item: Importance) -> Figure:
     bar_names = unique(bar.name for bar in bars)
     x = number("share of the variance", domain=(0, 1), axis={"grid": True})
     y = names("", bar_names, "y", {"domain": False})
-    rows = [_rows(bar, name) for bar, name in zip(bars, bar_names, strict=True)]
+    rows = [_build_rows(bar, name) for bar, name in zip(bars, bar_names, strict=True)]
     total, first = ([row[place] for row in rows if row[place]["x"] is not None] for place in (0, 1))
     zero = [{"y": name, "x": short(min(bar.zero_line, 1.0)), "series": _DUMMY}
             for bar, name in zip(bars, bar_names, strict=True) if bar.zero_line is not None]  # fmt: skip
@@ -71,9 +71,9 @@ def importance_figure(item: Importance) -> Figure:
     return Figure(spec, item.title, f"Shares of the variance of {item.title} by factor: S1 inside ST.")
 
 
-def _rows(bar: Bar, name: str) -> tuple[Row, Row]:
+def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
     """That of ST, that of S1."""
-    tip = f"{name}\nS1 {_said(bar.s1)}\nST {_said(bar.st)}"
+    tip = f"{name}\nS1 {_format_share(bar.s1)}\nST {_format_share(bar.st)}"
     total, first = ({"y": name, "x": short(estimate.value), "series": series, "tip": tip} for estimate, series in
                     ((bar.st, _TOTAL), (bar.s1, _FIRST)))  # fmt: skip
     for row, estimate in ((total, bar.st), (first, bar.s1)):
@@ -82,7 +82,7 @@ def _rows(bar: Bar, name: str) -> tuple[Row, Row]:
     return total, first
 
 
-def _said(estimate: Estimate) -> str:
+def _format_share(estimate: Estimate) -> str:
     value, interval_text = share_parts(estimate)
     return f"{value} ({interval_text})" if estimate.value is not None else value
 

@@ -55,7 +55,7 @@ def over_time_figure(plot: OverTimePlot) -> Figure:
         **_SMALL,
     }
     spec = {
-        "concat": [_phase(phase) for phase in plot.phases],
+        "concat": [_draw_phase(phase) for phase in plot.phases],
         "columns": 2,
         "spacing": 30,
         "title": title,
@@ -64,7 +64,7 @@ def over_time_figure(plot: OverTimePlot) -> Figure:
     return Figure(spec, "", f"{_TITLE} in {names}; {plot.setting}.")
 
 
-def _phase(phase: PhaseOverTime) -> Spec:
+def _draw_phase(phase: PhaseOverTime) -> Spec:
     over_time = phase.made
     divisor, unit = human_scale(over_time.end_s, "s")
     since = (
@@ -74,14 +74,14 @@ def _phase(phase: PhaseOverTime) -> Spec:
     hidden = {**x, "axis": {"labels": False, "ticks": False, "title": None}}
     lines = [line for text in _describe_bins(phase) for line in wrapped(text, limit=_CHARACTERS)]
     title = {"text": escape(phase.title), "subtitle": lines, "anchor": "start", **_SMALL}
-    rates = _rates(phase, hidden, divisor)
+    rates = _draw_rates(phase, hidden, divisor)
     if phase.classes is None:
-        return {"title": title, "spacing": 12, "vconcat": [rates, _latencies(phase, x, divisor)]}
-    panels = [rates, _latencies(phase, hidden, divisor), _classes(phase, phase.classes, x, divisor)]
+        return {"title": title, "spacing": 12, "vconcat": [rates, _draw_latencies(phase, x, divisor)]}
+    panels = [rates, _draw_latencies(phase, hidden, divisor), _draw_classes(phase, phase.classes, x, divisor)]
     return {"title": title, "spacing": 12, "vconcat": panels, "resolve": {"scale": {"color": "independent"}}}
 
 
-def _classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
+def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
     """What share of the operations' time each class took."""
     names, colour = class_series(classes.made, _LEGEND)
     stack = shares(classes.made.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
@@ -110,7 +110,7 @@ def _describe_bins(phase: PhaseOverTime) -> list[str]:
     return notes
 
 
-def _rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
+def _draw_rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     over_time = phase.made
     divisor, unit = human_scale(max(over_time.rate, default=0.0), over_time.unit)
     top = max(over_time.rate, default=0.0) / divisor * 1.06 or 1.0
@@ -120,7 +120,7 @@ def _rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     channels: dict[str, Any] = {"x": x, "y": y}
     ranks = [
         layer(
-            _steps(phase, rate, over, divisor, unit, f"rank {rank_of}: "),
+            _build_steps(phase, rate, over, divisor, unit, f"rank {rank_of}: "),
             "line",
             channels,
             color=MUTED,
@@ -132,7 +132,7 @@ def _rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
         for rank_of, rate in over_time.by_rank.items()
     ]
     total_layer = layer(
-        _steps(phase, over_time.rate, over, divisor, unit, ""),
+        _build_steps(phase, over_time.rate, over, divisor, unit, ""),
         "line",
         channels,
         color=BLUE,
@@ -156,7 +156,9 @@ def _draw_marks(phase: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
     ]
 
 
-def _steps(phase: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str) -> list[Row]:
+def _build_steps(
+    phase: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str
+) -> list[Row]:
     """A row where each bin begins, and one where the last ends."""
     rows = [
         {"x": short(at / over), "y": short(value / divisor), "tip": f"{who}{significant(value / divisor)} {unit}"}
@@ -165,7 +167,7 @@ def _steps(phase: PhaseOverTime, rate: Sequence[float], over: float, divisor: fl
     return [*rows, {**rows[-1], "x": short(phase.made.end_s / over)}]
 
 
-def _latencies(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
+def _draw_latencies(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     over_time = phase.made
     of = {"maximum": over_time.longest, "p99": over_time.p99, "p50": over_time.p50}
     durations = [value for values in of.values() for value in values if value]

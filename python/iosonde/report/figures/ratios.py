@@ -13,15 +13,15 @@ _MOST = 40  # cells
 _ROW = 26  # px
 
 
-def ratios_figure(made: Comparisons) -> Figure | None:
+def ratios_figure(comparisons: Comparisons) -> Figure | None:
     """A row for each cell that has a ratio; None where none has. Cells beyond the first 40 are counted in words."""
-    several = len({item.sides for item in made.items}) > 1
-    items = [item for item in made.items if item.comparison.ratio and item.comparison.ratio.value is not None]
+    several = len({item.sides for item in comparisons.items}) > 1
+    items = [item for item in comparisons.items if item.comparison.ratio and item.comparison.ratio.value is not None]
     if not items:
         return None
     drawn_items, margin = items[:_MOST], items[0].comparison.margin
     cell_names = unique(item.name(several) for item in drawn_items)
-    rows = [_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
+    rows = [_build_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
     x = number("B ÷ A", axis={"grid": True}, room=12)
     y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
     same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: does not matter"}]
@@ -36,7 +36,7 @@ def ratios_figure(made: Comparisons) -> Figure | None:
     return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(drawn_items), 'cell')}{rest}.")
 
 
-def _row(item: ComparedCell, name: str) -> Row:
+def _build_row(item: ComparedCell, name: str) -> Row:
     ratio = item.comparison.ratio
     assert ratio is not None and ratio.value is not None
     low, high = ends(ratio) or (None, None)

@@ -58,21 +58,21 @@ def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
     x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
-    line = line_of(_some(plots.line_x) / scale, _some(plots.line), divisor)
+    line = line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor)
     spec = view(
         *_draw_bands(plots, divisor, x, y),
-        _line(line, x, y),
-        _points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
+        _draw_line(line, x, y),
+        _draw_points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
     )
     bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
     return Figure(
         zoom(spec),
-        f"{TITLES[0]}: {_explained(plots)}{bands}",
+        f"{TITLES[0]}: {_describe_caveats(plots)}{bands}",
         f"{plots.response} against {plots.x_name}: points, line and bands.",
     )
 
 
-def _explained(plots: ModelPlots) -> str:
+def _describe_caveats(plots: ModelPlots) -> str:
     """What nobody shall overlook who sees the line alone."""
     chance = ", may be chance" if plots.f_p is not None and plots.f_p > 1 - plots.level else ""
     return f"R² = {plots.r2:.2f}{chance}"
@@ -85,7 +85,7 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
     mean, new = (
         [
             {"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
-            for at, low, high in zip(_some(plots.line_x), *map(_some, pair), strict=True)
+            for at, low, high in zip(_thin_line(plots.line_x), *map(_thin_line, pair), strict=True)
         ]
         for pair in ends
     )
@@ -109,7 +109,7 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
     ]
 
 
-def _some(line: np.ndarray) -> np.ndarray:
+def _thin_line(line: np.ndarray) -> np.ndarray:
     """So many points of a smooth line that it is drawn smoothly, with both ends."""
     return line[[round(place) for place in _space_evenly(len(line))]]
 
@@ -119,7 +119,7 @@ def _space_evenly(count: int) -> list[float]:
     return [place * (count - 1) / max(n_points - 1, 1) for place in range(n_points)]
 
 
-def _line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
+def _draw_line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
     return layer(rows, "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.8, clip=True)
 
 
@@ -136,7 +136,7 @@ def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str
     """Against something, with the line of no error."""
     x, y = number(x_title, room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
     zero = layer([{"y": 0}], "rule", {"y": y}, color=VERMILION, strokeWidth=1.3, clip=True)
-    points = _points(plots, at, plots.residuals, divisor, unit, x, y)
+    points = _draw_points(plots, at, plots.residuals, divisor, unit, x, y)
     return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, about the line of no error.")
 
 
@@ -150,11 +150,13 @@ def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
         slope = (ordered[-quarter - 1] - ordered[quarter]) / (quantiles[-quarter - 1] - quantiles[quarter])
         ends = [quantiles[0], quantiles[-1]]
         line = line_of(ends, [ordered[quarter] + slope * (end - quantiles[quarter]) for end in ends])
-    spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), _line(line, x, y))
+    spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), _draw_line(line, x, y))
     return Figure(zoom(spec), TITLES[3], f"Residuals of {plots.response} by normal quantiles.")
 
 
-def _points(plots: ModelPlots, at: np.ndarray, values: np.ndarray, divisor: float, unit: str, x: Spec, y: Spec) -> Spec:
+def _draw_points(
+    plots: ModelPlots, at: np.ndarray, values: np.ndarray, divisor: float, unit: str, x: Spec, y: Spec
+) -> Spec:
     """One dot a trial; the tooltip says which, what was observed and what the line says."""
     rows = [
         {

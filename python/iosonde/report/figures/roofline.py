@@ -60,7 +60,7 @@ def roofline_figure(item: Roofline) -> Figure:
         for name, values in zip(names, item.ceilings.values(), strict=True)
         for row in line_of(item.xs, values, divisor, series=name)
     ]
-    rows = [_row(point, divisor) for point in item.points if point.measured.value]
+    rows = [_build_row(point, divisor) for point in item.points if point.measured.value]
     spec = view(
         layer(ceilings, "line", channels, strokeWidth=1.6, strokeDash=[5, 4], clip=True),
         layer(line_of(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
@@ -76,7 +76,7 @@ def roofline_figure(item: Roofline) -> Figure:
     return Figure(spec, item.title, f"Roofline of {item.title} against {item.x_name}: ceilings and measurements.")
 
 
-def _row(point: RooflineMark, divisor: float) -> Row:
+def _build_row(point: RooflineMark, divisor: float) -> Row:
     low, high = ends(point.measured, divisor) or (None, None)
     tip = "\n".join(
         filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))

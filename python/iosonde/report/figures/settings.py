@@ -86,7 +86,7 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.left) for line in wrapped(escape(_to_sentence(text)), limit=room)]
     title = {
-        "text": _lines(plot.title, across * (width + 60) / _TITLE),
+        "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
         "subtitle": lines,
         "anchor": "start",
         "frame": "bounds",
@@ -145,13 +145,15 @@ def _lying_height(levels: int, series: int) -> int:
 
 def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
     channels = _build_channels(panel, scale, drawn)
-    rows = [_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
+    rows = [_build_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
     points = panel.points if _shows_trials(drawn.plot) else ()
-    trials = [row for point in points if len(point.trials) > 1 for row in _trials(point, panel, scale, drawn)]
+    trials = [row for point in points if len(point.trials) > 1 for row in _build_trials(point, panel, scale, drawn)]
     means, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
     colour: dict[str, str] = {} if drawn.colors else {"color": BLUE}
     marks = (
-        _draw_bars(means, alone, channels, drawn) if drawn.bars and not scale.log else _points(means, alone, channels)
+        _draw_bars(means, alone, channels, drawn)
+        if drawn.bars and not scale.log
+        else _draw_points(means, alone, channels)
     )
     line = drawn.plot.joined and not drawn.bars and len(drawn.plot.x) <= _MOST_JOINED
     sorted_rows = sorted(rows, key=lambda row: row["x"]) if line else []
@@ -181,7 +183,7 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
     room = (width + 50) / _LONGEST
     return {
         "title": {
-            "text": [part for line in lines for part in _lines(line, room)],
+            "text": [part for line in lines for part in _break_lines(line, room)],
             "fontSize": 11.5,
             "offset": 8,
             "limit": width + 50,
@@ -189,7 +191,7 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
     }
 
 
-def _lines(text: str, characters: float) -> list[str]:
+def _break_lines(text: str, characters: float) -> list[str]:
     """A heading in as many lines as it needs."""
     return wrapped(text, limit=max(20, int(characters)))
 
@@ -200,7 +202,7 @@ def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> d
     if scale.ticks:
         axis["values"] = [short(tick) for tick in scale.ticks]
     channels: dict[str, Any] = {
-        place: _places(drawn, place),
+        place: _place_channel(drawn, place),
         value: dict(number(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
     }
     if drawn.bars:
@@ -237,7 +239,7 @@ def palette(factor: FactorLevels) -> list[str]:
     return [SHADES[round(at * (len(SHADES) - 1) / last)] for at in range(len(factor))]
 
 
-def _places(drawn: _Drawn, field: str) -> Spec:
+def _place_channel(drawn: _Drawn, field: str) -> Spec:
     factor = drawn.plot.x
     if drawn.bars:
         return names(factor.title, drawn.shown, field, {"labelLimit": 190 if drawn.lying else 110})
@@ -255,7 +257,7 @@ def _places(drawn: _Drawn, field: str) -> Spec:
     return number(factor.title, field, reach, factor.logarithmic, axis=axis)
 
 
-def _at(point: SettingPoint, drawn: _Drawn) -> Any:
+def _point_place(point: SettingPoint, drawn: _Drawn) -> Any:
     """Where it stands, apart from points of other colours by a little."""
     factor = drawn.plot.x
     if drawn.bars:
@@ -266,7 +268,7 @@ def _at(point: SettingPoint, drawn: _Drawn) -> Any:
     return short(at * (high / low) ** aside if factor.logarithmic else at + (high - low) * aside)
 
 
-def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Row:
+def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Row:
     low, high = ends(point.mean, scale.divisor) or (None, None)
     if scale.log and low is not None:
         low = max(low, scale.low)
@@ -276,13 +278,13 @@ def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _D
     return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
 
 
-def _trials(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> list[Row]:
+def _build_trials(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> list[Row]:
     return [_build_placed(point, drawn, short(trial / scale.divisor)) for trial in point.trials]
 
 
 def _build_placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
     place, along = ("y", "x") if drawn.lying else ("x", "y")
-    row = {place: _at(point, drawn), along: value}
+    row = {place: _point_place(point, drawn), along: value}
     return {**row, "series": drawn.colors[point.color], "aside": point.color} if drawn.colors else row
 
 
@@ -310,12 +312,12 @@ def _draw_bars(
     ]
 
 
-def _points(known: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any]) -> list[Spec]:
+def _draw_points(rows: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any]) -> list[Spec]:
     colour = {} if "color" in channels else {"color": BLUE}
-    if len(known) + len(alone) > _MANY:
-        return [layer([*known, *alone], "point", channels, filled=True, size=9, opacity=0.7, **colour)]
+    if len(rows) + len(alone) > _MANY:
+        return [layer([*rows, *alone], "point", channels, filled=True, size=9, opacity=0.7, **colour)]
     return [
-        *([layer(known, "point", channels, filled=True, size=34, opacity=1, **colour)] if known else []),
+        *([layer(rows, "point", channels, filled=True, size=34, opacity=1, **colour)] if rows else []),
         *(
             [layer(alone, "point", channels, filled=False, fill=PAPER, size=34, opacity=1, strokeWidth=1.4, **colour)]
             if alone

@@ -100,7 +100,7 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
         short_side, row = min(box[2], box[3]), [remaining.pop(0) * scale]
         while remaining and _worst_aspect([*row, remaining[0] * scale], short_side) <= _worst_aspect(row, short_side):
             row.append(remaining.pop(0) * scale)
-        boxes += _row(row, box)
+        boxes += _place_row(row, box)
         deep = sum(row) / short_side if short_side else 0.0
         x, y, width, height = box
         box = (
@@ -119,7 +119,7 @@ def _worst_aspect(row: Sequence[float], side: float) -> float:
     return max(side**2 * max(row) / total**2, total**2 / (side**2 * min(row)))
 
 
-def _row(row: Sequence[float], box: Box) -> list[Box]:
+def _place_row(row: Sequence[float], box: Box) -> list[Box]:
     x, y, width, height = box
     side = min(width, height)
     deep, at, boxes = (sum(row) / side if side else 0.0), 0.0, []

@@ -22,10 +22,10 @@ _SIZE = {"width": 360, "height": 240}
 _WHAT = "line: one survey; band: 90 of 100; dashed: the truth"
 
 
-def figure(made: Simulation) -> Figure:
+def figure(simulation: Simulation) -> Figure:
     """A panel for each way of drawing, with its types; one for what else is a share; and the scatter of the largest
     samples with replacement."""
-    every = [estimate for estimate in made.shares if estimate.known.unit == "share"]
+    every = [estimate for estimate in simulation.shares if estimate.known.unit == "share"]
     panels = []
     palettes = [
         _assign_colours([estimate for estimate in every if _is_type(estimate) is types]) for types in (False, True)
@@ -37,9 +37,13 @@ def figure(made: Simulation) -> Figure:
     if last := [estimate for estimate in every if estimate.way == _WITH_REPLACEMENT]:
         most = max(estimate.n for estimate in last)
         panels.append(
-            _draw_scatter([estimate for estimate in last if estimate.n == most], palettes[True], made.asked.repetitions)
+            _draw_scatter(
+                [estimate for estimate in last if estimate.n == most], palettes[True], simulation.asked.repetitions
+            )
         )
-    caption = f"Estimates by {made.asked.repetitions} surveys of {made.files} files, against how many are drawn."
+    caption = (
+        f"Estimates by {simulation.asked.repetitions} surveys of {simulation.files} files, against how many are drawn."
+    )
     return together(panels, columns=2, description=caption)
 
 
@@ -72,7 +76,7 @@ def _against_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Ma
     series, sizes = _select_series(estimates, colours), sorted({estimate.n for estimate in estimates})
     colour, x = _colour_channel(series, colours), number("files drawn", log=True, axis={"values": sizes})
     y = number("% of files" if estimates[0].known.of == "files" else "% of capacity", "y", zero=True)
-    points, band = list(_points(series)), {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    points, band = list(_build_points(series)), {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     spec = view(
         layer(points, "area", {"x": x, **band, "color": colour}, opacity=0.18),
         layer(points, "rule", {"x": x, **band, "color": colour}, opacity=0.5),
@@ -84,7 +88,7 @@ def _against_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Ma
     return Figure(spec, f"{title}\n{_WHAT}", f"{title}: estimates against the number of files drawn.")
 
 
-def _points(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:
+def _build_points(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:
     for name, every in series.items():
         for estimate in every:
             low, high = estimate.band

@@ -23,7 +23,7 @@ def timeline_figure(timeline: Timeline) -> Figure:
     marks = [mark for mark in _KINDS if any(span.mark == mark for span in timeline.spans)]
     colour = legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8)
     since = "after the first start" if timeline.comparable else "since its own start"
-    rows = [_row(span, divisor, unit) for span in timeline.spans]
+    rows = [_build_row(span, divisor, unit) for span in timeline.spans]
     most = max((row["end"] for row in rows), default=1.0)
     channels = {
         "x": number(f"{unit} {since}", domain=(0, most), axis={"grid": True}), "x2": {"field": "end"}, "color": colour,
@@ -34,7 +34,7 @@ def timeline_figure(timeline: Timeline) -> Figure:
     return Figure(spec, timeline.title, f"When each rank worked in {timeline.title}.")
 
 
-def _row(span: RankSpan, divisor: float, unit: str) -> Row:
+def _build_row(span: RankSpan, divisor: float, unit: str) -> Row:
     start, end = span.start_s / divisor, span.end_s / divisor
     kind = _KINDS[span.mark][0]
     when = f"{significant(start, 4)}–{significant(end, 4)} {unit}, for {significant(end - start, 4)} {unit}"

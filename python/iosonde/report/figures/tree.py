@@ -28,14 +28,14 @@ class TreeDrawing:
 
 def is_cut(nodes: Sequence[Mapping[str, Any]]) -> bool:
     """Whether only a tree's top is drawn."""
-    return 2 * len(shown_nodes(nodes)) + 1 < len(nodes)
+    return 2 * len(select_drawn_nodes(nodes)) + 1 < len(nodes)
 
 
 def tree_figure(item: TreeDrawing) -> Figure:
     """The tree down to where it has 8 leaves, leaves side by side, a branch above the middle of its two."""
-    numbers, leaves = shown_nodes(item.nodes), [0]
+    numbers, leaves = select_drawn_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
-    _place(item.nodes, numbers, 0, 0, leaves, place)
+    _place_nodes(item.nodes, numbers, 0, 0, leaves, place)
     values = [node["value"] for node in item.nodes if "value" in node]
     divisor, unit = common_scale(values, item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
@@ -51,7 +51,7 @@ def tree_figure(item: TreeDrawing) -> Figure:
             "said": word,
         }
         for number in sorted(numbers)
-        for child, word in _children(item.nodes[number])
+        for child, word in _list_children(item.nodes[number])
     ]
     width, height = leaves[0] * _LEAF, max(y for _, y in place.values()) + _BOX[1] / 2 + 2
     spec = view(*_draw_layers(boxes, edges, (width, height)), width=width, height=round(height))
@@ -85,7 +85,7 @@ def _draw_layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) 
     return [*lines, *frames, *texts]
 
 
-def shown_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
+def select_drawn_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
     """The branches that are drawn: level by level, as long as no more than 8 leaves come of them."""
     drawn: set[int] = set()
     level = [0]
@@ -94,28 +94,33 @@ def shown_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
         if not branches or len(drawn) + len(branches) + 1 > _MOST_LEAVES:
             break
         drawn |= set(branches)
-        level = [child for number in branches for child, _ in _children(nodes[number])]
+        level = [child for number in branches for child, _ in _list_children(nodes[number])]
     return drawn
 
 
-def _children(node: Mapping[str, Any]) -> tuple[tuple[int, str], tuple[int, str]]:
+def _list_children(node: Mapping[str, Any]) -> tuple[tuple[int, str], tuple[int, str]]:
     return (node["yes"], "yes"), (node["no"], "no")
 
 
-def _place(
+def _place_nodes(
     nodes: Sequence[Mapping[str, Any]],
-    shown: set[int],
+    drawn: set[int],
     number: int,
     deep: int,
     leaves: list[int],
     place: dict[int, tuple[float, float]],
 ) -> float:
     """Leaves side by side, a branch in the middle above its two. Returns the node's x."""
-    if number not in shown:
+    if number not in drawn:
         x = (leaves[0] + 0.5) * _LEAF
         leaves[0] += 1
     else:
-        x = sum(_place(nodes, shown, child, deep + 1, leaves, place) for child, _ in _children(nodes[number])) / 2
+        x = (
+            sum(
+                _place_nodes(nodes, drawn, child, deep + 1, leaves, place) for child, _ in _list_children(nodes[number])
+            )
+            / 2
+        )
     place[number] = (x, deep * _LEVEL + _BOX[1] / 2 + 2)
     return x
 
@@ -131,16 +136,16 @@ def _build_box(
             f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered
         )
         here = f"{100 * shares[node['class']]:.0f} % of {rows}"
-        return _row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")
+        return _build_row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")
     if not branch:
         value = significant(node["value"] / scale[0]) if "factor" not in node else "…"
-        return _row(at, value, rows, True, f"{value} {scale[1]}, {rows}")
+        return _build_row(at, value, rows, True, f"{value} {scale[1]}, {rows}")
     name = str(node["factor"])
     question = f"= {node['is']}?" if "is" in node else f"≤ {node['at_most']:.7g}?"
-    return _row(at, name, question, False, f"{name} {question} ({rows})")
+    return _build_row(at, name, question, False, f"{name} {question} ({rows})")
 
 
-def _row(at: tuple[float, float], first: str, second: str, leaf: bool, tip: str) -> Row:
+def _build_row(at: tuple[float, float], first: str, second: str, leaf: bool, tip: str) -> Row:
     return {
         "x": at[0],
         "y": at[1],

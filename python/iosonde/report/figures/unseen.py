@@ -84,7 +84,10 @@ def predicted_figure(item: Predicted) -> Figure:
     values = [float(value) for value in (*item.observed, *item.predicted)]
     log = bool(values) and min(values) > 0 and max(item.observed) > _WIDE * min(item.observed)
     ends = [short(min(values) / divisor), short(max(values) / divisor)] if values else []
-    x, y = _measured(f"observed{_of(unit)}", "x", log, ends), _measured(f"predicted{_of(unit)}", "y", log, ends)
+    x, y = (
+        _measured_channel(f"observed{_unit_suffix(unit)}", "x", log, ends),
+        _measured_channel(f"predicted{_unit_suffix(unit)}", "y", log, ends),
+    )
     rows = [
         {
             "x": short(observed / divisor),
@@ -140,7 +143,7 @@ def errors_figure(item: ModelErrors) -> Figure:
         }
         for name, (value, low, high) in zip(labels, item.values, strict=True)
     ]
-    x = number(f"mean |error|{_of(unit)}", zero=True, axis={"grid": True})
+    x = number(f"mean |error|{_unit_suffix(unit)}", zero=True, axis={"grid": True})
     y = names("", labels, "y", {"domain": False})
     marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
     dash = {
@@ -177,7 +180,7 @@ def curve_figure(item: LearningCurve) -> Figure:
     titles = dict(zip(item.lines, unique(item.lines), strict=True))
     ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
     x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
-    what = f"mean |error|{_of(unit)}"
+    what = f"mean |error|{_unit_suffix(unit)}"
     y = number("", "y", log=log, zero=not log, axis={**flat(what), **_log_values(log, errors, divisor)})
     rows = [
         {
@@ -212,11 +215,11 @@ def _model_colours(count: int) -> list[str]:
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
 
 
-def _of(unit: str) -> str:
+def _unit_suffix(unit: str) -> str:
     return f", {unit}" if unit else ""
 
 
-def _measured(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
+def _measured_channel(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
     axis: Mapping[str, Any] = flat(title) if field == "y" else {}
     if log and ends and ends[0] is not None and ends[1] is not None:
         axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.estimate_text import estimate_text
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import percent_interval
 
@@ -51,7 +51,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
         "color": colour,
     }
     observed, predicted = (
-        [{"x": _place(item, level), "y": short(value / divisor), "series": name,
+        [{"x": _place_level(item, level), "y": short(value / divisor), "series": name,
           "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip()}
          for level, value in zip(item.levels, values.tolist(), strict=True)]
         for name, values in zip(_NAMES, (item.observed, item.predicted), strict=True)
@@ -67,7 +67,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
 def _axis_channel(item: UnseenAgainst) -> Spec:
     feature = item.factor
     if not feature.numeric:
-        return names(feature.name, [level_shown(level, feature.unit) for level in feature.levels])
+        return names(feature.name, [format_level(level, feature.unit) for level in feature.levels])
     axis: dict[str, Any] = {"labelExpr": SIZES if feature.unit == "bytes" else "format(datum.value, '.7~r')"}
     log = feature.low > 0 and feature.high > _WIDE * feature.low
     if feature.unit == "bytes" or log:
@@ -75,5 +75,5 @@ def _axis_channel(item: UnseenAgainst) -> Spec:
     return number(feature.name, log=log, axis=axis, room=8)
 
 
-def _place(item: UnseenAgainst, level: Any) -> Row | Any:
-    return short(level) if item.factor.numeric else level_shown(level, item.factor.unit)
+def _place_level(item: UnseenAgainst, level: Any) -> Row | Any:
+    return short(level) if item.factor.numeric else format_level(level, item.factor.unit)

@@ -133,16 +133,16 @@ def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> 
         encoding["tooltip"] = {"field": "tip", "type": "nominal"}
     fields = {channel["field"] for channel in encoding.values() if "field" in channel}
     return {
-        "data": {"values": [_drawn(row, fields) for row in values]},
+        "data": {"values": [_select_fields(row, fields) for row in values]},
         "mark": {"type": mark, **properties},
         "encoding": encoding,
     }
 
 
-def _drawn(row: Row, fields: set[str]) -> Row:
+def _select_fields(row: Row, fields: set[str]) -> Row:
     """What of a row is drawn."""
     fields_drawn = {key: value for key, value in row.items() if key in fields}
-    return {**fields_drawn, "tip": _lines(row["tip"])} if "tip" in fields_drawn else fields_drawn
+    return {**fields_drawn, "tip": _split_lines(row["tip"])} if "tip" in fields_drawn else fields_drawn
 
 
 def shared(*layers: Spec) -> Spec:
@@ -154,7 +154,7 @@ def shared(*layers: Spec) -> Spec:
     return {"data": {"values": rows}, "layer": without}
 
 
-def _lines(text: str) -> str:
+def _split_lines(text: str) -> str:
     return "\n".join(map(escape, text.split("\n")))
 
 

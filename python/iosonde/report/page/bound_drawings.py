@@ -59,11 +59,11 @@ def shares_of(bound: Bound) -> ShareDrawings:
     """Every cell in one unit, on an axis from 0 to the bound, or to the greatest share above it."""
     divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
     most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
-    rows = tuple(_row(share, divisor, most) for share in bound.shares)
-    return ShareDrawings(unit, rows, rows if len(rows) <= SEEN else _seen(rows))
+    rows = tuple(_build_row(share, divisor, most) for share in bound.shares)
+    return ShareDrawings(unit, rows, rows if len(rows) <= SEEN else _select_drawn(rows))
 
 
-def _seen(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
+def _select_drawn(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
     """Those above the bound, the lowest and the highest share."""
     measured_rows = [row for row in rows if row.share.share.value is not None]
     ends = (
@@ -76,7 +76,7 @@ def _seen(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
     return tuple(row for row in rows if id(row) in row_ids)
 
 
-def _row(share: BoundShare, divisor: float, most: float) -> ShareRow:
+def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
     def scale_place(value: float) -> float:
         return round(min(max(value / most, 0.0), 1.0) * BAR_WIDTH, 1)
 

@@ -39,7 +39,7 @@ def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: 
         drawn=by_kind,
         text=list(lines(corpus)),
         heading=page.headline,
-        explained=_explained(corpus),
+        explained=_list_explained(corpus),
         share=share,
     )
 
@@ -66,6 +66,6 @@ def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(several, 1))
 
 
-def _explained(made: Corpus) -> list[tuple[str, list[str]]]:
+def _list_explained(corpus: Corpus) -> list[tuple[str, list[str]]]:
     """(number, the share that each covariate explains of it): a table."""
-    return [(phase.title, [share(phase.explained[name].share) for name in made.on]) for phase in made.phases]
+    return [(phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases]

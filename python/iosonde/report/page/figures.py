@@ -75,12 +75,12 @@ def _factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
         )
         yield "predicted", predicted_figure(rows)
         if influence.judged.curve:
-            yield "curve", curve_figure(_curve(influence, influence.judged))
+            yield "curve", curve_figure(_build_curve(influence, influence.judged))
     if influence.tree is not None:
         yield "tree", tree_figure(TreeDrawing(influence.title, influence.tree.nodes, influence.unit))
 
 
-def _curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
+def _build_curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
     lines = {
         judged.name: [(point.n_train, point.model) for point in judged.curve],
         MEAN: [(point.n_train, point.mean) for point in judged.curve],

@@ -27,18 +27,18 @@ _MARK = "\n// sha256 "
 
 def library(say: Callable[[str], None]) -> str:
     """The script. ``say`` is told in a sentence where it could not be kept for the next page."""
-    place = _place()
-    stored = _read(place) if place else None
+    place = _cache_path()
+    stored = _read_cached(place) if place else None
     if stored is not None:
         return stored
-    script = _made()
+    script = _build_script()
     why = _store_script(place, script) if place else Message("no-home-directory", "there is no home directory")
     if why:
         say(why.prefixed("the page's drawing library is made anew each time (a few seconds)"))
     return script
 
 
-def _made() -> str:
+def _build_script() -> str:
     """Without addresses of content networks, and so that it cannot end the element around it."""
     import vl_convert
 
@@ -46,7 +46,7 @@ def _made() -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _place() -> Path | None:
+def _cache_path() -> Path | None:
     folder = cache_folder()
     if folder is None:
         return None
@@ -54,7 +54,7 @@ def _place() -> Path | None:
     return folder / f"vega-{metadata.version('vl-convert-python')}-{what}.js"
 
 
-def _read(place: Path) -> str | None:
+def _read_cached(place: Path) -> str | None:
     """The text, if it is whole and only we can have written it."""
     try:
         with place.open("rb") as file:

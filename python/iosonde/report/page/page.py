@@ -53,7 +53,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
     parts, figures = share(page_specs(page))
     tops = top_tables(page)
     text: str = (
-        make_environment(_names(page))
+        make_environment(_list_names(page))
         .get_template("page.html")
         .render(
             page=page,
@@ -130,7 +130,7 @@ def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     return document
 
 
-def _names(page: Page) -> set[str]:
+def _list_names(page: Page) -> set[str]:
     """The first word of everything on the page that has a name."""
     texts = [*(name for response in page.summary for name in (response.title, *response.by)),
              *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),

@@ -71,20 +71,20 @@ class SummaryTable:
 def summary_table(summary: ResponseSummary) -> SummaryTable:
     """The rows of one response, in the unit of the largest mean."""
     rows = summary.rows[:MOST_ROWS]
-    ends = _ends(summary.rows)
+    ends = _select_ends(summary.rows)
     means = [abs(row.mean.value) for row in (*rows, *ends) if row.mean.value is not None]
     divisor, unit = human_scale(max(means, default=0.0), summary.unit)
     axis = _build_axis((*rows, *ends))
     by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
-    lines = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in rows)
+    lines = tuple(_build_line(row, divisor, axis, _level_cells(row, summary)) for row in rows)
     ticks = axis.ticks(summary.unit) if axis else ()
-    folded = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in ends)
+    folded = tuple(_build_line(row, divisor, axis, _level_cells(row, summary)) for row in ends)
     return SummaryTable(
         summary, unit, by, lines, ticks, len(summary.rows) - len(rows), folded, axis is not None and axis.logarithmic
     )
 
 
-def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
+def _select_ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     """The cells of the lowest and the highest mean of many."""
     measured_rows = [row for row in rows if row.mean.value is not None]
     if len(rows) <= FOLD_BEYOND or len(measured_rows) < 2:
@@ -93,7 +93,7 @@ def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     return (low, high)
 
 
-def _levels(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
+def _level_cells(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
     """A cell each; of very many factors those that the cell has a level of, in one."""
     if len(summary.by) <= MOST_FACTORS:
         return row.levels
@@ -101,7 +101,7 @@ def _levels(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
     return (", ".join(f"{name}={level}" for name, level, value in cells if value is not None),)
 
 
-def _line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple[str, ...]) -> TableLine:
+def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple[str, ...]) -> TableLine:
     def format_plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
@@ -115,7 +115,7 @@ def _line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple
         format_plain(row.sd),
         cv,
         _format_efficiency(row),
-        _mark(row, axis),
+        _place_mark(row, axis),
     )
 
 
@@ -140,7 +140,7 @@ def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     return StripAxis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))
 
 
-def _mark(row: SummaryRow, axis: StripAxis | None) -> Mark | None:
+def _place_mark(row: SummaryRow, axis: StripAxis | None) -> Mark | None:
     if axis is None or row.mean.value is None:
         return None
     low, high = (None if end is None else axis.place(end) for end in (row.mean.low, row.mean.high))

@@ -22,7 +22,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.bars import MOST_STRETCH
-from iosonde.report.settings_layout import SEVERAL, Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import SEVERAL, Key, column_place, format_spread, pivoted
 
 from .strip import STRIP_HEIGHT, Mark, StripAxis
 
@@ -69,7 +69,7 @@ class TopTable:
     @property
     def unsure(self) -> bool:
         """Whether something in it cannot be told."""
-        return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _numbers(row))
+        return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _list_numbers(row))
 
     @property
     def is_cut(self) -> bool:
@@ -133,14 +133,14 @@ def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page:
     frame, levels_by_setting, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
     for response in every:
         of = {row.setting: row for row in response.rows}
-        rows.append(_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame))
+        rows.append(_build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame))
     heads = [
-        _head(by[0], levels_by_setting[key][0], page) if by else _only(page)
+        _format_head(by[0], levels_by_setting[key][0], page) if by else _only_head(page)
         for key in settings
         if key in levels_by_setting
     ]
     scaling = _describe_scaling(by[0], heads, page) if by else ""
-    return _table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
+    return _build_table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
 
 
 def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
@@ -148,19 +148,19 @@ def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTabl
     frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _response_scale(summary)
     laid = pivoted([row.setting for row in summary.rows], summary.rows, place)
     levels_by_key = {row.setting[place]: row.levels[place] for row in summary.rows}
-    texts = {_without(row.setting, place): _without(row.levels, place) for row in summary.rows}
-    heads = [_head(summary.by[place], levels_by_key[level], page) for level in laid.columns]
+    texts = {_drop_place(row.setting, place): _drop_place(row.levels, place) for row in summary.rows}
+    heads = [_format_head(summary.by[place], levels_by_key[level], page) for level in laid.columns]
     rows = [
-        _row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
+        _build_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
         for key in laid.rows
     ]
     title = titled(summary.title, unit)
-    return _table(
-        (title, _without(summary.by, place), heads, _describe_scaling(summary.by[place], heads, page)), rows, frame
+    return _build_table(
+        (title, _drop_place(summary.by, place), heads, _describe_scaling(summary.by[place], heads, page)), rows, frame
     )
 
 
-def _without(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
+def _drop_place(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
     return (*parts[:place], *parts[place + 1 :])
 
 
@@ -173,12 +173,12 @@ def _is_axis(factor: str, page: Page) -> bool:
     return factor.replace("_", " ") == plural(page.axis)
 
 
-def _head(factor: str, level: str, page: Page) -> str:
+def _format_head(factor: str, level: str, page: Page) -> str:
     """``2 nodes``; ``t=64k`` of other factors."""
     return counted(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
 
 
-def _only(page: Page) -> str:
+def _only_head(page: Page) -> str:
     """What the one column is headed by, where nothing varied."""
     counts = page.node_counts()
     return counted(counts[-1], page.axis) if counts else "mean"
@@ -190,9 +190,11 @@ def _describe_scaling(factor: str, heads: Sequence[str], page: Page) -> str:
     )
 
 
-def _table(said: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame) -> TopTable:
-    title, heads, columns, scaling = said
-    below = spread_said([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
+def _build_table(
+    labels: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame
+) -> TopTable:
+    title, heads, columns, scaling = labels
+    below = format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
     ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
     scaling_text = scaling if any(row.scaling for row in rows) else ""
     return TopTable(
@@ -207,34 +209,36 @@ def _table(said: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence
     )
 
 
-def _row(heads: tuple[str, ...], scale: tuple[float, str], cells: Sequence[SummaryRow | None], frame: _Frame) -> TopRow:
+def _build_row(
+    heads: tuple[str, ...], scale: tuple[float, str], cells: Sequence[SummaryRow | None], frame: _Frame
+) -> TopRow:
     last = cells[-1]
     efficiency = last.efficiency if last else None
     marks = (
         []
         if frame.axis is None
         else [
-            _mark(cell.mean, place, len(cells), frame.axis)
+            _place_mark(cell.mean, place, len(cells), frame.axis)
             for place, cell in enumerate(cells)
             if cell is not None and cell.mean.value is not None
         ]
     )
     scaling = None if efficiency is None else Number(*estimate_parts(efficiency, 0.01), efficiency.value)
-    return TopRow(heads, scale[1], tuple(_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
+    return TopRow(heads, scale[1], tuple(_build_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
 
 
-def _number(cell: SummaryRow | None, divisor: float) -> Number:
+def _build_number(cell: SummaryRow | None, divisor: float) -> Number:
     if cell is None:
         return Number("", "not measured", None)
     return Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
 
 
-def _mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:
+def _place_mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:
     kind = "last" if place == count - 1 else "first" if place == 0 else "between"
     y = STRIP_HEIGHT / 2 if count == 1 else 6 + (STRIP_HEIGHT - 12) * place / (count - 1)
     low, high = (None if end is None else axis.place(end) for end in (mean.low, mean.high))
     return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind, axis.cut(mean.low, mean.high))
 
 
-def _numbers(row: TopRow) -> list[Number]:
+def _list_numbers(row: TopRow) -> list[Number]:
     return [*row.numbers, *([row.scaling] if row.scaling else [])]

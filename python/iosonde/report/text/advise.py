@@ -34,17 +34,17 @@ def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
     """The lines of the text: of new trials or of one workload, where these were asked about; of several responses
     what is advised on each."""
     if isinstance(answer, AdvisedEach):
-        yield from _each(answer)
+        yield from _format_each(answer)
     elif answer.tried is not None:
         yield from _trial_lines(answer.advice, answer.tried)
         yield from wrapped(answer.sentence)
     elif answer.case is not None:
         yield from wrapped(answer.sentence)
     else:
-        yield from _whole(answer)
+        yield from _format_advice(answer)
 
 
-def _each(answer: AdvisedEach) -> Iterator[str]:
+def _format_each(answer: AdvisedEach) -> Iterator[str]:
     warning_texts = dict.fromkeys(text for item in answer.items for text in item.advice.warnings)
     for item in answer.items:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
@@ -54,7 +54,7 @@ def _each(answer: AdvisedEach) -> Iterator[str]:
     yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' says more of one.")
 
 
-def _whole(answer: Advised) -> Iterator[str]:
+def _format_advice(answer: Advised) -> Iterator[str]:
     advice = answer.advice
     feature_names = ", ".join(f.name for f in advice.instances.features)
     counts = advice.instances.trials
@@ -69,13 +69,13 @@ def _whole(answer: Advised) -> Iterator[str]:
     yield ""
     yield from _format_defaults(advice)
     yield ""
-    yield from _effects(advice)
+    yield from _format_effects(advice)
     if len(advice.depths) > 1:
         yield ""
         yield from _format_depths(advice)
     if advice.rules:
         yield ""
-        yield from _rules(advice)
+        yield from _format_rules(advice)
     if advice.warnings:
         yield ""
         for warning in advice.warnings:
@@ -88,7 +88,7 @@ def _whole(answer: Advised) -> Iterator[str]:
 def _format_defaults(advice: Advice) -> Iterator[str]:
     tied = advice.defaults[0].tied is not None
     scale, unit = human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
-    visible = advice.instances.shown
+    visible = advice.instances.format_setting
     rows = []
     for d in sorted(advice.defaults, key=lambda d: -d.rel_arith):
         now = " (now)" if d.setting == advice.current else ""
@@ -138,14 +138,14 @@ def _format_harmonic(default: Default, scale: float) -> str:
     return "~" if default.abs_harm is None else significant(default.abs_harm / scale, 4)
 
 
-def _effects(made: Advice) -> Iterator[str]:
+def _format_effects(advice: Advice) -> Iterator[str]:
     rows = [
         [
-            _describe_single_effect(e, made.instances.units.get(e.column, "")),
+            _describe_single_effect(e, advice.instances.units.get(e.column, "")),
             ratio(e.ratio),
             f"{e.low_case:.3g} to {e.high_case:.3g}",
         ]
-        for e in made.effects
+        for e in advice.effects
     ]
     yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
 
@@ -158,7 +158,7 @@ def _describe_single_effect(effect: Effect, unit: str) -> str:
 def _format_depths(advice: Advice) -> Iterator[str]:
     rows = []
     for d in advice.depths:
-        name = f"{d.depth} ({advice.instances.shown(advice.best_default)})" if d.depth == 0 else str(d.depth)
+        name = f"{d.depth} ({advice.instances.format_setting(advice.best_default)})" if d.depth == 0 else str(d.depth)
         rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = advice.depth == len(advice.depths) - 1
@@ -168,22 +168,22 @@ def _format_depths(advice: Advice) -> Iterator[str]:
     yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
 
 
-def _rules(made: Advice) -> Iterator[str]:
-    visible = made.instances.shown
-    for at, rule in enumerate(made.rules, 1):
+def _format_rules(advice: Advice) -> Iterator[str]:
+    visible = advice.instances.format_setting
+    for at, rule in enumerate(advice.rules, 1):
         yield from wrapped(f"{at}. {rule.sentence()}", "   ")
         best = ", ".join(f"{visible('/'.join(map(str, setting)))} ({n})" for setting, n in rule.frequent)
         differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
         yield from wrapped(
             f"   {counted(rule.instances, 'instance')}: {percent(rule.share)} of the best, worst "
-            f"{percent(rule.lowest)}{_at(made, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
+            f"{percent(rule.lowest)}{_format_instance(advice, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
             f"most often best: {best}{differ}",
             "   ",
         )
 
 
-def _at(made: Advice, instance: Mapping[str, Any]) -> str:
-    return f" ({setting_text(instance, made.instances.units)})" if instance else ""
+def _format_instance(advice: Advice, instance: Mapping[str, Any]) -> str:
+    return f" ({setting_text(instance, advice.instances.units)})" if instance else ""
 
 
 def _format_needs(advice: Advice) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _format_needs(advice: Advice) -> Iterator[str]:
         yield "Where trials would tell most:"
     for cell in needs.cells:
         more = "too many" if cell.more is None else f"{cell.more} more"
-        where, visible = setting_text(cell.instance, advice.instances.units) or "here", advice.instances.shown
+        where, visible = setting_text(cell.instance, advice.instances.units) or "here", advice.instances.format_setting
         yield from wrapped(
             f"  {where}: {visible(cell.setting)} or {visible(cell.other)} (ratio {decimals(cell.ratio, 3)}): "
             f"{more} trials of each",
@@ -213,7 +213,7 @@ def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
         ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
         ["obtained", ratio(tried.obtained), str(tried.obtained.n)],
     ]
-    over = advice.instances.shown(tried.over)
+    over = advice.instances.format_setting(tried.over)
     yield from wrapped(f"speed of the advice over {over}, geometric mean, {100 * advice.level:g} % intervals")
     yield ""
     if tried.difference is not None:

@@ -17,40 +17,40 @@ if TYPE_CHECKING:
 _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 
 
-def lines(made: PairVerdicts) -> Iterator[str]:
+def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
-    rule = made.rule
-    commands = [(side, command) for side, command in made.commands if command != side]
+    rule = pair_verdicts.rule
+    commands = [(side, command) for side, command in pair_verdicts.commands if command != side]
     sides = "" if commands else f"A: {rule.a}, B: {rule.b}; "
     for side, command in commands:
         yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
     yield escape(f"{sides}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
     yield ""
-    if made.items:
-        yield from _table(made)
-    for warning in made.warnings:
+    if pair_verdicts.items:
+        yield from _format_table(pair_verdicts)
+    for warning in pair_verdicts.warnings:
         yield from wrapped(f"! {warning}")
-    for place, sentence in enumerate(made.sentences):
-        yield from [""] if place or made.items else []
+    for place, sentence in enumerate(pair_verdicts.sentences):
+        yield from [""] if place or pair_verdicts.items else []
         yield from wrapped(sentence)
-    if made.judged is not None:
-        for text in made.judged.sentences:
+    if pair_verdicts.judged is not None:
+        for text in pair_verdicts.judged.sentences:
             yield from wrapped(text)
 
 
-def grid(made: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
+def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
     """(headers, a row for each number, how they are aligned)."""
-    columns = list(dict.fromkeys(name for item in made.items for name in item.cell))
-    rows = [_row(item, columns) for item in made.items]
+    columns = list(dict.fromkeys(name for item in pair_verdicts.items for name in item.cell))
+    rows = [_format_row(item, columns) for item in pair_verdicts.items]
     return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
 
 
-def _table(made: PairVerdicts) -> Iterator[str]:
-    headers, rows, sides = grid(made)
+def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
+    headers, rows, sides = grid(pair_verdicts)
     yield from fitting(headers, rows, sides, len(headers) - 5)
     yield ""
     yield legend()
-    if len(made.items) > len(made.primary) > 0:
+    if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share one more alpha among them (Bonferroni)"
 
 
@@ -59,7 +59,7 @@ def legend() -> str:
     return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 
 
-def _row(verdict: PairVerdict, columns: list[str]) -> list[object]:
+def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
     operation, metric, _ = verdict.name
     ratio, estimate = verdict.ratio, verdict.typical()
     interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"

@@ -22,13 +22,13 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     anova = answer.anova
     yield escape(f"{anova.response}; {_format_count(anova)}; sums of squares of type {'I' * anova.kind}")
     yield ""
-    yield from _table(anova)
+    yield from _format_table(anova)
     if anova.strata:
         yield ""
         yield from _format_components(anova, answer.unit)
     if anova.weights:
         yield ""
-        yield from _weights(anova)
+        yield from _format_weights(anova)
     for contrast in anova.contrasts:
         yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
     if anova.warnings or anova.findings:
@@ -39,9 +39,9 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def _weights(made: Anova) -> Iterator[str]:
+def _format_weights(anova: Anova) -> Iterator[str]:
     """What each level of the block counts by, and what that does to the sums."""
-    block = next(source.name for source in made.sources if source.block)
+    block = next(source.name for source in anova.sources if source.block)
     rows = [
         [
             escape(weight.group),
@@ -50,7 +50,7 @@ def _weights(made: Anova) -> Iterator[str]:
             significant(weight.s, 3),
             significant(weight.weight, 3),
         ]
-        for weight in made.weights
+        for weight in anova.weights
     ]
     yield from table([escape(block), "n", "df", "noise", "weight"], rows, "lrrrr").splitlines()
     caption = "sums of squares are weighted by 1 / noise²; that is estimated: F of few trials is a little too sure"
@@ -63,24 +63,27 @@ def _format_count(anova: Anova) -> str:
     return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups"
 
 
-def _table(made: Anova) -> list[str]:
+def _format_table(anova: Anova) -> list[str]:
     rows = []
-    for place in range(max(1, len(made.strata))):
-        mine = [_source(s) for s in made.sources if s.stratum == place]
-        if made.strata:
-            error = made.strata[place].error
-            rows.append([_between(made, place), *[""] * 6])
-            mine = [*mine, _rest("residual" if place == len(made.strata) - 1 else "error", error.df, error.ss, made)]
+    for place in range(max(1, len(anova.strata))):
+        mine = [_format_source(s) for s in anova.sources if s.stratum == place]
+        if anova.strata:
+            error = anova.strata[place].error
+            rows.append([_format_stratum(anova, place), *[""] * 6])
+            mine = [
+                *mine,
+                _format_residual("residual" if place == len(anova.strata) - 1 else "error", error.df, error.ss, anova),
+            ]
             mine = [[f"  {row[0]}", *row[1:]] for row in mine]
         rows += mine
-    if not made.strata:
-        rows.append(_rest("residual", made.df_residual, made.ss_residual, made))
-    rows.append(["total", str(made.n - 1), significant(made.ss_total, 5), "", "", "", ""])
+    if not anova.strata:
+        rows.append(_format_residual("residual", anova.df_residual, anova.ss_residual, anova))
+    rows.append(["total", str(anova.n - 1), significant(anova.ss_total, 5), "", "", "", ""])
     header = ["term", "df", "sum of squares", "share", "interval", "F", "p"]
     return table(header, rows, "lrrrrrr").splitlines()
 
 
-def _source(s: VariationSource) -> list[str]:
+def _format_source(s: VariationSource) -> list[str]:
     # Of 12 digits: the last bits must not turn a tie over, as of 124.5.
     test_cells = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
     return [
@@ -93,40 +96,40 @@ def _source(s: VariationSource) -> list[str]:
     ]
 
 
-def _rest(name: str, df: int, ss: float, made: Anova) -> list[str]:
-    return [name, str(df), significant(ss, 5), f"{100 * ss / made.ss_total:.1f} %", "", "", ""]
+def _format_residual(name: str, df: int, ss: float, anova: Anova) -> list[str]:
+    return [name, str(df), significant(ss, 5), f"{100 * ss / anova.ss_total:.1f} %", "", "", ""]
 
 
-def _between(made: Anova, place: int) -> str:
-    if place == len(made.strata) - 1:
+def _format_stratum(anova: Anova, place: int) -> str:
+    if place == len(anova.strata) - 1:
         return "within bring-ups"
-    return f"between {made.strata[place].n} {'inner ' if place else ''}bring-ups"
+    return f"between {anova.strata[place].n} {'inner ' if place else ''}bring-ups"
 
 
 def _format_components(anova: Anova, unit: str) -> Iterator[str]:
     """How much bring-ups differ, and trials inside one."""
     for place, stratum in enumerate(anova.strata):
         last = place == len(anova.strata) - 1
-        what = "trials of one bring-up" if last else _between(anova, place)[len("between ") :]
-        yield from wrapped(f"standard deviation of {what}: {_root(stratum.component, unit)}")
+        what = "trials of one bring-up" if last else _format_stratum(anova, place)[len("between ") :]
+        yield from wrapped(f"standard deviation of {what}: {_format_root(stratum.component, unit)}")
 
 
-def _root(variance: Estimate | None, unit: str) -> str:
+def _format_root(variance: Estimate | None, unit: str) -> str:
     if variance is None or variance.value is None:
         return "cannot be told"
     roots = [math.sqrt(x) for x in (variance.value, variance.low, variance.high) if x is not None]
-    return _shown(roots, unit, 3, variance.warnings)
+    return _format_estimates(roots, unit, 3, variance.warnings)
 
 
 def _format_contrast(contrast: Contrast, unit: str) -> str:
     e = contrast.estimate
     assert e.value is not None
     if e.low is None or e.high is None or contrast.p is None:
-        return _shown([e.value], unit, 4, e.warnings)
-    return f"{_shown([e.value, e.low, e.high], unit, 4)}, p = {contrast.p:.2g}"
+        return _format_estimates([e.value], unit, 4, e.warnings)
+    return f"{_format_estimates([e.value, e.low, e.high], unit, 4)}, p = {contrast.p:.2g}"
 
 
-def _shown(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
+def _format_estimates(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
     """A value and its interval in one unit; without an interval why there is none."""
     divisor, name = human_scale(max(map(abs, numbers)), unit)
     value, *interval = (significant(number / divisor, digits) for number in numbers)

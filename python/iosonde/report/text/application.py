@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import levels_shown, setting_text
+from iosonde.core.level_text import format_levels, setting_text
 from iosonde.core.units import format_seconds
 from iosonde.core.words import listed
 
@@ -22,32 +22,39 @@ _EXPLANATION = (
 )
 
 
-def lines(made: PredictedTimes) -> Iterator[str]:
+def lines(predicted_times: PredictedTimes) -> Iterator[str]:
     """A table of the settings, what the prediction is made of, and a sentence."""
-    if all(not row.measured.n for row in made.rows):
-        value, interval = estimate_parts(made.rows[0].predicted)
-        yield from wrapped(f"It should take {value} ({interval}) s: {_parts(made.rows[0])}. {_EXPLANATION}")
+    if all(not row.measured.n for row in predicted_times.rows):
+        value, interval = estimate_parts(predicted_times.rows[0].predicted)
+        yield from wrapped(
+            f"It should take {value} ({interval}) s: {_format_parts(predicted_times.rows[0])}. {_EXPLANATION}"
+        )
         return
-    names = list(dict.fromkeys(name for row in made.rows for name in row.by))
-    yield f"seconds; {100 * made.level:g} % intervals"
+    names = list(dict.fromkeys(name for row in predicted_times.rows for name in row.by))
+    yield f"seconds; {100 * predicted_times.level:g} % intervals"
     yield ""
     rows = [
-        [*levels_shown(names, row.by, row.units), *estimate_parts(row.predicted), str(row.measured.n),
-         *estimate_parts(row.measured), *estimate_parts(row.ratio)]
-        for row in made.rows[:_MOST_ROWS]
-    ]  # fmt: skip
+        [
+            *format_levels(names, row.by, row.units),
+            *estimate_parts(row.predicted),
+            str(row.measured.n),
+            *estimate_parts(row.measured),
+            *estimate_parts(row.ratio),
+        ]
+        for row in predicted_times.rows[:_MOST_ROWS]
+    ]
     header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
     yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
-    if len(made.rows) > _MOST_ROWS:
-        yield f"and {len(made.rows) - _MOST_ROWS} more (--json has all)"
+    if len(predicted_times.rows) > _MOST_ROWS:
+        yield f"and {len(predicted_times.rows) - _MOST_ROWS} more (--json has all)"
     yield ""
-    first = made.rows[0]
+    first = predicted_times.rows[0]
     at = setting_text(first.by, first.units)
-    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_parts(first)}. {_EXPLANATION}")
-    for warning in made.warnings:
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_format_parts(first)}. {_EXPLANATION}")
+    for warning in predicted_times.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from wrapped(made.sentence)
+    yield from wrapped(predicted_times.sentence)
 
 
-def _parts(time: PredictedTime) -> str:
+def _format_parts(time: PredictedTime) -> str:
     return listed([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])

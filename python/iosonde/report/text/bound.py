@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import format_levels
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 
 from . import waterfall
@@ -19,24 +19,24 @@ _MOST_ROWS = 60
 _SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
 
 
-def lines(made: Bounds, amount: str = "") -> Iterator[str]:
+def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
     """The lines of the text. ``amount`` is the data as it was written."""
-    if made.alone is not None:
-        yield from _alone(made, made.alone, amount)
+    if bounds.alone is not None:
+        yield from _format_alone(bounds, bounds.alone, amount)
         return
-    yield from _shares(made)
+    yield from _format_shares(bounds)
     yield ""
-    yield from wrapped(f"The bound assumes: {'; '.join(made.assumptions)}.", "  ")
-    yield from waterfall.lines(made)
+    yield from wrapped(f"The bound assumes: {'; '.join(bounds.assumptions)}.", "  ")
+    yield from waterfall.lines(bounds)
 
 
-def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
+def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     """The terms, the limit, what it assumes and what helps."""
     system = ceiling.system
-    disks = "" if system.disks is None else f", {_many(system.disks, 'disk')}"
+    disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
     has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is said by nobody
-    servers = f", {_many(system.servers, 'server')}" if has_servers else ""
-    yield f"{system.operation}: {_many(system.clients, 'client')}{servers}{disks}"
+    servers = f", {_format_count(system.servers, 'server')}" if has_servers else ""
+    yield f"{system.operation}: {_format_count(system.clients, 'client')}{servers}{disks}"
     yield ""
     divisor, unit = human_scale(ceiling.s, "bytes/s")
     rows = [
@@ -48,13 +48,13 @@ def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     yield ""
     if ceiling.balance < 1:
         yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
-    yield from wrapped(_format_sentence(made, ceiling, amount))
-    for sentence in made.unknown:
+    yield from wrapped(_format_sentence(bounds, ceiling, amount))
+    for sentence in bounds.unknown:
         yield from wrapped(f"~ {sentence}", "  ")
     yield ""
-    yield from wrapped(f"Case: {made.case}.", "  ")
-    yield from wrapped(f"Helps: {'; '.join(made.advice)}.", "  ")
-    yield from wrapped(f"Assumes: {'; '.join(made.assumptions)}.", "  ")
+    yield from wrapped(f"Case: {bounds.case}.", "  ")
+    yield from wrapped(f"Helps: {'; '.join(bounds.advice)}.", "  ")
+    yield from wrapped(f"Assumes: {'; '.join(bounds.assumptions)}.", "  ")
 
 
 def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
@@ -74,10 +74,10 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
     return text
 
 
-def _shares(made: Bounds) -> Iterator[str]:
+def _format_shares(bounds: Bounds) -> Iterator[str]:
     """A table of the measured cells, and a sentence."""
-    shares = made.shares
-    divisor, unit = human_scale(made.highest.s, "bytes/s")
+    shares = bounds.shares
+    divisor, unit = human_scale(bounds.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for row in shares for name in row.by))
     several = len({row.operation or row.metric for row in shares}) > 1 or bool(shares[0].operation)
     kinds = {(row.operation, row.metric) for row in shares}
@@ -88,7 +88,7 @@ def _shares(made: Bounds) -> Iterator[str]:
         value, interval = estimate_parts(row.measured, divisor)
         share, between = estimate_parts(row.share, 0.01)
         name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
-        setting = levels_shown(names, row.by, row.units)
+        setting = format_levels(names, row.by, row.units)
         rows.append([*([name] if several else []), *setting, row.measured.n, value, interval,
                      significant(row.ceiling.s / divisor, 4), f"{share} %", between,
                      "!" if row.verdict else ""])  # fmt: skip
@@ -98,12 +98,12 @@ def _shares(made: Bounds) -> Iterator[str]:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
     cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
-    for origin in made.origins:
+    for origin in bounds.origins:
         yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
-    for warning in [*made.warnings, *made.unknown, *cut]:
+    for warning in [*bounds.warnings, *bounds.unknown, *cut]:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from wrapped(made.sentence)
+    yield from wrapped(bounds.sentence)
 
 
-def _many(n: float, what: str) -> str:
+def _format_count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"

@@ -17,14 +17,14 @@ _MOST = 8  # blocks on a screen; --json has all
 _LEAST = 0.01  # calls an operation that have a row
 
 
-def lines(found: Sequence[PhaseCalls]) -> Iterator[str]:
+def lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
     """One block for each phase and setting."""
-    for phase in found[:_MOST]:
+    for phase in phases[:_MOST]:
         yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
         rows = [
-            [escape(kind), *_of(phase, kind)]
+            [escape(kind), *_format_kind(phase, kind)]
             for kind in dict.fromkeys([*phase.servers, *phase.client])
-            if _most(phase, kind) >= _LEAST
+            if _largest_count(phase, kind) >= _LEAST
         ]
         headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
         yield from table(headers, rows, "lrrrr").splitlines()
@@ -33,17 +33,17 @@ def lines(found: Sequence[PhaseCalls]) -> Iterator[str]:
             f"{estimate_text(phase.client_in_all, '')} operations of the client's; n = {phase.in_all.n}.",
             "  ",
         )
-    if len(found) > _MOST:
-        yield f"  {len(found) - _MOST} more are in --json"
+    if len(phases) > _MOST:
+        yield f"  {len(phases) - _MOST} more are in --json"
 
 
-def _of(phase_calls: PhaseCalls, kind: str) -> list[str]:
-    return [*_parts(phase_calls.client.get(kind)), *_parts(phase_calls.servers.get(kind))]
+def _format_kind(phase_calls: PhaseCalls, kind: str) -> list[str]:
+    return [*_format_estimate(phase_calls.client.get(kind)), *_format_estimate(phase_calls.servers.get(kind))]
 
 
-def _parts(found: Estimate | None) -> list[str]:
-    return list(estimate_parts(found, 1.0)) if found else ["", ""]
+def _format_estimate(estimate: Estimate | None) -> list[str]:
+    return list(estimate_parts(estimate, 1.0)) if estimate else ["", ""]
 
 
-def _most(phase_calls: PhaseCalls, kind: str) -> float:
+def _largest_count(phase_calls: PhaseCalls, kind: str) -> float:
     return max((of[kind].value or 0.0 for of in (phase_calls.client, phase_calls.servers) if kind in of), default=0.0)

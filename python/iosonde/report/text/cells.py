@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.column_units import bytes_per_s, titled
 from iosonde.core.errors import InputError
 from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import levels_shown, setting_text
+from iosonde.core.level_text import format_levels, setting_text
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -27,9 +27,9 @@ _FEW = 4  # factors in a line above, beyond which those without a level are left
 _LOGARITHM = re.compile(r"log\d*\(")
 
 
-def responses_of(made: Overview) -> list[Response]:
+def responses_of(overview: Overview) -> list[Response]:
     """((operation, metric), its rows), in order."""
-    return _by_response(made.rows)
+    return _by_response(overview.rows)
 
 
 def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
@@ -50,13 +50,13 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     return f"{name}, {unit}" if unit else name
 
 
-def check_unit(made: Overview, unit: str | None) -> None:
+def check_unit(overview: Overview, unit: str | None) -> None:
     """Raises InputError for a unit that is no rate of bytes, or where nothing is one."""
     if unit and not bytes_per_s(unit):
         raise InputError(
             "unknown-unit", "{spell.unit:{unit}}: this is no rate of bytes", "as KB/s, KiB/s, MB/s, MiB/s", unit=unit
         )
-    if unit and not any(_in_bytes_per_s(row.unit) for row in made.rows):
+    if unit and not any(_in_bytes_per_s(row.unit) for row in overview.rows):
         raise InputError(
             "no-rate-column",
             "{spell.unit:{unit}}: nothing here is a rate of bytes",
@@ -86,16 +86,16 @@ def every_cell(answer: Summary, unit: str | None = None, members: Sequence[Overv
     line, some stand in lines above the cells that share their levels."""
     overview = answer.overview
     rows = overview.rows if members is None else members
-    rows_text = _shown(answer, rows, unit)
+    rows_text = _build_text_rows(answer, rows, unit)
     if not rows_text:
         return []
-    all_lines = _lines(rows_text, overview, ())
+    all_lines = _format_groups(rows_text, overview, ())
     fits = max(map(width, all_lines)) <= room()
     if fits and not any("…" in line for line in all_lines):
         return all_lines
     above = _factors_above(rows_text, overview)
-    if above and (not fits or len(_groups(rows_text, above)) <= len(rows) / _SHARING):
-        return _lines(rows_text, overview, above)
+    if above and (not fits or len(_group_rows(rows_text, above)) <= len(rows) / _SHARING):
+        return _format_groups(rows_text, overview, above)
     return all_lines
 
 
@@ -109,29 +109,29 @@ class _TextRow:
     numbers: tuple[tuple[str, str], ...]
 
 
-def _shown(answer: Summary, rows: Sequence[OverviewRow], asked: str | None) -> list[_TextRow]:
+def _build_text_rows(answer: Summary, rows: Sequence[OverviewRow], unit_option: str | None) -> list[_TextRow]:
     overview, text_rows = answer.overview, []
     same_n = len({row.n for row in rows}) == 1
     for (operation, metric), its in _by_response(rows):
-        divisor, unit = scale_of(its, asked)
+        divisor, unit = scale_of(its, unit_option)
         title = title_of(operation, metric, unit, answer)
         for row in its:
-            levels = dict(zip(overview.by, levels_shown(overview.by, row.by, overview.units), strict=True))
+            levels = dict(zip(overview.by, format_levels(overview.by, row.by, overview.units), strict=True))
             n = () if same_n else (("n", str(row.n)),)
-            text_rows.append(_TextRow(row, title, levels, (*n, *_numbers(row, divisor))))
+            text_rows.append(_TextRow(row, title, levels, (*n, *_format_numbers(row, divisor))))
     return text_rows
 
 
-def _numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
+def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
     yield from zip(("mean", "interval"), estimate_parts(row.mean, divisor), strict=True)
     yield from zip(("median", "interval"), estimate_parts(row.median, divisor), strict=True)
     yield "cv", "~" if row.cv is None else percent(row.cv)
 
 
-def _groups(shown: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
+def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
     """Those of one response with the same levels of these factors, in the order in which they come first."""
     groups: dict[tuple[str, ...], list[_TextRow]] = {}
-    for text_row in shown:
+    for text_row in text_rows:
         groups.setdefault(
             (text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), []
         ).append(text_row)
@@ -154,17 +154,17 @@ def _column_width(header: str, cells: Sequence[str]) -> int:
     return 2 + max(width(header), *(width(escape(cell)) for cell in cells))
 
 
-def _lines(shown: Sequence[_TextRow], made: Overview, above: Sequence[str]) -> list[str]:
+def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Sequence[str]) -> list[str]:
     """The factors ``above`` stand in lines above their cells, the others in columns."""
-    factors_inline = [name for name in made.by if name not in above]
-    headers = [*factors_inline, *(header for header, _ in shown[0].numbers)]
+    factors_inline = [name for name in overview.by if name not in above]
+    headers = [*factors_inline, *(header for header, _ in text_rows[0].numbers)]
     grid: list[list[str]] = []
     titles = {}
-    for group in _groups(shown, above):
+    for group in _group_rows(text_rows, above):
         levels = {name: group[0].row.by.get(name) for name in above}
         if len(levels) > _FEW:
             levels = {name: level for name, level in levels.items() if level is not None}
-        setting = setting_text(levels, made.units)
+        setting = setting_text(levels, overview.units)
         titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
         grid += [
             [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]

@@ -34,16 +34,20 @@ def lines(answer: Check) -> Iterator[str]:
     yield from wrapped(_format_sentence(examination))
 
 
-def _read_as(made: Examination) -> str:
-    trials = f"{made.fewest}" if made.fewest == made.most else f"{made.fewest} to {made.most}"
-    many = "s" if (made.fewest, made.most) != (1, 1) else ""
-    summary = f"{made.n_cells} cells of {trials} trial{many}; measured: {_some(made.responses)}"
-    if made.settings:
-        summary += f"; settings: {_some(made.settings)}"
-    return summary + (f"; left out: {_some(made.ignored)}" if made.ignored else "")
+def _read_as(examination: Examination) -> str:
+    trials = (
+        f"{examination.fewest}"
+        if examination.fewest == examination.most
+        else f"{examination.fewest} to {examination.most}"
+    )
+    many = "s" if (examination.fewest, examination.most) != (1, 1) else ""
+    summary = f"{examination.n_cells} cells of {trials} trial{many}; measured: {_join_names(examination.responses)}"
+    if examination.settings:
+        summary += f"; settings: {_join_names(examination.settings)}"
+    return summary + (f"; left out: {_join_names(examination.ignored)}" if examination.ignored else "")
 
 
-def _some(names: tuple[str, ...]) -> str:
+def _join_names(names: tuple[str, ...]) -> str:
     text = ", ".join(names[:_MAX_NAMES])
     return text + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
@@ -56,8 +60,11 @@ def _format_finding(finding: Finding) -> Iterator[str]:
 
 def _format_sentence(examination: Examination) -> str:
     counts = examination.n_by_severity
-    worse = [f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in reversed(counts.items())
-             if n and severity is not Severity.INFO]  # fmt: skip
+    worse = [
+        f"{n} {severity}{'s' if n > 1 else ''}"
+        for severity, n in reversed(counts.items())
+        if n and severity is not Severity.INFO
+    ]
     if worse:
         first = examination.findings[0].code
         return f"{' and '.join(worse)}; iosonde explain {first} says more about the first."

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iosonde.answers.compare.compared import WITHIN_RUN, Comparisons
-from iosonde.core.level_text import level_shown, levels_shown
+from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
@@ -24,27 +24,27 @@ _LABEL = 16  # columns before the evidence
 _MOST_ALONE = 3  # comparisons that are warned of the same, each in a sentence of its own
 
 
-def lines(made: Comparisons | PairVerdicts) -> Iterator[str]:
+def lines(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
-    if not isinstance(made, Comparisons):
-        yield from against.lines(made)
+    if not isinstance(answer, Comparisons):
+        yield from against.lines(answer)
         return
-    if not made.items:
+    if not answer.items:
         yield "Nothing to compare: no cell has both sides."
-        yield from _said(made)
+        yield from _format_notes(answer)
         return
-    yield from _one(made) if len(made.items) == 1 else _many(made)
-    for overall in made.overall:
+    yield from _format_single(answer) if len(answer.items) == 1 else _format_several(answer)
+    for overall in answer.overall:
         yield from wrapped(overall.sentence)
-    if made.judged is not None:
-        for text in made.judged.sentences:
+    if answer.judged is not None:
+        for text in answer.judged.sentences:
             yield from wrapped(text)
 
 
-def _one(made: Comparisons) -> Iterator[str]:
-    item, comparison = made.items[0], made.items[0].comparison
+def _format_single(comparisons: Comparisons) -> Iterator[str]:
+    item, comparison = comparisons.items[0], comparisons.items[0].comparison
     over = "iterations within one run" if item.within_run else "trials"
-    yield f"{100 * made.level:g} % intervals over {over}{'; paired' if comparison.paired else ''}"
+    yield f"{100 * comparisons.level:g} % intervals over {over}{'; paired' if comparison.paired else ''}"
     yield ""
     divisor, unit = _means_scale(item)
     rows = []
@@ -53,13 +53,13 @@ def _one(made: Comparisons) -> Iterator[str]:
         # Of cells it is their difference, and one trial has none.
         spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
         rows.append([_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
-    headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
+    headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from fitting(headers, rows, "lrrrrL", 1)
     yield ""
     cut = dict.fromkeys([*comparison.mean_a.warnings, *comparison.mean_b.warnings])
-    paragraphs = [("base", f"{item.sides[0]}: {made.base}"), *_list_evidence(item)]
-    paragraphs += [("warning", text) for text in (*item.warnings, *made.warnings, *cut)]
-    for name, text in [*paragraphs, *(("left out", text) for text in made.left_out)]:
+    paragraphs = [("base", f"{item.sides[0]}: {comparisons.base}"), *_list_evidence(item)]
+    paragraphs += [("warning", text) for text in (*item.warnings, *comparisons.warnings, *cut)]
+    for name, text in [*paragraphs, *(("left out", text) for text in comparisons.left_out)]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
@@ -105,52 +105,56 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
 
 
-def _many(made: Comparisons) -> Iterator[str]:
-    items = made.items
+def _format_several(comparisons: Comparisons) -> Iterator[str]:
+    items = comparisons.items
     columns = telling([item.cell for item in items])
     within = [item for item in items if item.within_run]
     over = "within one run" if len(within) == len(items) else "over trials"
     yield from wrapped(
-        f"{100 * made.level:g} % intervals of B ÷ A {over}; p by {_test(items)}, Holm-corrected for {len(items)}"
+        f"{100 * comparisons.level:g} % intervals of B ÷ A {over}; p by {_describe_test(items)}, Holm-corrected "
+        f"for {len(items)}"
     )
-    yield from wrapped(sides_of(made), indent="  ")
+    yield from wrapped(sides_of(comparisons), indent="  ")
     yield ""
-    sides = side_columns(made)
-    rows = [[*cells_of(item, columns, sides), *_numbers(item)] for item in items]
+    sides = side_columns(comparisons)
+    rows = [[*cells_of(item, columns, sides), *_format_numbers(item)] for item in items]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
     yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
     yield ""
-    yield from wrapped(legend(made))
-    yield from _format_warnings(made, columns, len(sides))
-    yield from _said(made)
-    yield from wrapped(tally(made))
+    yield from wrapped(legend(comparisons))
+    yield from _format_warnings(comparisons, columns, len(sides))
+    yield from _format_notes(comparisons)
+    yield from wrapped(tally(comparisons))
 
 
-def tally(made: Comparisons) -> str:
+def tally(comparisons: Comparisons) -> str:
     """How many comparisons said what."""
-    counts = [f"{n} {word}" for word, n in Counter(item.said for item in made.items).items()]
-    return f"Of {len(made.items)} comparisons: {', '.join(counts)}."
+    counts = [f"{n} {word}" for word, n in Counter(item.verdict_word for item in comparisons.items).items()]
+    return f"Of {len(comparisons.items)} comparisons: {', '.join(counts)}."
 
 
-def side_columns(made: Comparisons) -> list[str]:
+def side_columns(comparisons: Comparisons) -> list[str]:
     """Columns that tell the sides: none of one pair; B where all are compared with the same base; else both."""
-    n_bases, n_pairs = len({item.sides[0] for item in made.items}), len({item.sides for item in made.items})
+    n_bases, n_pairs = (
+        len({item.sides[0] for item in comparisons.items}),
+        len({item.sides for item in comparisons.items}),
+    )
     return [] if n_pairs == 1 else ["B"] if n_bases == 1 else ["A", "B"]
 
 
-def sides_of(made: Comparisons) -> str:
+def sides_of(comparisons: Comparisons) -> str:
     """Which is the base, and why."""
-    a, b = made.items[0].sides
-    columns = side_columns(made)
+    a, b = comparisons.items[0].sides
+    columns = side_columns(comparisons)
     if "A" in columns:
-        return f"A is the base; the first is {a}: {made.base}"
+        return f"A is the base; the first is {a}: {comparisons.base}"
     if columns:
-        return f"A, the base of all: {a} ({made.base})"
-    return f"A, the base: {a} ({made.base}); B: {b}"
+        return f"A, the base of all: {a} ({comparisons.base})"
+    return f"A, the base: {a} ({comparisons.base}); B: {b}"
 
 
-def _test(items: Sequence[ComparedCell]) -> str:
+def _describe_test(items: Sequence[ComparedCell]) -> str:
     kinds = {"paired t" if item.comparison.paired else "t" if item.comparison.cells > 1 else "Welch" for item in items}
     return kinds.pop() if len(kinds) == 1 else "t"
 
@@ -158,15 +162,15 @@ def _test(items: Sequence[ComparedCell]) -> str:
 def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
     """The setting, and the sides that are to be told."""
     names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
-    return [*levels_shown(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
+    return [*format_levels(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
 
 
 def _side_name(item: ComparedCell, name: str) -> str:
     """A side under the name of its column."""
-    return level_shown(name, item.units.get(item.group or "", ""))
+    return format_level(name, item.units.get(item.group or "", ""))
 
 
-def _numbers(item: ComparedCell) -> list[str]:
+def _format_numbers(item: ComparedCell) -> list[str]:
     comparison = item.comparison
     p = "~" if comparison.p_holm is None else f"{comparison.p_holm:.2g}"
     return [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item), p, word(item)]
@@ -197,22 +201,22 @@ def word(item: ComparedCell) -> str:
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 
 
-def legend(made: Comparisons) -> str:
+def legend(comparisons: Comparisons) -> str:
     """What the signs in the last column mean; only those that are there."""
-    verdicts = {item.comparison.verdict for item in made.items}
-    margin = percent(made.items[0].comparison.margin)
+    verdicts = {item.comparison.verdict for item in comparisons.items}
+    margin = percent(comparisons.items[0].comparison.margin)
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
-        more = any(item.comparison.n_more for item in made.items)
+        more = any(item.comparison.n_more for item in comparisons.items)
         meanings.append("~ cannot tell" + (" (+n: additional trials per side needed)" if more else ""))
-    if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in made.items):
+    if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in comparisons.items):
         meanings.append("~ ! inconclusive (below)")
-    if any(item.state is VerdictState.NOT_SEPARABLE for item in made.items):
+    if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
         meanings.append("! not separable from what goes with the sides (below)")
-    if any(item.comparison.by_chance for item in made.items):
+    if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
-    if any(item.comparison.ratio is None for item in made.items):
+    if any(item.comparison.ratio is None for item in comparisons.items):
         meanings.append("with a sign: B - A, where there is no ratio")
     return "; ".join([*meanings, "n: trials of A+B"])
 
@@ -240,10 +244,10 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
         yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary besides")
 
 
-def _said(made: Comparisons) -> Iterator[str]:
-    for warning in made.warnings:
+def _format_notes(comparisons: Comparisons) -> Iterator[str]:
+    for warning in comparisons.warnings:
         yield from wrapped(f"! {warning}")
-    for text in made.left_out:
+    for text in comparisons.left_out:
         yield from wrapped(f"! left out: {text}")
 
 

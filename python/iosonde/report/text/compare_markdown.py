@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 _SPECIAL = "\\`*_[]<>#|~"
 
 
-def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
+def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     """The lines of the table, with what is to be said of it below; of pairs that were sealed the verdicts."""
-    if not isinstance(made, Comparisons):
-        yield from _format_pairs(made)
+    if not isinstance(answer, Comparisons):
+        yield from _format_pairs(answer)
         return
-    if not made.items:
+    if not answer.items:
         yield "Nothing to compare: no cell has both sides."
         return
-    yield f"{plain(sides_of(made))}. {100 * made.level:g} % intervals."
+    yield f"{plain(sides_of(answer))}. {100 * answer.level:g} % intervals."
     yield ""
-    columns = telling([item.cell for item in made.items])
-    sides = side_columns(made)
-    yield _row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
+    columns = telling([item.cell for item in answer.items])
+    sides = side_columns(answer)
+    yield _format_row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
     yield "|" + "---|" * (len(columns) + len(sides)) + "---:|---:|---:|---:|---|"
-    for item in made.items:
+    for item in answer.items:
         comparison = item.comparison
         numbers = [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item)]
         strong = word(item)
-        yield _row([*cells_of(item, columns, sides), *numbers, strong])
+        yield _format_row([*cells_of(item, columns, sides), *numbers, strong])
     yield ""
-    yield plain(legend(made)) + "."
+    yield plain(legend(answer)) + "."
     notes = [
-        *(overall.sentence for overall in made.overall),
-        *made.warnings,
-        *(f"left out: {reason}" for reason in made.left_out),
+        *(overall.sentence for overall in answer.overall),
+        *answer.warnings,
+        *(f"left out: {reason}" for reason in answer.left_out),
     ]
-    notes += [] if made.judged is None else made.judged.sentences
-    if len(made.items) == 1:
-        notes.insert(0, made.items[0].sentence)
+    notes += [] if answer.judged is None else answer.judged.sentences
+    if len(answer.items) == 1:
+        notes.insert(0, answer.items[0].sentence)
     for text in notes:
         yield ""
         yield plain(text)
@@ -58,10 +58,10 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
         yield ""
     if pair_verdicts.items:
         headers, rows, sides = against.grid(pair_verdicts)
-        yield _row(headers)
+        yield _format_row(headers)
         yield "|" + "".join("---:|" if side == "r" else "---|" for side in sides)
         for row in rows:
-            yield _row(["" if cell is None else str(cell) for cell in row])
+            yield _format_row(["" if cell is None else str(cell) for cell in row])
         yield ""
     rule = pair_verdicts.rule
     yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
@@ -70,7 +70,7 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
         yield plain(warning)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _format_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(plain(cell) for cell in cells)} |"
 
 

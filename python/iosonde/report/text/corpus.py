@@ -22,18 +22,20 @@ _OUT = 8  # systems that stand out
 
 def lines(answer: Corpus) -> Iterator[str]:
     """The lines of the text."""
-    yield from wrapped(_head(answer))
+    yield from wrapped(_format_head(answer))
     yield ""
     per = next((phase.per for phase in answer.phases if phase.per), "")
     heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit"]
     mine = any(phase.placed for phase in answer.phases)
     heads += ["yours"] if mine else []
-    yield from table(heads, [_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]).splitlines()
+    yield from table(
+        heads, [_format_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]
+    ).splitlines()
     if mine:
         yield from ["", "the share of systems that yours is above"]
         rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
         yield from table(["", "above"], rows, "lr").splitlines()
-    yield from _explained(answer)
+    yield from _format_explained(answer)
     yield from _standing_out(answer)
     if answer.linked is not None and answer.linked.share.value is not None:
         yield ""
@@ -62,7 +64,7 @@ def share(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f}–{100 * estimate.high:.0f})"
 
 
-def _head(answer: Corpus) -> str:
+def _format_head(answer: Corpus) -> str:
     when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
     return (
         f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
@@ -71,20 +73,28 @@ def _head(answer: Corpus) -> str:
     )
 
 
-def _row(phase: CorpusPhase, mine: bool) -> list[str]:
+def _format_row(phase: CorpusPhase, mine: bool) -> list[str]:
     middle = phase.quantiles[0.5]
     divisor, unit = human_scale(middle.value or 0.0, phase.unit)
     value, interval = estimate_parts(middle, divisor)
     low, high = (phase.quantiles[p].value for p in (0.1, 0.9))
-    row = [phase.name, str(phase.systems), _number(low, divisor), value, interval, _number(high, divisor), unit]
-    return [*row, "" if phase.placed is None else _number(phase.placed.value, divisor)] if mine else row
+    row = [
+        phase.name,
+        str(phase.systems),
+        _format_number(low, divisor),
+        value,
+        interval,
+        _format_number(high, divisor),
+        unit,
+    ]
+    return [*row, "" if phase.placed is None else _format_number(phase.placed.value, divisor)] if mine else row
 
 
-def _number(value: float | None, divisor: float) -> str:
+def _format_number(value: float | None, divisor: float) -> str:
     return CANNOT_TELL if value is None else significant(value / divisor)
 
 
-def _explained(answer: Corpus) -> Iterator[str]:
+def _format_explained(answer: Corpus) -> Iterator[str]:
     """Shares of the variance, the covariates that explain most in the first columns."""
     best = {
         name: max((phase.explained[name].share.low or 0.0 for phase in answer.phases), default=0.0)
@@ -97,7 +107,7 @@ def _explained(answer: Corpus) -> Iterator[str]:
     yield "share of the variance (of logarithms, between systems) that each explains alone"
     rows = [[phase.name, *(share(phase.explained[name].share) for name in covariates)] for phase in answer.phases]
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
-    for phase, name, e in answer.decided_by_one:
+    for phase, name, e in answer.single_system_effects:
         yield from wrapped(
             f"~ {name}: one system lies so far out that it decides the line alone (leverage "
             f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {share(e.share)} of it, and without that "

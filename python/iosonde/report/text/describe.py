@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.words import shown
+from iosonde.core.words import format_number
 
 from .layout import table, wrapped
 
@@ -22,12 +22,16 @@ def lines(answer: Described) -> Iterator[str]:
     model, description = answer.model, answer.description
     unit = f" in {model.unit}" if model.unit and model.unit not in model.response else ""
     yield from wrapped(f"{model.name} model of {model.response}{unit}; {model.rows} rows of {model.settings} settings")
-    yield from wrapped(_errors(model))
+    yield from wrapped(_format_errors(model))
     for text in model.constraints:
         yield from wrapped(f"every setting fulfils '{text}'", "  ")
     yield ""
     rows = [
-        [feature.name, _levels(feature.levels, feature.numeric), shown(description.shares.get(feature.name), 2)]
+        [
+            feature.name,
+            _format_levels(feature.levels, feature.numeric),
+            format_number(description.shares.get(feature.name), 2),
+        ]
         for feature in model.features
     ]
     yield from table(["factor", "tried", "share"], rows, "llr").splitlines()
@@ -35,22 +39,23 @@ def lines(answer: Described) -> Iterator[str]:
         yield ""
         for term in model.form["terms"]:
             yield from wrapped(
-                f"{term['direction']}: {shown(term['estimate'])} ({shown(term['low'])} to {shown(term['high'])})", "  "
+                f"{term['direction']}: {format_number(term['estimate'])} ({format_number(term['low'])} to "
+                f"{format_number(term['high'])})",
+                "  ",
             )
     yield ""
     yield from wrapped(_format_sentence(description))
 
 
-def _errors(model: Model) -> str:
+def _format_errors(model: Model) -> str:
     get_error = model.errors.get
-    text = (
-        f"error {shown(get_error('mae'))} on rows not seen, of the mean of everything {shown(get_error('mean_model'))}"
-    )
-    text += f", noise of repeats {shown(get_error('noise'))}" if get_error("noise") is not None else ""
+    mean_error = format_number(get_error("mean_model"))
+    text = f"error {format_number(get_error('mae'))} on rows not seen, of the mean of everything {mean_error}"
+    text += f", noise of repeats {format_number(get_error('noise'))}" if get_error("noise") is not None else ""
     return text + (f"; R² of rows not seen {get_error('r2'):.3f}" if get_error("r2") is not None else "")
 
 
-def _levels(levels: tuple[object, ...], numeric: bool) -> str:
+def _format_levels(levels: tuple[object, ...], numeric: bool) -> str:
     texts = [f"{level:.12g}" if isinstance(level, float) else str(level) for level in levels]
     if len(texts) <= _MOST_LEVELS and len(", ".join(texts)) < 40:
         return ", ".join(texts)
@@ -64,5 +69,9 @@ def _format_sentence(description: Description) -> str:
         f"all {description.designs} designs" if description.all_designs else f"{description.designs} designs at random"
     )
     text = f"share: of the variance of what the model says over {over} of these levels"
-    text += f"; {shown(description.together, 2)} belongs to combinations" if description.together is not None else ""
+    text += (
+        f"; {format_number(description.together, 2)} belongs to combinations"
+        if description.together is not None
+        else ""
+    )
     return f"{text}. What the measurements say of the factors, with intervals: iosonde rank."

@@ -25,32 +25,32 @@ _NAMES = {
 }
 
 
-def cells(made: Cells) -> Iterator[str]:
+def cells(design: Cells) -> Iterator[str]:
     """The design in words; nothing for all combinations of which nothing is to be said."""
-    plain = made.kind == "full" and not (made.dropped or made.centre or made.notes or made.blocks > 1)
+    plain = design.kind == "full" and not (design.dropped or design.centre or design.notes or design.blocks > 1)
     if plain:
         return
-    summary = f"{_NAMES[made.kind]}: {_count(len(made.cells), 'cell')}"
-    if made.resolution is not None:
-        summary += f", resolution {made.resolution}"
-    if made.discrepancy is not None:
-        summary += f", L2-star discrepancy {significant(made.discrepancy)}"
+    summary = f"{_NAMES[design.kind]}: {_format_count(len(design.cells), 'cell')}"
+    if design.resolution is not None:
+        summary += f", resolution {design.resolution}"
+    if design.discrepancy is not None:
+        summary += f", L2-star discrepancy {significant(design.discrepancy)}"
     yield from _format_labelled("design", summary)
-    for text, n in made.dropped if made.kind != "balanced" else ():  # it takes none that is forbidden
-        yield from _format_labelled("", f"{_count(n, 'cell')} dropped by {text}")
-    if made.centre:
-        yield from _format_labelled("", f"{_count(made.centre, 'centre trial')} in each block, to see drift")
-    if made.blocks > 1:
-        yield from _format_labelled("", f"{made.blocks} blocks in a repetition")
-    for place, generator in enumerate(made.generators):
+    for text, n in design.dropped if design.kind != "balanced" else ():  # it takes none that is forbidden
+        yield from _format_labelled("", f"{_format_count(n, 'cell')} dropped by {text}")
+    if design.centre:
+        yield from _format_labelled("", f"{_format_count(design.centre, 'centre trial')} in each block, to see drift")
+    if design.blocks > 1:
+        yield from _format_labelled("", f"{design.blocks} blocks in a repetition")
+    for place, generator in enumerate(design.generators):
         yield from _format_labelled("generators" if place == 0 else "", generator)
-    for place, group in enumerate(made.aliases[:_MOST_ALIASES]):
+    for place, group in enumerate(design.aliases[:_MOST_ALIASES]):
         yield from _format_labelled("aliases" if place == 0 else "", " = ".join(group))
-    if len(made.aliases) > _MOST_ALIASES:
-        yield from _format_labelled("", f"and {len(made.aliases) - _MOST_ALIASES} more groups (--json has all)")
-    if made.kind == "fractional" and not made.aliases:
+    if len(design.aliases) > _MOST_ALIASES:
+        yield from _format_labelled("", f"and {len(design.aliases) - _MOST_ALIASES} more groups (--json has all)")
+    if design.kind == "fractional" and not design.aliases:
         yield from _format_labelled("aliases", "none among main effects and interactions of two")
-    for note in made.notes:
+    for note in design.notes:
         yield from _format_labelled("note", note)
 
 
@@ -77,7 +77,7 @@ def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterato
         return
     yield from _format_labelled("budget", f"{budget} is too short; what would fit:")
     for offer in offers:
-        trials = f"{_count(offer.trials, 'trial')}, {format_seconds(offer.seconds)}"
+        trials = f"{_format_count(offer.trials, 'trial')}, {format_seconds(offer.seconds)}"
         yield from _format_labelled("", f"{offer.name}: {trials}; {offer.costs}", hang=2)
 
 
@@ -96,5 +96,5 @@ def level_with_unit(factor: Factor, level: FactorValue) -> str:
     return level_text(level) or show(level)
 
 
-def _count(n: int, what: str) -> str:
+def _format_count(n: int, what: str) -> str:
     return f"{n} {what}" + ("" if n == 1 else "s")

@@ -23,17 +23,17 @@ _OVERLAP = 0.1  # of the lower hill: from here on operations of one class are co
 _COARSE = 0.02  # of a fast operation: a step of its clock
 
 
-def lines(made: OperationCauses) -> Iterator[str]:
+def lines(operation_causes: OperationCauses) -> Iterator[str]:
     """The lines of the text."""
-    if made.study:
-        yield from path_study.in_short(made.study)
+    if operation_causes.study:
+        yield from path_study.in_short(operation_causes.study)
         yield ""
-    several = [diagnosed for diagnosed in made.groups if len(diagnosed.classes) > 1]
-    single = [diagnosed for diagnosed in made.groups if len(diagnosed.classes) == 1]
+    several = [diagnosed for diagnosed in operation_causes.groups if len(diagnosed.classes) > 1]
+    single = [diagnosed for diagnosed in operation_causes.groups if len(diagnosed.classes) == 1]
     for place, group in enumerate(several):
         if place:
             yield ""
-        yield from _format_group(group, made.level)
+        yield from _format_group(group, operation_causes.level)
     if several and single:
         yield ""
     for group in single:
@@ -41,9 +41,9 @@ def lines(made: OperationCauses) -> Iterator[str]:
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
         reading_note = f" It reads like {group.reading.words}." if group.reading else ""
         yield from wrapped(f"{title(group)}: one class around {typical}.{reading_note}{trend}", "  ")
-    notes = [*made.notes, *dict.fromkeys(note for group in made.groups for note in group.notes)]
+    notes = [*operation_causes.notes, *dict.fromkeys(note for group in operation_causes.groups for note in group.notes)]
     if several:
-        notes.append(made.limits[0])
+        notes.append(operation_causes.limits[0])
     if notes:
         yield ""
     for note in notes:
@@ -58,8 +58,8 @@ def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:
             operation_class.called,
             format_rate(operation_class.typical_s, "s"),
             format_rate(operation_class.high_s, "s"),
-            _share(operation_class.shares.share),
-            _share(operation_class.shares.time_share),
+            _format_share(operation_class.shares.share),
+            _format_share(operation_class.shares.time_share),
         ]
         for operation_class in group.classes
     ]
@@ -84,16 +84,16 @@ def grid(group: DiagnosedOperations) -> list[list[str]]:
         [
             operation_class.called,
             format_rate(operation_class.typical_s, "s"),
-            _share(operation_class.shares.share),
-            _share(operation_class.shares.time_share),
+            _format_share(operation_class.shares.share),
+            _format_share(operation_class.shares.time_share),
             estimate_text(operation_class.shares.cost_s, "s") if operation_class.shares.cost_s.value else "",
-            _why(operation_class),
+            _describe_reason(operation_class),
         ]
         for operation_class in group.classes
     ]
 
 
-def _why(operation_class: OperationClass) -> str:
+def _describe_reason(operation_class: OperationClass) -> str:
     if not operation_class.shares.cost_s.value:
         return ""
     reasons = [
@@ -110,7 +110,7 @@ def title(group: DiagnosedOperations) -> str:
     return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}{failed}{setting}"
 
 
-def _share(share: Estimate) -> str:
+def _format_share(share: Estimate) -> str:
     """``6.2 (6.1 to 6.4)``; as many decimals as tell a small share from none."""
     value = 100 * (share.value or 0.0)
     digits = 1 if value >= 1 else 2 if value >= 0.1 else 4

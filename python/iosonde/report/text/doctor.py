@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 _NAMES = 20  # columns
 
 
-def lines(made: Doctor) -> Iterator[str]:
+def lines(doctor: Doctor) -> Iterator[str]:
     """The lines of the text."""
-    for ability in made.good:
+    for ability in doctor.good:
         yield from _wrap_hanging(f"ok      {ability.name:<{_NAMES}}", ability.detail)
-    by_reason = groupby(made.bad, lambda item: (item.detail, item.needed_for, item.required))
+    by_reason = groupby(doctor.bad, lambda item: (item.detail, item.needed_for, item.required))
     for (detail, needed_for, required), group in by_reason:
         yield ""
         yield from _format_missing(list(group), detail, needed_for, required)
     yield ""
-    yield f"{len(made.good)} of {len(made.abilities)} things are there. {made.sentence}"
+    yield f"{len(doctor.good)} of {len(doctor.abilities)} things are there. {doctor.sentence}"
 
 
 def _format_missing(group: Sequence[Ability], detail: str, needed_for: str, required: bool) -> Iterator[str]:

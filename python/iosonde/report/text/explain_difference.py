@@ -13,29 +13,31 @@ if TYPE_CHECKING:
     from iosonde.answers.explain_difference import Difference, Differences
 
 
-def lines(made: Differences) -> Iterator[str]:
+def lines(differences: Differences) -> Iterator[str]:
     """The lines of the text, a block for each pair."""
-    for number, difference in enumerate(made.differences):
+    for number, difference in enumerate(differences.differences):
         if number:
             yield ""
-        yield from _one(difference)
+        yield from _format_difference(difference)
 
 
-def _one(made: Difference) -> Iterator[str]:
-    a, b = made.split.a, made.split.b
-    yield from wrapped(made.headline)
+def _format_difference(difference: Difference) -> Iterator[str]:
+    a, b = difference.split.a, difference.split.b
+    yield from wrapped(difference.headline)
     yield ""
-    for label, side, words in (("A", a, made.clocks[0]), ("B", b, made.clocks[1])):
+    for label, side, words in (("A", a, difference.clocks[0]), ("B", b, difference.clocks[1])):
         yield from wrapped(f"{label}  {side.name}: {words}", "   ")
         for note in side.notes:
             yield from wrapped(f"   ({note})", "    ")
     yield ""
     rows = [("A", significant(a.value / a.prefix, 4), "")]
-    rows += [(made.what(part), significant(part.end, 4), _format_factor(part.factor)) for part in made.steps]
-    rows.append(("B, and the product", significant(b.value / b.prefix, 4), _format_factor(made.split.ratio)))
-    yield from table(["part", made.unit, "factor"], rows, "lrr", WIDTH).split("\n")
+    rows += [
+        (difference.what(part), significant(part.end, 4), _format_factor(part.factor)) for part in difference.steps
+    ]
+    rows.append(("B, and the product", significant(b.value / b.prefix, 4), _format_factor(difference.split.ratio)))
+    yield from table(["part", difference.unit, "factor"], rows, "lrr", WIDTH).split("\n")
     yield ""
-    for sentence in filter(None, (made.rest, *made.unsaid, made.sentence)):
+    for sentence in filter(None, (difference.rest, *difference.unsaid, difference.sentence)):
         yield from wrapped(sentence)
 
 

@@ -34,14 +34,19 @@ def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """(unit of the rates, a row for each part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
     rows = [
-        [f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
-         estimate_parts(part.seconds, 1.0)[0], *estimate_parts(part.rate, divisor), _time(part.p50), _time(part.p99)]
+        [
+            f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
+            estimate_parts(part.seconds, 1.0)[0],
+            *estimate_parts(part.rate, divisor),
+            _format_time(part.p50),
+            _format_time(part.p99),
+        ]
         for part in effect.parts
-    ]  # fmt: skip
+    ]
     return unit, rows
 
 
-def _time(estimate: Estimate | None) -> str:
+def _format_time(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return "~"
     divisor, unit = human_scale(estimate.value, "s")

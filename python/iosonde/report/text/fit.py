@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.words import shown
+from iosonde.core.words import format_number
 
 from .layout import wrapped
 from .models import classes_lines, data_line, errors_table, remarks, scale_of, twins_line
@@ -48,7 +48,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     yield from _format_linear(answer)
     if rules:
         yield ""
-        yield from _rules(answer)
+        yield from _format_rules(answer)
     yield ""
     yield from wrapped(answer.sentence)
 
@@ -56,7 +56,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
 def _format_linear(answer: Fitted) -> Iterator[str]:
     for name, share in answer.below.items():
         yield from wrapped(
-            f"~ {name} predicts below 0 in {shown(100 * share)} % of the designs that these levels allow: "
+            f"~ {name} predicts below 0 in {format_number(100 * share)} % of the designs that these levels allow: "
             "predict refuses there; loglinear and trees stay above", "  "
         )  # fmt: skip
     if answer.linear is None:
@@ -65,7 +65,7 @@ def _format_linear(answer: Fitted) -> Iterator[str]:
     if answer.choice.model.family == "linear":
         f = answer.linear.fit
         yield from wrapped(f"R² of the rows that the line was fitted to: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of "
-                           f"rows not seen: {_unseen(answer)}", "  ")  # fmt: skip
+                           f"rows not seen: {_describe_unseen(answer)}", "  ")  # fmt: skip
         for finding in answer.linear.findings:
             yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     if against:
@@ -74,18 +74,18 @@ def _format_linear(answer: Fitted) -> Iterator[str]:
                            "by iosonde rank", "  ")  # fmt: skip
 
 
-def _unseen(answer: Fitted) -> str:
+def _describe_unseen(answer: Fitted) -> str:
     errors = answer.choice.tried[answer.choice.chosen].errors
     return "~" if errors is None or errors.r2 is None else f"{errors.r2:.3f}"
 
 
-def _rules(answer: Fitted) -> Iterator[str]:
+def _format_rules(answer: Fitted) -> Iterator[str]:
     rules = answer.rules
     if rules is None:
         yield f"a {answer.choice.model.family} model has no rules: --family tree or classes has"
         return
     for rule in rules[:_MOST_RULES]:
         name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
-        yield from wrapped(f"{rule}: {name}{shown(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
+        yield from wrapped(f"{rule}: {name}{format_number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
     if len(rules) > _MOST_RULES:
         yield from wrapped(f"… {len(rules) - _MOST_RULES} more; --family 'tree depth=4' has fewer")

@@ -16,15 +16,15 @@ _MAX_ROWS = 20
 _MAX_SOURCES = 5  # that quote
 
 
-def lines(made: Imported, store: str) -> Iterator[str]:
+def lines(imported: Imported, store: str) -> Iterator[str]:
     """A row for each tool, what was not imported and why, and the total."""
-    rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in made.by_format]
+    rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in imported.by_format]
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
-    if made.n_joined:
-        yield f"{counted(made.n_joined, 'file')} of these in the run of another file of the same measurement"
-    yield from _quoted(made.quoted)
-    failed = made.failed
+    if imported.n_joined:
+        yield f"{counted(imported.n_joined, 'file')} of these in the run of another file of the same measurement"
+    yield from _format_quoted(imported.quoted)
+    failed = imported.failed
     if failed:
         yield ""
         yield f"not imported: {len(failed)}"
@@ -33,21 +33,24 @@ def lines(made: Imported, store: str) -> Iterator[str]:
         if len(failed) > _MAX_ROWS:
             yield f"  and {len(failed) - _MAX_ROWS} more (--json lists all)"
     yield ""
-    for warning in made.warnings:
+    for warning in imported.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield f"{counted(len(made.outcomes), 'file')} looked at, {counted(made.n_runs, 'run')} stored in {escape(store)}"
+    yield (
+        f"{counted(len(imported.outcomes), 'file')} looked at, {counted(imported.n_runs, 'run')} stored in "
+        f"{escape(store)}"
+    )
 
 
-def _quoted(found: Sequence[FileOutcome]) -> Iterator[str]:
+def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
     """The sources and documents that quote output."""
-    if not found:
+    if not outcomes:
         return
     hint = "quotes output and was not taken; give it by name to read it"
-    if len(found) > 1:
+    if len(outcomes) > 1:
         hint = "quote output and were not taken; give them by name to read them"
     yield ""
-    yield from wrapped(f"{counted(len(found), 'file')} {hint}")
-    for outcome in found[:_MAX_SOURCES]:
+    yield from wrapped(f"{counted(len(outcomes), 'file')} {hint}")
+    for outcome in outcomes[:_MAX_SOURCES]:
         yield escape(f"  {outcome.file}: {outcome.format}")
-    if len(found) > _MAX_SOURCES:
-        yield f"  and {len(found) - _MAX_SOURCES} more (--json lists all)"
+    if len(outcomes) > _MAX_SOURCES:
+        yield f"  and {len(outcomes) - _MAX_SOURCES} more (--json lists all)"

@@ -25,7 +25,14 @@ def lines(status: LabStatus) -> Iterator[str]:
     yield from _wrap_indented(f"on the clients at {status.mount_point}", 2)
     yield ""
     rows = [
-        [host.name, host.address, _format_link(host, status), *_disk(host, status), _cpu(host), host.serves]
+        [
+            host.name,
+            host.address,
+            _format_link(host, status),
+            *_format_disk(host, status),
+            _format_cpu(host),
+            host.serves,
+        ]
         for host in status.hosts
     ]
     head = ["host", "address", "link", "disk write", "disk read", "CPU used", "serves"]
@@ -42,7 +49,7 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _wrap_indented(f"~ {warning}", 2)
     for fault in status.faults:
         yield from _wrap_indented(
-            f"! {fault.host}: {_said(fault)}, {_format_age(fault)}; iosonde lab heal undoes it", 2
+            f"! {fault.host}: {_describe_fault(fault)}, {_format_age(fault)}; iosonde lab heal undoes it", 2
         )
     for complaint in status.health:
         yield from _wrap_indented(f"! {complaint}", 2)
@@ -50,23 +57,23 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _wrap_indented(f"~ {status.not_asked}", 2)
 
 
-def listing(found: LabListing) -> Iterator[str]:
+def listing(lab_listing: LabListing) -> Iterator[str]:
     """The lines of the list."""
-    if found.labs:
-        rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in found.labs]
+    if lab_listing.labs:
+        rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in lab_listing.labs]
         yield from table(["lab", "state", ""], rows, "lll").splitlines()
-        for name in (name for name, state, _ in found.labs if state == CUT_SHORT):
+        for name in (name for name, state, _ in lab_listing.labs if state == CUT_SHORT):
             yield from _wrap_indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
     else:
         yield "no lab is up"
     yield ""
-    if found.why_not or found.missing:
-        needs = [found.why_not] if found.why_not else []
-        needs += [f"apt install {' '.join(found.missing)}"] if found.missing else []
+    if lab_listing.why_not or lab_listing.missing:
+        needs = [lab_listing.why_not] if lab_listing.why_not else []
+        needs += [f"apt install {' '.join(lab_listing.missing)}"] if lab_listing.missing else []
         yield from wrapped(f"this machine cannot have a lab: {'; '.join(needs)}", "  ")
         yield ""
     yield "a lab can hold"
-    for system in found.possible:
+    for system in lab_listing.possible:
         ready = f"needs: {system.how_to_install}" if system.missing else "ready"
         yield from _wrap_indented(f"{system.name:<12}{system.title}; {ready}", 2)
         for option, meaning in system.options.items():
@@ -81,23 +88,23 @@ def listing(found: LabListing) -> Iterator[str]:
             yield from _wrap_indented(", ".join(actions), 14)
 
 
-def options(found: LiveOptions) -> Iterator[str]:
+def options(live_options: LiveOptions) -> Iterator[str]:
     """Options with their values; of those that were changed, from what."""
-    wide = max(map(len, found.values))
-    for name, value in found.values.items():
-        was = f"   it was {found.was[name]}" if name in found.was else ""
+    wide = max(map(len, live_options.values))
+    for name, value in live_options.values.items():
+        was = f"   it was {live_options.was[name]}" if name in live_options.was else ""
         yield escape(f"{name:<{wide}}  {value}{was}")
 
 
-def placement(found: Placement) -> Iterator[str]:
+def placement(placement_report: Placement) -> Iterator[str]:
     """Bytes on each server."""
-    yield escape(found.file)
-    yield from table(["server", "bytes"], list(found.n_bytes.items()), "lr").splitlines()
+    yield escape(placement_report.file)
+    yield from table(["server", "bytes"], list(placement_report.n_bytes.items()), "lr").splitlines()
 
 
-def profile(found: LabProfile) -> Iterator[str]:
+def profile(lab_profile: LabProfile) -> Iterator[str]:
     """A table a server: what took longest first."""
-    for n, server in enumerate(found.servers):
+    for n, server in enumerate(lab_profile.servers):
         if n:
             yield ""
         yield escape(
@@ -108,7 +115,7 @@ def profile(found: LabProfile) -> Iterator[str]:
             [
                 escape(operation.operation),
                 operation.count,
-                *map(_time, (operation.mean_s, operation.min_s, operation.max_s)),
+                *map(_format_time, (operation.mean_s, operation.min_s, operation.max_s)),
                 f"{operation.share:.1%}",
             ]
             for operation in server.operations
@@ -118,29 +125,29 @@ def profile(found: LabProfile) -> Iterator[str]:
 
 def fault(lab_fault: LabFault) -> Iterator[str]:
     """One that is in force."""
-    yield escape(f"{lab_fault.host}: {_said(lab_fault)}; iosonde lab heal {lab_fault.host} undoes it")
+    yield escape(f"{lab_fault.host}: {_describe_fault(lab_fault)}; iosonde lab heal {lab_fault.host} undoes it")
 
 
-def healing(found: Healing) -> Iterator[str]:
+def healing(undoing: Healing) -> Iterator[str]:
     """What was undone, and how long it took until all was well."""
-    for lab_fault in found.undone:
-        yield escape(f"{lab_fault.host}: {_said(lab_fault)}: undone")
-    if found.healed_s is not None:
-        if not found.undone:
+    for lab_fault in undoing.undone:
+        yield escape(f"{lab_fault.host}: {_describe_fault(lab_fault)}: undone")
+    if undoing.healed_s is not None:
+        if not undoing.undone:
             yield "no fault was in force; well"
             return
-        yield f"well {format_seconds(found.healed_s)} after that ({format_seconds(found.undone_s)} to undo it)"
+        yield f"well {format_seconds(undoing.healed_s)} after that ({format_seconds(undoing.undone_s)} to undo it)"
         return
     yield "not well yet"
-    for complaint in found.health:
+    for complaint in undoing.health:
         yield from _wrap_indented(f"! {complaint}", 2)
 
 
-def _time(seconds: float | None) -> str:
+def _format_time(seconds: float | None) -> str:
     return "" if seconds is None else format_seconds(seconds)
 
 
-def _said(fault: LabFault) -> str:
+def _describe_fault(fault: LabFault) -> str:
     return fault.kind if fault.bytes_per_s is None else f"{fault.kind} {format_rate(fault.bytes_per_s, 'bytes/s')}"
 
 
@@ -165,7 +172,7 @@ def _round_trips(status: LabStatus) -> Iterator[str]:
     yield f"from host to host and back {least if least == most else f'{least} to {most}'}{of}"
 
 
-def _disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
+def _format_disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
     for disk in status.emulated.get("disks", []):
         if disk["host"] == host.name:
             write, read = disk["write_bytes_per_s"], disk["read_bytes_per_s"]
@@ -173,7 +180,7 @@ def _disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
     return "", ""
 
 
-def _cpu(host: HostStatus) -> str:
+def _format_cpu(host: HostStatus) -> str:
     return "" if host.cpu_seconds is None else f"{host.cpu_seconds:.1f} s"
 
 

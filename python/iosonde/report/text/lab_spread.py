@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.words import counted, percent, shown
+from iosonde.core.words import counted, format_number, percent
 
 from .layout import escape, table, wrapped
 
@@ -13,18 +13,23 @@ if TYPE_CHECKING:
     from iosonde.answers.lab_spread import LabSpread
 
 
-def lines(found: LabSpread) -> Iterator[str]:
+def lines(spread_report: LabSpread) -> Iterator[str]:
     """The lines of the text."""
-    more = f"; {counted(found.empty, 'file')} without bytes left out" if found.empty else ""
-    yield escape(f"{found.directory}: {counted(found.n_files, 'file')}{more}")
-    shares = found.shares
-    rows = [[escape(name), files, n_bytes, percent(shares[name])]
-            for name, (files, n_bytes) in found.servers.items()]  # fmt: skip
+    more = f"; {counted(spread_report.empty, 'file')} without bytes left out" if spread_report.empty else ""
+    yield escape(f"{spread_report.directory}: {counted(spread_report.n_files, 'file')}{more}")
+    shares = spread_report.shares
+    rows = [
+        [escape(name), files, n_bytes, percent(shares[name])]
+        for name, (files, n_bytes) in spread_report.servers.items()
+    ]
     yield from table(["server", "files", "bytes", "of all"], rows, "lrrr").splitlines()
     yield ""
-    if found.spread:
+    if spread_report.spread:
         of = "busiest ÷ mean"
-        kinds = [[row.what, shown(row.index), shown(row.chance_high), shown(row.p)] for row in found.spread]
+        kinds = [
+            [row.what, format_number(row.index), format_number(row.chance_high), format_number(row.p)]
+            for row in spread_report.spread
+        ]
         yield from table([of, "here", "chance up to", "p"], kinds, "lrrr").splitlines()
         yield ""
-    yield from wrapped(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
+    yield from wrapped(f"{spread_report.sentence[0].upper()}{spread_report.sentence[1:]}.")

@@ -56,14 +56,14 @@ def escape(text: object) -> str:
     raw = str(text)
     if raw.isascii() and raw.isprintable():
         return raw
-    return "".join(char if _is_harmless(char) else _visible(char) for char in raw)
+    return "".join(char if _is_harmless(char) else _to_visible(char) for char in raw)
 
 
 def _is_harmless(char: str) -> bool:
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
-def _visible(char: str) -> str:
+def _to_visible(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -93,7 +93,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
         for row, cell in zip(grid, cut([row[column] for row in grid], columns), strict=True):
             row[column] = cell
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
-    return "\n".join(_line(row, widths, sides, gap) for row in grid)
+    return "\n".join(_join_cells(row, widths, sides, gap) for row in grid)
 
 
 def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int) -> list[str]:
@@ -153,7 +153,7 @@ def _shrink_widths(widths: list[int], sides: str, limit: int, gap: str) -> None:
         over -= 1
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], sides: str, gap: str) -> str:
+def _join_cells(cells: Sequence[str], widths: Sequence[int], sides: str, gap: str) -> str:
     return gap.join(_pad_cell(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
 
 

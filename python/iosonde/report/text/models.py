@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import percent_interval, shown
+from iosonde.core.words import format_number, percent_interval
 
 from .layout import WIDTH, estimate_parts, estimate_text, table, wrapped
 
@@ -35,9 +35,13 @@ def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int
         if model.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue
-        value, interval = _error(model.mae, divisor)
+        value, interval = _format_error(model.mae, divisor)
         ends = model.extremes("mae")
-        folds = [f"{shown(ends[0] / divisor)}–{shown(ends[1] / divisor)}" if ends else "~"] if several else []
+        folds = (
+            [f"{format_number(ends[0] / divisor)}–{format_number(ends[1] / divisor)}" if ends else "~"]
+            if several
+            else []
+        )
         rows.append(
             [
                 name,
@@ -45,7 +49,7 @@ def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int
                 interval,
                 *folds,
                 _format_percent(model.errors.relative),
-                shown(model.errors.class_error),
+                format_number(model.errors.class_error),
                 "~" if model.errors.r2 is None else f"{model.errors.r2:.3f}",
             ]
         )
@@ -66,15 +70,17 @@ def titled(what: str, unit: str) -> str:
     return f"{what}, {unit}" if unit else what
 
 
-def _error(mae: Estimate, divisor: float) -> tuple[str, str]:
+def _format_error(mae: Estimate, divisor: float) -> tuple[str, str]:
     """(value, interval), with exponents where decimals would fill the line."""
     if mae.value and mae.low is not None and mae.high is not None and not _SMALL <= mae.value / divisor < _LARGE:
-        return shown(mae.value / divisor), f"{shown(mae.low / divisor)}–{shown(mae.high / divisor)}"
+        return format_number(
+            mae.value / divisor
+        ), f"{format_number(mae.low / divisor)}–{format_number(mae.high / divisor)}"
     return estimate_parts(mae, divisor)
 
 
 def _format_percent(share: float | None) -> str:
-    return "~" if share is None else f"{shown(100 * share)} %"
+    return "~" if share is None else f"{format_number(100 * share)} %"
 
 
 def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
@@ -107,8 +113,8 @@ def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
     if noise is None:
         return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"
     return (
-        f"noise of repeats, the floor: {shown(noise.mae / divisor)}{f' {unit}' if unit else ''} "
-        f"(sd {shown(noise.sd / divisor)}, "
+        f"noise of repeats, the floor: {format_number(noise.mae / divisor)}{f' {unit}' if unit else ''} "
+        f"(sd {format_number(noise.sd / divisor)}, "
         f"{_format_percent(noise.share)} of the variance; {noise.n} rows)"
     )
 

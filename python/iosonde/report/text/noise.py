@@ -35,7 +35,7 @@ def lines(answer: Noise) -> Iterator[str]:
     yield from wrapped(_format_sentence(passport))
 
 
-def _name(item: MetricNoise) -> str:
+def _format_name(item: MetricNoise) -> str:
     return escape(item.operation or item.metric)
 
 
@@ -43,12 +43,12 @@ def _format_spread(item: MetricNoise) -> list[str]:
     parts = item.components
     nested = ["~", "~"] if parts is None else [percent(e.value or 0) for e in (parts.between, parts.within)]
     trial_spread = "~" if item.sd_log is None else percent(item.sd_log)
-    return [_name(item), str(item.n_cells), str(item.n_trials), trial_spread, *nested]
+    return [_format_name(item), str(item.n_cells), str(item.n_trials), trial_spread, *nested]
 
 
 def _format_smallest(item: MetricNoise) -> list[str]:
     values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
-    return [_name(item), *("~" if value is None else percent(value) for value in values)]
+    return [_format_name(item), *("~" if value is None else percent(value) for value in values)]
 
 
 def _format_rate(estimate: Estimate) -> list[str]:

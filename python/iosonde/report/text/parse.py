@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 SHOWN_ROWS, SHOWN_RUNS, SHOWN_NOTES = 40, 20, 10
 
 
-def lines(made: Parse) -> Iterator[str]:
+def lines(parse: Parse) -> Iterator[str]:
     """The lines of the text of one file."""
-    text, understood = made.text, made.understood
+    text, understood = parse.text, parse.understood
     version = f" {understood.tool_version}" if understood.tool_version else ""
     claim = understood.claim
     yield escape(f"{text.name}: {understood.format}{version}, {_format_count(len(understood.runs), 'run')}")
@@ -27,24 +27,24 @@ def lines(made: Parse) -> Iterator[str]:
         others = ", ".join(f"{name} (line {other.line})" for name, other in understood.others.items())
         yield _truncate_line(f"  also like {others}")
     for note in understood.notes[:SHOWN_NOTES]:
-        yield from _note("note", note)
+        yield from _format_note("note", note)
     for run in understood.runs[:SHOWN_RUNS]:
         yield ""
-        yield from _run(run)
+        yield from _format_run(run)
     if len(understood.runs) > SHOWN_RUNS:
         yield f"\nand {len(understood.runs) - SHOWN_RUNS} more runs (--json)"
 
 
-def _run(run: Parsed) -> Iterator[str]:
+def _format_run(run: Parsed) -> Iterator[str]:
     if run.started_at:
         yield f"  started   {run.started_at.replace('T', ' ')}"
     if run.factors:
         settings = ", ".join(f"{name}={value}" for name, value in run.factors.items() if value is not None)
         yield from _wrap_lines("  settings  ", settings)
     for note in run.missing[:SHOWN_NOTES]:
-        yield from _note("missing", note)
+        yield from _format_note("missing", note)
     for note in run.warnings[:SHOWN_NOTES]:
-        yield from _note("note", note)
+        yield from _format_note("note", note)
     rows = [
         (row.operation, row.metric, _format_source(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
         for row in run.rows[:SHOWN_ROWS]
@@ -60,7 +60,7 @@ def _format_source(rank: int | None, iteration: int | None) -> str:
     return ", ".join(words)
 
 
-def _note(kind: str, note: Note) -> Iterator[str]:
+def _format_note(kind: str, note: Note) -> Iterator[str]:
     where = f"line {note.line}: " if note.line else ""
     yield from _wrap_lines(f"  {kind:<8}  ", where + note.sentence)
 

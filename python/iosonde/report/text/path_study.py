@@ -20,17 +20,17 @@ _NO_COST = 1e-12
 _OFTEN = 0.3
 
 
-def lines(made: PathStudy) -> Iterator[str]:
+def lines(path_study: PathStudy) -> Iterator[str]:
     """The lines of the text."""
-    for place, study in enumerate(made.studies):
+    for place, study in enumerate(path_study.studies):
         if place:
             yield ""
         if study.study.name:
             yield from wrapped(f"{study.study.name}:")
-        yield from _study(study, made.level)
+        yield from _format_study(study, path_study.level)
 
 
-def _study(study_tables: StudyTables, level: float) -> Iterator[str]:
+def _format_study(study_tables: StudyTables, level: float) -> Iterator[str]:
     yield from wrapped(f"t(size) = fixed + size ÷ rate in each condition; {100 * level:g} % intervals")
     yield ""
     for models in study_tables.study.models.values():
@@ -58,9 +58,9 @@ def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
         yield ""
 
 
-def in_short(made: PathStudy) -> Iterator[str]:
+def in_short(path_study: PathStudy) -> Iterator[str]:
     """What was lost most, of each study, and where the tables are: for a diagnosis, which is of single operations."""
-    for study in made.studies:
+    for study in path_study.studies:
         name = f"{study.study.name}: " if study.study.name else ""
         yield from wrapped(f"{name}{_most_lost(study) or 'no pattern took longer than its best case.'}")
     yield from wrapped("The time of each condition and pattern, with intervals: iosonde time-model of this store.")
@@ -80,11 +80,11 @@ def _format_best(rows: list[PatternRow]) -> Iterator[str]:
         if row.best_s.value is None:
             body.append([row.name, *[""] * 3, CANNOT_TELL, ""])
             continue
-        body.append([row.name, format_rate(row.seconds, "s"), *_time(row.best_s), *_lost(row.lost)])
+        body.append([row.name, format_rate(row.seconds, "s"), *_format_time(row.best_s), *_format_lost(row.lost)])
     yield from table(["pattern", "took", "best case", "interval", "lost", "interval"], body, "Lrrrrr").splitlines()
 
 
-def _lost(lost: Estimate) -> tuple[str, str]:
+def _format_lost(lost: Estimate) -> tuple[str, str]:
     value, low, high = (None if bound is None else 100 * bound for bound in (lost.value, lost.low, lost.high))
     text = f"{decimals(value or 0.0, 1)} %"
     return text, CANNOT_TELL if low is None or high is None else f"{decimals(low, 1)}–{decimals(high, 1)}"
@@ -98,7 +98,7 @@ def _format_models(models: PathModels, level: float) -> Iterator[str]:
             [
                 line.name + only,
                 line.n,
-                *_time(line.fixed(level)),
+                *_format_time(line.fixed(level)),
                 *_format_rate(line.per_byte(level)),
                 f"×/÷ {significant(2.718281828**line.spread, 2)}",
             ]
@@ -107,7 +107,7 @@ def _format_models(models: PathModels, level: float) -> Iterator[str]:
     yield from table(header, rows, "lrrrrrr").splitlines()
 
 
-def _time(estimate: Estimate) -> tuple[str, str]:
+def _format_time(estimate: Estimate) -> tuple[str, str]:
     assert estimate.value is not None
     divisor, unit = human_scale(estimate.value, "s")
     value, between = estimate_parts(estimate, divisor)
@@ -133,11 +133,11 @@ def _format_patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str
         summed = dict.fromkeys(states, 0.0)
         for name, share in row.shares.items():
             summed[name.partition(" (")[0]] += share
-        body.append([row.name, *(_share(summed[state]) for state in states)])
+        body.append([row.name, *(_format_share(summed[state]) for state in states)])
     yield from table(["pattern", *states], body, "L" + "r" * len(states)).splitlines()
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     return "" if share == 0 else "<1" if share < 0.005 else f"{100 * share:.0f}"
 
 
@@ -156,7 +156,7 @@ def _format_confusion(confusion: Confusion) -> Iterator[str]:
 
 def _format_sentences(study_tables: StudyTables) -> Iterator[str]:
     for part in study_tables.parts:
-        fixed, between = _time(part.fixed_s) if (part.fixed_s.value or 0) > 0 else ("no fixed time", "")
+        fixed, between = _format_time(part.fixed_s) if (part.fixed_s.value or 0) > 0 else ("no fixed time", "")
         rate, rates = _format_rate(part.per_byte)
         text = f"{part.name}: {fixed}" + (f" ({between})" if between else "")
         yield from wrapped(f"{text}, {rate}{f' ({rates})' if rates else ' for a byte'}.")

@@ -31,16 +31,16 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
         yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
     yield from _format_cache(plan)
     if not simple or campaign.file:
-        yield from (*_factors(plan), "", *_steps(plan), *_faults(spec), "")
+        yield from (*_format_factors(plan), "", *_format_steps(plan), *_format_faults(spec), "")
     yield from design.cells(plan.cells)
-    yield from _trials(plan, simple)
+    yield from _format_trials(plan, simple)
     yield from _format_labelled("sealed", plan.metrics)
     yield f"            differences below ± {100 * campaign.margin:g}% do not matter"
     if campaign.terms.pace:
         yield f"paced       {campaign.pacing}"
     if campaign.terms.abort_if:
         yield f"ends if     {escape(campaign.terms.abort_if)}   (exits with 0, here, before a trial)"
-    yield from _time(plan)
+    yield from _format_time(plan)
     for why in plan.warnings:
         yield from wrapped(why, " " * 12, f"{'warning':<12}")
     yield from design.levels(spec.factors, plan.seconds_by_level)
@@ -69,7 +69,7 @@ def _format_cache(plan: CampaignPlan) -> list[str]:
     return lines
 
 
-def _factors(plan: CampaignPlan) -> Iterator[str]:
+def _format_factors(plan: CampaignPlan) -> Iterator[str]:
     spec = plan.campaign.spec
     wide = max(len(factor.name) for factor in spec.factors)
     for place, factor in enumerate(spec.factors):
@@ -87,28 +87,28 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
                     yield from wrapped(once + plan.afterwards[control.factor], " " * (14 + wide), " " * (14 + wide))
 
 
-def _steps(plan: CampaignPlan) -> Iterator[str]:
+def _format_steps(plan: CampaignPlan) -> Iterator[str]:
     first = plan.experiment.trials[0]
-    heading = f"in this order; shown is the first one: {_cell(first, plan.campaign.spec.factors)}"
+    heading = f"in this order; shown is the first one: {_format_cell(first, plan.campaign.spec.factors)}"
     yield from wrapped(heading, indent=" " * 12, first="each trial  ")
     for number, planned in enumerate(plan.steps, 1):
         stage, step = planned.stage, planned.step
         label = "" if stage == "step" else f"{stage.replace('_', '-')}: "
         if isinstance(step, CommandStep):
-            about = [_where(planned, plan)]
+            about = [_describe_place(planned, plan)]
             about += [f"read by {step.parse}" if step.parse != "auto" else "output read"] if step.parse else []
             about += [f"at most {format_seconds(step.timeout_s)}"] if step.timeout_s else []
             about += [f"where {name} is {level_text(level)}" for name, level in step.when.items()]
             about += [f"exit {' or '.join(map(str, step.expect))}"] if step.expect != (0,) else []
-            yield from _command(f"  {number:2d}  {label}", step)
+            yield from _format_command(f"  {number:2d}  {label}", step)
             yield f"      {escape(', '.join(about))}"
-            yield from _started(planned)
+            yield from _format_start(planned)
         else:
             yield f"  {number:2d}  {label}native workload {step.workload}"
-            yield from (f"      {line}" for line in _phases(planned))
+            yield from (f"      {line}" for line in _format_phases(planned))
 
 
-def _command(first: str, step: CommandStep) -> Iterator[str]:
+def _format_command(first: str, step: CommandStep) -> Iterator[str]:
     """A command as it was written: one of several lines stands below its name, and keeps its indents."""
     lines = step.command.splitlines()
     if len(lines) <= 1:
@@ -118,7 +118,7 @@ def _command(first: str, step: CommandStep) -> Iterator[str]:
         yield from (f"        {escape(line)}".rstrip() for line in lines)
 
 
-def _faults(spec: Spec) -> Iterator[str]:
+def _format_faults(spec: Spec) -> Iterator[str]:
     """What is inflicted on the lab in every trial, of a factor all levels; and how long it is looked at afterwards."""
     for fault in spec.faults:
         what = " ".join(str(fault[key]) for key in ("fault", "rate") if key in fault)
@@ -133,15 +133,15 @@ def _faults(spec: Spec) -> Iterator[str]:
         yield from wrapped(f"{text} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
 
 
-def _where(planned: PlannedStep, plan: CampaignPlan) -> str:
+def _describe_place(planned: PlannedStep, plan: CampaignPlan) -> str:
     """In words, where a command runs."""
     on = planned.step.on if isinstance(planned.step, CommandStep) else ""
     if on == SERVERS:
         return f"on each server by ssh: {', '.join(map(escape, plan.campaign.spec.servers))}"
-    return _PLACE.get(on) or _job(planned, plan)
+    return _PLACE.get(on) or _describe_job(planned, plan)
 
 
-def _job(planned: PlannedStep, plan: CampaignPlan) -> str:
+def _describe_job(planned: PlannedStep, plan: CampaignPlan) -> str:
     """``as one MPI job of 2 ranks (on: mpi; ior is an MPI program)``."""
     first = plan.experiment.trials[0]
     ranks = first.nodes * first.ranks_per_node
@@ -149,14 +149,14 @@ def _job(planned: PlannedStep, plan: CampaignPlan) -> str:
     return f"as one MPI job of {ranks} rank{'s' if ranks != 1 else ''} (on: mpi{program_note})"
 
 
-def _started(planned: PlannedStep) -> Iterator[str]:
+def _format_start(planned: PlannedStep) -> Iterator[str]:
     if planned.launch:
         yield f"      started by {escape(' '.join(planned.launch))}"
     if planned.problem:
         yield f"      it cannot be started from here: {escape(planned.problem)}"
 
 
-def _phases(planned: PlannedStep) -> Iterator[str]:
+def _format_phases(planned: PlannedStep) -> Iterator[str]:
     """What rank 0 does in each phase."""
     wide = max(len(phase.operation) for phase in planned.phases)
     for phase in planned.phases:
@@ -166,7 +166,7 @@ def _phases(planned: PlannedStep) -> Iterator[str]:
         if isinstance(phase.phase, MpiIo):
             yield f"{escape(phase.operation):<{wide}}  {escape(_by_mpi_io(phase.phase))}{timed}"
             continue
-        does = ", ".join(_does(part) for part in phase.phase.steps)
+        does = ", ".join(_describe_step(part) for part in phase.phase.steps)
         limit = phase.phase.time_limit_ns
         until = f", for {format_seconds(limit / 1e9)}" if limit else ""
         files = getattr(phase.phase.files, "count", 1)
@@ -181,7 +181,7 @@ def _by_mpi_io(phase: MpiIo) -> str:
     return f"MPI-IO {call}: {phase.count} pieces of {format_size(phase.piece)}{hints}"
 
 
-def _does(part: Step) -> str:
+def _describe_step(part: Step) -> str:
     """``32 writes of 64 KiB, 2 MiB``."""
     if part.of:
         shares = [f"{inner.weight} {inner.step.kind}" for inner in part.of]
@@ -195,7 +195,7 @@ def _does(part: Step) -> str:
     return f"{each}, {format_size(part.moved_bytes)}{sieved}"
 
 
-def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
+def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
     spec, trials = plan.campaign.spec, plan.experiment.trials
     blocks = len({trial.block for trial in trials})
     yield f"trials      {len(trials)} in {blocks} block{'s' if blocks != 1 else ''}, seed {plan.experiment.seed}"
@@ -206,7 +206,7 @@ def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
     elif len(trials) > blocks:
         own = [trial for trial in trials if trial.block == trials[0].block]
         for trial in own[:_MAX_TRIALS]:
-            yield f"  {trial.index + 1:5d}     {escape(_cell(trial, spec.factors))}"
+            yield f"  {trial.index + 1:5d}     {escape(_format_cell(trial, spec.factors))}"
         if len(own) > _MAX_TRIALS:
             yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
@@ -223,7 +223,7 @@ def _format_labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
     yield from (f"{'' if place else label:<12}{part}" for place, part in enumerate(parts))
 
 
-def _time(plan: CampaignPlan) -> Iterator[str]:
+def _format_time(plan: CampaignPlan) -> Iterator[str]:
     expected, trials = plan.expected, len(plan.experiment.trials)
     if expected.unknown == trials:
         least = f"; with the breaks at least {format_seconds(expected.total_s)}" if expected.total_s else ""
@@ -234,7 +234,7 @@ def _time(plan: CampaignPlan) -> Iterator[str]:
     yield from wrapped(text, " " * 12, f"{'takes':<12}")
 
 
-def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
+def _format_cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
     """The levels of the factors that vary; of none the ranks."""
     varying = [factor for factor in factors if len(factor.levels) > 1] or list(factors[:2])
     return ", ".join(f"{factor.name} {level_with_unit(factor, trial.factors[factor.name])}" for factor in varying)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iosonde.campaign.as_iozone import IozonePlan
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 
 from .layout import escape, wrapped
 
@@ -13,7 +13,7 @@ from .layout import escape, wrapped
 def lines(plan: IozonePlan) -> Iterator[str]:
     """A command for each setting, or why there is none; then what IOzone does otherwise."""
     for cell in plan.cells:
-        levels = (f"{name} {level_shown(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
+        levels = (f"{name} {format_level(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
         yield from wrapped(", ".join(levels))
         if cell.words:
             yield f"  {escape(' '.join(cell.words))}"

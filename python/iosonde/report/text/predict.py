@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import counted, shown
+from iosonde.core.words import counted, format_number
 
 from .layout import table, wrapped
 
@@ -25,11 +25,13 @@ def lines(answer: Predictions) -> Iterator[str]:
     yield from wrapped(f"{model.response}{unit} by the {model.name} model of {model.rows} rows")
     names = [feature.name for feature in model.features] if len(predictions) > 1 else []
     if not names:
-        yield from wrapped("at " + ", ".join(f"{name}={_value(value)}" for name, value in predictions[0].at.items()))
+        yield from wrapped(
+            "at " + ", ".join(f"{name}={_format_value(value)}" for name, value in predictions[0].at.items())
+        )
     headers = [*names, "fit", f"one new trial, {100 * answer.level:g} %", ""]
     yield ""
     yield from table(
-        headers, [_row(prediction, names, divisor) for prediction in predictions], "l" * len(names) + "rrl"
+        headers, [_format_row(prediction, names, divisor) for prediction in predictions], "l" * len(names) + "rrl"
     ).splitlines()
     yield from _format_repeats(predictions, divisor)
     warnings = [
@@ -40,10 +42,12 @@ def lines(answer: Predictions) -> Iterator[str]:
         yield from wrapped(f"~ {warning}", "  ")
 
 
-def _row(prediction: Prediction, names: Sequence[str], divisor: float) -> list[str]:
+def _format_row(prediction: Prediction, names: Sequence[str], divisor: float) -> list[str]:
     e = prediction.value
     interval = (
-        "~" if e.low is None or e.high is None else f"{shown(e.low / divisor, 4)} to {shown(e.high / divisor, 4)}"
+        "~"
+        if e.low is None or e.high is None
+        else f"{format_number(e.low / divisor, 4)} to {format_number(e.high / divisor, 4)}"
     )
     leaf = "" if prediction.n_alike is None else f"leaf of {counted(prediction.n_alike, 'row')}"
     remark = (
@@ -54,11 +58,16 @@ def _row(prediction: Prediction, names: Sequence[str], divisor: float) -> list[s
         else ""
     )
     remarks = "; ".join(filter(None, (remark, leaf)))
-    return [*[_value(prediction.at[name]) for name in names], _format_scaled(e.value, divisor), interval, remarks]
+    return [
+        *[_format_value(prediction.at[name]) for name in names],
+        _format_scaled(e.value, divisor),
+        interval,
+        remarks,
+    ]
 
 
 def _format_scaled(value: float | None, divisor: float) -> str:
-    return shown(None if value is None else value / divisor, 4)
+    return format_number(None if value is None else value / divisor, 4)
 
 
 def _format_repeats(predictions: Sequence[Prediction], divisor: float) -> list[str]:
@@ -83,5 +92,5 @@ def _warn_sparse(predictions: Sequence[Prediction]) -> list[str]:
     return [f"{who} from a leaf of fewer than {_FEW} measurements: hardly known"]
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -35,7 +35,7 @@ def lines(probed: Probed) -> Iterator[str]:
         yield from _format_links(result["tcp"])
     if result["nodes"]:
         yield ""
-        yield from _nodes(result["nodes"], result["own_disk"] is not False)
+        yield from _format_nodes(result["nodes"], result["own_disk"] is not False)
     if result["servers"]:
         yield ""
         yield from _format_servers(result["servers"])
@@ -49,10 +49,10 @@ def _format_pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for pair in _select_extremes(pairs, "bandwidth"):
         a, b = pair["hosts"] if len(set(pair["hosts"])) > 1 else [f"rank {rank}" for rank in pair["ranks"]]
-        rows.append([f"{a} – {b}", pair["medium"], "latency", *_value(pair["latency"], "s")])
+        rows.append([f"{a} – {b}", pair["medium"], "latency", *_format_value(pair["latency"], "s")])
         for key, way in (("bandwidth", "forth"), ("bandwidth_back", "back")):
-            rows.append(["", "", f"bandwidth {way}", *_value(pair[key], "bytes/s")])
-    yield from _left_out(len(pairs), "pairs", "by bandwidth")
+            rows.append(["", "", f"bandwidth {way}", *_format_value(pair[key], "bytes/s")])
+    yield from _describe_omitted(len(pairs), "pairs", "by bandwidth")
     yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL").splitlines()
 
 
@@ -61,26 +61,26 @@ def _format_links(links: list[dict[str, Any]]) -> Iterator[str]:
     for link in _select_extremes(links, "bandwidth"):
         a, b = link["hosts"]
         rows += [
-            [f"{a} → {b}", *_value(link["bandwidth"], "bytes/s")],
-            [f"{b} → {a}", *_value(link["bandwidth_back"], "bytes/s")],
+            [f"{a} → {b}", *_format_value(link["bandwidth"], "bytes/s")],
+            [f"{b} → {a}", *_format_value(link["bandwidth_back"], "bytes/s")],
         ]
-    yield from _left_out(len(links), "links", "by bandwidth")
+    yield from _describe_omitted(len(links), "links", "by bandwidth")
     yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL").splitlines()
 
 
-def _nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
+def _format_nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
     """``own_disk``: what was written to is a disk of the node, and no file system of others."""
     selected = _select_extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
     rows = [
         [
             (words if own_disk else words.replace("disk ", "mount ")).format(cores=node["cores"]),
-            *_value(node[key], unit),
+            *_format_value(node[key], unit),
         ]
         for node in selected
         for key, words, unit in _ROWS
         if key in node
     ]
-    yield from _left_out(len(nodes), "nodes", "by disk or memory")
+    yield from _describe_omitted(len(nodes), "nodes", "by disk or memory")
     header, *body = table(["", "mean", "interval", ""], rows, "LrrL").splitlines()
     yield header
     each = len(rows) // len(selected)
@@ -98,7 +98,7 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
         for way in ("write", "read"):
             first = way == "write"
             where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if first else ("", "")
-            rows.append([where, kind, way, *_value(disk[f"disk_{way}"], "bytes/s")])
+            rows.append([where, kind, way, *_format_value(disk[f"disk_{way}"], "bytes/s")])
     yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
     if len(disks) > MOST_SHOWN:
         yield f"{MOST_SHOWN} of {len(disks)} disks; all: --json"
@@ -133,12 +133,12 @@ def _select_extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, An
     return [*ordered[: MOST_SHOWN // 2], *ordered[-(MOST_SHOWN // 2) :]]
 
 
-def _left_out(count: int, what: str, order: str) -> Iterator[str]:
+def _describe_omitted(count: int, what: str, order: str) -> Iterator[str]:
     if count > MOST_SHOWN:
         yield f"{MOST_SHOWN // 2} slowest and {MOST_SHOWN // 2} fastest of {count} {what}, {order}; all: --json"
 
 
-def _value(estimate: Estimate, unit: str) -> list[str]:
+def _format_value(estimate: Estimate, unit: str) -> list[str]:
     divisor, name = _choose_scale(estimate.value or 0.0, unit)
     return [*estimate_parts(estimate, divisor), name]
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from iosonde.model.queues.queueing import Load
 
 
-def lines(made: Network) -> Iterator[str]:
+def lines(network: Network) -> Iterator[str]:
     """The lines of the text."""
-    if made.opened is not None:
-        yield from _format_open(made)
-    if made.opened is not None and made.solved:
+    if network.opened is not None:
+        yield from _format_open(network)
+    if network.opened is not None and network.solved:
         yield ""
-    if made.solved:
-        yield from _format_closed(made)
+    if network.solved:
+        yield from _format_closed(network)
 
 
 def _format_closed(network: Network) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _format_closed(network: Network) -> Iterator[str]:
     phases = any(solved.phase for solved in network.solved)
     names = [network.stations[place].name for place in places]
     header = ["clients", "rate", "of linear", "response", *(["phase", "at barrier"] if phases else []), *names]
-    rows = [_row(solved, places) for solved in network.solved]
+    rows = [_format_row(solved, places) for solved in network.solved]
     yield from table(header, rows, ("r" * 6 if phases else "rrrr") + "l" * len(places)).splitlines()
     yield ""
     last = network.solved[-1].solution
@@ -51,7 +51,7 @@ def _format_closed(network: Network) -> Iterator[str]:
     yield from wrapped(network.sentence)
 
 
-def _row(solved: Solved, places: list[int]) -> list[str]:
+def _format_row(solved: Solved, places: list[int]) -> list[str]:
     solution, phase = solved.solution, solved.phase
     busy = [_format_percent(solution.loads[place].utilisation) for place in places]
     barrier = [format_seconds(phase.seconds), _format_percent(phase.waiting)] if phase else []

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
@@ -38,7 +38,7 @@ def lines(answer: Rankings) -> Iterator[str]:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
             new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
-            yield from of_one(ranking, answer.assumed, explained=new)
+            yield from format_ranking(ranking, answer.assumed, explained=new)
             yield ""
             yield from wrapped(ranking.sentence)
     if answer.left_out:
@@ -46,14 +46,14 @@ def lines(answer: Rankings) -> Iterator[str]:
         yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]
 
 
-def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
+def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
     """One ranking without its sentence: shares, ``explained`` or not, effects, coefficients, what to mind. ``assumed``:
     nobody named its factors."""
-    yield from _head(ranking, assumed)
+    yield from _format_head(ranking, assumed)
     yield ""
-    yield from _shares(ranking)
+    yield from _format_shares(ranking)
     if explained:
-        yield from wrapped(_columns(ranking))
+        yield from wrapped(_describe_columns(ranking))
     if ranking.fixed:
         yield from ["", *_format_within(ranking)]
     if ranking.blocks is not None:
@@ -64,9 +64,12 @@ def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> I
         yield from ["", *_format_shapley(ranking)]
     divisor, unit = _choose_scale(ranking)
     if any(factor.effects for factor in ranking.factors):
-        yield from ["", *_effects(ranking, divisor, unit)]
+        yield from ["", *_format_effects(ranking, divisor, unit)]
     if any(factor.slope for factor in ranking.factors):
-        yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
+        yield from [
+            "",
+            *(_format_slopes(ranking, 1.0, "") if ranking.transform else _format_slopes(ranking, divisor, unit)),
+        ]
     if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
         yield from wrapped(f"{listed(turned)}: the means hold effects of the other factors, the slope does not")
     if ranking.warnings:
@@ -75,7 +78,7 @@ def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> I
         yield from wrapped(f"~ {text}", "  ")
 
 
-def _head(ranking: Ranking, assumed: bool) -> Iterator[str]:
+def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
     how = [ranking.estimator]
     if ranking.n:
         how = [f"{ranking.n} trials of {ranking.n_cells} settings", *how]
@@ -92,7 +95,7 @@ def variance(ranking: Ranking) -> str:
     return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
-def _shares(ranking: Ranking) -> Iterator[str]:
+def _format_shares(ranking: Ranking) -> Iterator[str]:
     rows = []
     for factor in ranking.factors:
         s = factor.over_all
@@ -114,7 +117,7 @@ def _shares(ranking: Ranking) -> Iterator[str]:
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
 
-def _columns(ranking: Ranking) -> str:
+def _describe_columns(ranking: Ranking) -> str:
     """What the short headings mean, of columns that hold something."""
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
     notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
@@ -165,17 +168,17 @@ def _format_beyond(ranking: Ranking) -> Iterator[str]:
     yield from _format_table_or_halves(heads, rows, "l" + "r" * (len(heads) - 1), 4)
 
 
-def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
 
     rows = []
     for factor in ranking.factors:
         if factor.effects is None:
             continue
         low, high = (
-            f"{significant(_measured(end, ranking) / divisor)} at {_format_level(end)}"
+            f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
             for end in factor.effects.extremes
         )
-        rows.append([factor.name, factor.effects.tried, low, high, _step(factor, ranking, divisor)])
+        rows.append([factor.name, factor.effects.tried, low, high, _format_step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
     yield from _format_table_or_halves(heads, rows, "lllll", 4)
@@ -193,11 +196,11 @@ def _format_table_or_halves(heads: list[str], rows: list[list[str]], align: str,
     yield from table([heads[0], *heads[cut:]], rest, align[0] + align[cut:], WIDTH).splitlines()
 
 
-def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
+def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     """``+16.4: 4 → 5``; of a logarithm ``×1.25: 4 → 5``; between bins where they meet."""
     assert factor.effects is not None
     a, b = factor.effects.largest_step
-    before, after = _measured(a, ranking), _measured(b, ranking)
+    before, after = _measured_mean(a, ranking), _measured_mean(b, ranking)
     step = (after - before) / divisor
     change = (
         f"×{significant(after / before)}"
@@ -207,17 +210,17 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     if len(factor.effects.levels) == 2:
         return change
     if a.low != a.high or b.low != b.high:
-        return f"{change} at {b.said(b.low)}"
+        return f"{change} at {b.format_cell(b.low)}"
     return f"{change}: {_format_level(a)} → {_format_level(b)}"
 
 
-def _measured(level: Level, ranking: Ranking) -> float:
+def _measured_mean(level: Level, ranking: Ranking) -> float:
     """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
     mean = level.mean.value or 0.0
     return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
 
 
-def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
 
     rows = []
     for factor in ranking.factors:
@@ -228,7 +231,7 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
             [
                 factor.name,
                 _format_scaled(raw.value, divisor),
-                _ends(raw, divisor),
+                _format_ends(raw, divisor),
                 share(standardised),
                 span(standardised),
                 direction(factor),
@@ -254,7 +257,7 @@ def direction(factor: FactorRank) -> str:
     sign of the coefficient; ``~``: its interval holds 0."""
     assert factor.slope is not None
     raw = factor.slope.raw
-    change = f"{' → '.join(level_shown(end, factor.unit) for end in factor.change)} " if factor.change else ""
+    change = f"{' → '.join(format_level(end, factor.unit) for end in factor.change)} " if factor.change else ""
     if raw.low is not None and raw.high is not None and raw.low <= 0 <= raw.high:
         return f"{change}~"
     return change + ("raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none")
@@ -263,7 +266,7 @@ def direction(factor: FactorRank) -> str:
 def _format_level(level: Level) -> str:
     """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
     if level.low == level.high:
-        return level.said(level.low)
+        return level.format_cell(level.low)
     if level.unit == "bytes":
         return level.name
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
@@ -274,7 +277,7 @@ def _format_scaled(value: float | None, divisor: float) -> str:
     return "~" if value is None else significant(value / divisor)
 
 
-def _ends(estimate: Estimate, divisor: float) -> str:
+def _format_ends(estimate: Estimate, divisor: float) -> str:
     if estimate.low is None or estimate.high is None:
         return "~"
     return f"{significant(estimate.low / divisor)} to {significant(estimate.high / divisor)}"
@@ -283,5 +286,5 @@ def _ends(estimate: Estimate, divisor: float) -> str:
 def _choose_scale(ranking: Ranking) -> tuple[float, str]:
     if ranking.transform and ranking.transform not in LOGARITHMS:
         return 1.0, ""
-    means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
+    means = [abs(_measured_mean(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
     return common_scale(means or [1.0], ranking.unit)

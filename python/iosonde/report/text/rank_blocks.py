@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 def block_lines(blocks: Blocks) -> Iterator[str]:
     """Both tables."""
     rows = [
-        [f"{place}. {block.name}", *_cells(block.added), share(block.of_rest), span(block.of_rest)]
+        [f"{place}. {block.name}", *_format_cells(block.added), share(block.of_rest), span(block.of_rest)]
         for place, block in enumerate(blocks.blocks, 1)
     ]
     if blocks.interactions is not None and blocks.interactions.df:
-        rows.append(["interactions", *_cells(blocks.interactions), "", ""])
+        rows.append(["interactions", *_format_cells(blocks.interactions), "", ""])
     residual = "noise" if blocks.interactions is not None else "noise, interactions"
     rows.append([residual, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
     yield from table(
         ["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr"
     ).splitlines()
     yield ""
-    rows = [[name, block.name, *_cells(part)] for block in blocks.blocks for name, part in block.factors.items()]
+    rows = [[name, block.name, *_format_cells(part)] for block in blocks.blocks for name, part in block.factors.items()]
     yield from table(["factor", "block", "of the rest", "interval", "df", "F", "p"], rows, "llrrrrr").splitlines()
 
 
-def _cells(part: VariancePart) -> list[str]:
+def _format_cells(part: VariancePart) -> list[str]:
     from iosonde.core.units import significant
 
     f = "~" if part.f is None else significant(part.f)

@@ -37,25 +37,28 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
-    error = f"{fitted(f.s_e / divisor)} ({_share(f.s_e, f.mean_y)} of the mean)"
+    error = f"{fitted(f.s_e / divisor)} ({_format_share(f.s_e, f.mean_y)} of the mean)"
     yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {error}"
-    yield f"F = {_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {_number(f.f_p, 2)}"
+    yield (
+        f"F = {_format_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = "
+        f"{_format_number(f.f_p, 2)}"
+    )
     if levels := f.by_level():
         yield from wrapped(_by_level(levels))
     yield ""
     grid = []
     for c in f.coefficients():
         numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
-        grid.append([c.name, *numbers, _number(c.t, 3), _number(c.p, 2)])
+        grid.append([c.name, *numbers, _format_number(c.t, 3), _format_number(c.p, 2)])
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if regression.points:
         yield ""
-        yield from _points(regression.points, divisor)
+        yield from _format_points(regression.points, divisor)
         for point, ratio, width in regression.ratios:
             yield from _format_ratio(point, regression.points[0], ratio, width)
     if answer.without:
         yield ""
-        yield from _without(regression, answer.without, divisor)
+        yield from _format_without(regression, answer.without, divisor)
     if regression.warnings or regression.findings:
         yield ""
     for warning in regression.warnings:
@@ -66,25 +69,25 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def _without(made: Regression, other: Without, divisor: float) -> Iterator[str]:
+def _format_without(regression: Regression, other: Without, divisor: float) -> Iterator[str]:
     """Both fits, the coefficients with their intervals."""
     yield from wrapped(f"without {', '.join(other.left_out)}:")
-    both = (made.fit, other.regression.fit)
+    both = (regression.fit, other.regression.fit)
     rows = [
         ["n", *(str(f.n) for f in both)],
         ["R²", *(f"{f.r2:.4f}" for f in both)],
         ["s_e", *(fitted(f.s_e / divisor) for f in both)],
-        ["p of F", *(_number(f.f_p, 2) for f in both)],
+        ["p of F", *(_format_number(f.f_p, 2) for f in both)],
     ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
-    for c in made.fit.coefficients():
+    for c in regression.fit.coefficients():
         ends = [_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]
         rows.append([c.name, *ends])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
 
 
-def _number(value: float | None, digits: int) -> str:
+def _format_number(value: float | None, digits: int) -> str:
     return "~" if value is None else f"{value:.{digits}g}"
 
 
@@ -95,21 +98,21 @@ def _format_coefficient(coefficient: Coefficient | None, divisor: float) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
+def _format_points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
     m = points[0].prediction.m
     new = "one new observation" if m == 1 else f"the mean of {m} new observations"
     yield f"predictions: the mean response, and {new}"
     rows = []
     for point in points:
         p = point.prediction
-        at = _at(point)
+        at = _format_point(point)
         fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
         mean_interval, new_interval = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
         rows.append([at, fit, mean_interval, new_interval, "extrapolated" if point.extrapolated else ""])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
 
 
-def _at(point: Point) -> str:
+def _format_point(point: Point) -> str:
     return ", ".join(
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in point.at.items()
     )
@@ -118,7 +121,7 @@ def _at(point: Point) -> str:
 def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
     """How many times the mean response, and its uncertainty, is what it is at the first point."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
-    yield from wrapped(f"{_at(point)} ÷ {_at(first)}: {estimate_text(ratio, '')}{wide}", "  ")
+    yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
     for warning in ratio.warnings:
         yield from wrapped(f"~ {warning}", "  ")
 
@@ -133,5 +136,5 @@ def _by_level(decisions: Mapping[float, bool]) -> str:
     return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
 
 
-def _share(part: float, whole: float) -> str:
-    return f"{100 * part / abs(whole):.1f} %" if whole else "~"
+def _format_share(part: float, total: float) -> str:
+    return f"{100 * part / abs(total):.1f} %" if total else "~"

@@ -35,18 +35,18 @@ _LABELS = {
 _SINGULAR = {"processes": "process"}
 
 
-def lines(made: ScalingLaws) -> Iterator[str]:
+def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
     """The lines of the text: what to mind, then one series after the other."""
-    for warning in made.warnings:
+    for warning in scaling_laws.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    for number, item in enumerate(made.items):
-        if number or made.warnings:
+    for number, item in enumerate(scaling_laws.items):
+        if number or scaling_laws.warnings:
             yield ""
         yield from _format_series(item)
-        yield from stations.lines(item, made.as_stations)
-    for response in dict.fromkeys(best.response for best in made.best):
+        yield from stations.lines(item, scaling_laws.as_stations)
+    for response in dict.fromkeys(best.response for best in scaling_laws.best):
         yield ""
-        yield from _format_best([best for best in made.best if best.response == response], made.on)
+        yield from _format_best([best for best in scaling_laws.best if best.response == response], scaling_laws.on)
 
 
 def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
     )
     yield ""
     scale = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
-    yield from _sizes(series, scaling, scale)
+    yield from _format_sizes(series, scaling, scale)
     for regime in scaling.regimes:
         yield ""
         yield from _format_laws(regime, series, len(scaling.regimes) > 1)
@@ -110,9 +110,9 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
         yield from wrapped(sentence)
 
 
-def _sizes(series: Series, made: Scaling, scale: tuple[float, str]) -> Iterator[str]:
+def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) -> Iterator[str]:
     rows = []
-    for size in made.sizes:
+    for size in scaling.sizes:
         value, interval = estimate_parts(size.rate, scale[0])
         each = significant((size.rate.value or 0.0) / size.size / scale[0])
         efficiency = size.efficiency
@@ -154,7 +154,7 @@ def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
         others = list(prediction.by_law.values())
         rate_text = estimate_or_end(prediction.rate, series.unit)
         if prediction.rate.low is None and prediction.rate.high is None and others:
-            rate_text = _span(others, series.unit)
+            rate_text = _format_span(others, series.unit)
         law_titles = ", ".join(TITLES[law] for law in prediction.by_law)
         rows.append(
             [f"{prediction.size:,.0f}", rate_text, "" if prediction.kind == "inside" else prediction.kind, law_titles]
@@ -168,7 +168,7 @@ def _format_reasons(scaling: Scaling) -> Iterator[str]:
     yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
 
 
-def _span(values: list[float], unit: str) -> str:
+def _format_span(values: list[float], unit: str) -> str:
     """What the laws say: from the least to the most."""
     divisor, name = human_scale(max(values), unit)
     if len(values) == 1:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.column_units import titled
-from iosonde.core.level_text import level_shown, levels_shown
+from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.table import Cell
-from iosonde.report.settings_layout import Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import Key, column_place, format_spread, pivoted
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .cells import scale_of
@@ -16,46 +16,53 @@ from .layout import WIDTH, escape, estimate_parts, table, width
 _UNIT, _NUMBER = 5, 9  # columns of a unit, of a number or an interval: what most need
 
 
-def column_factor(made: Overview) -> str | None:
+def column_factor(overview: Overview) -> str | None:
     """The factor whose levels become columns; None where there is none."""
-    place = column_place(_settings(made.rows, made))
-    return None if place is None else made.by[place]
+    place = column_place(_list_settings(overview.rows, overview))
+    return None if place is None else overview.by[place]
 
 
-def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, asked: str | None = None) -> list[str]:
+def block(
+    title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit_option: str | None = None
+) -> list[str]:
     """The lines of one response: its title, the table, and n and cv of its cells. Wider than a terminal where there
-    is no way around it. ``asked``: the unit of rates of bytes."""
-    rest = [name for name in made.by if name != column]
-    divisor, unit = scale_of(rows, asked)
-    laid = pivoted(_settings(rows, made), rows, made.by.index(column))
+    is no way around it. ``unit_option``: the unit of rates of bytes."""
+    rest = [name for name in overview.by if name != column]
+    divisor, unit = scale_of(rows, unit_option)
+    laid = pivoted(_list_settings(rows, overview), rows, overview.by.index(column))
     grid = [
-        [*levels_shown(rest, dict(zip(rest, key, strict=True)), made.units),
-         *(part for level in laid.columns for part in _parts(laid.cells.get((key, level)), divisor))]
+        [
+            *format_levels(rest, dict(zip(rest, key, strict=True)), overview.units),
+            *(part for level in laid.columns for part in _format_parts(laid.cells.get((key, level)), divisor)),
+        ]
         for key in laid.rows
-    ]  # fmt: skip
-    headers = [*rest, *_format_heads(column, laid.columns, made)]
+    ]
+    headers = [*rest, *_format_heads(column, laid.columns, overview)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
     title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
     return [escape(title), *lines, _format_beneath(rows)]
 
 
 def by_level(
-    titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview, asked: str | None = None
+    titles: Sequence[str],
+    responses: Sequence[Sequence[OverviewRow]],
+    overview: Overview,
+    unit_option: str | None = None,
 ) -> list[str]:
     """The lines of several responses by one factor: a row each, with columns by its levels; none where there is no room
     for numbers as they mostly are. Of wider ones titles are cut: the same campaign has the same table every time."""
-    levels = tuple(dict.fromkeys(row.by.get(made.by[0]) for row in made.rows))
-    heads = _format_heads(made.by[0], levels, made)
+    levels = tuple(dict.fromkeys(row.by.get(overview.by[0]) for row in overview.rows))
+    heads = _format_heads(overview.by[0], levels, overview)
     columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
     if sum(columns) + 2 * (len(columns) - 1) > WIDTH:
         return []
     grid = []
     for title, rows in zip(titles, responses, strict=True):
-        divisor, unit = scale_of(rows, asked)
-        cells = {row.by.get(made.by[0]): row for row in rows}
-        grid.append([title, unit, *(part for level in levels for part in _parts(cells.get(level), divisor))])
+        divisor, unit = scale_of(rows, unit_option)
+        cells = {row.by.get(overview.by[0]): row for row in rows}
+        grid.append([title, unit, *(part for level in levels for part in _format_parts(cells.get(level), divisor))])
     lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()
-    return [*lines, _format_beneath(made.rows)]
+    return [*lines, _format_beneath(overview.rows)]
 
 
 def fits(lines: Sequence[str]) -> bool:
@@ -63,16 +70,16 @@ def fits(lines: Sequence[str]) -> bool:
     return all(len(line) <= WIDTH for line in lines)
 
 
-def _settings(rows: Sequence[OverviewRow], made: Overview) -> list[Key]:
-    return [tuple(row.by.get(name) for name in made.by) for row in rows]
+def _list_settings(rows: Sequence[OverviewRow], overview: Overview) -> list[Key]:
+    return [tuple(row.by.get(name) for name in overview.by) for row in rows]
 
 
 def _format_heads(factor: str, levels: Sequence[Cell], overview: Overview) -> list[str]:
-    titles = [f"{factor}={level_shown(level, overview.units.get(factor, ''))}" for level in levels]
+    titles = [f"{factor}={format_level(level, overview.units.get(factor, ''))}" for level in levels]
     return [text for head in titles for text in (head, "interval")]
 
 
-def _parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
+def _format_parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
     if row is None:
         yield from ("", "")
         return
@@ -80,4 +87,4 @@ def _parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
 
 
 def _format_beneath(rows: Sequence[OverviewRow]) -> str:
-    return f"  {spread_said([row.n for row in rows], [row.cv for row in rows])}"
+    return f"  {format_spread([row.n for row in rows], [row.cv for row in rows])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
@@ -34,13 +34,13 @@ _CELL = 18
 _RUN = 32
 
 
-def listing_lines(made: Listing) -> Iterator[str]:
+def listing_lines(listing: Listing) -> Iterator[str]:
     """Every experiment with its runs; what does not vary within one is said once."""
-    runs = made.runs
-    incomplete = made.n_incomplete
-    names = {item.id: item for item in made.experiments}
+    runs = listing.runs
+    incomplete = listing.n_incomplete
+    names = {item.id: item for item in listing.experiments}
     ids = list(dict.fromkeys([*names, *(run.experiment for run in runs)]))
-    heading = f"{made.path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
+    heading = f"{listing.path}: {_format_count(len(ids), 'experiment')}, {_format_count(len(runs), 'run')}"
     yield from _wrap_lines(heading + (f", {incomplete} of them incomplete" if incomplete else ""))
     for experiment_id in ids:
         yield ""
@@ -48,12 +48,12 @@ def listing_lines(made: Listing) -> Iterator[str]:
         title = f"{experiment_id}  {name.name}, {_format_start(name.created_at)}" if name else experiment_id
         yield from _wrap_lines(title)
         mine = [run for run in runs if run.experiment == experiment_id]
-        yield from _runs(mine, made.tags, made.units) if mine else ["  no runs"]
+        yield from _format_runs(mine, listing.tags, listing.units) if mine else ["  no runs"]
 
 
-def _runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units: Mapping[str, str]) -> Iterator[str]:
+def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units: Mapping[str, str]) -> Iterator[str]:
     factors = list(dict.fromkeys(name for run in runs for name in run.factors))
-    values = {name: [_level(run.factors.get(name), units.get(name, "")) for run in runs] for name in factors}
+    values = {name: [_format_level(run.factors.get(name), units.get(name, "")) for run in runs] for name in factors}
     varying = [name for name in factors if len(set(values[name])) > 1]
     fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
     if fixed:
@@ -86,21 +86,21 @@ def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[st
     return True
 
 
-def detail_lines(made: Detail) -> Iterator[str]:
+def detail_lines(detail: Detail) -> Iterator[str]:
     """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
-    run, stored, notes = made.run, made.stored, made.notes
+    run, stored, notes = detail.run, detail.stored, detail.notes
     yield from _wrap_lines(f"run {run.id} of experiment {run.experiment}")
     about = {
         "started": _format_start(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
         "source": run.source,
         "status": "complete" if run.complete else "incomplete: " + "; ".join(run.missing),
         "factors": ", ".join(
-            f"{name}={_level(value, made.units.get(name, ''))}" for name, value in run.factors.items()
+            f"{name}={_format_level(value, detail.units.get(name, ''))}" for name, value in run.factors.items()
         ),
         "filesystem": (stored.filesystem or "") + (f" ({stored.structure})" if stored.structure else ""),
         "seed": "" if run.seed is None else str(run.seed),
         "tags": " ".join(notes["tags"]),
-        "recorded": "" if stored.n_operations is None else _count(stored.n_operations, "operation"),
+        "recorded": "" if stored.n_operations is None else _format_count(stored.n_operations, "operation"),
         "files": ", ".join(f"{name} ({format_size(of['bytes'])})" for name, of in stored.files.items()),
         "iosonde": stored.written_by,
     }
@@ -111,10 +111,10 @@ def detail_lines(made: Detail) -> Iterator[str]:
     totals = [row for row in run.observations if row.rank is None]
     if totals:
         yield ""
-        yield from _results(totals)
+        yield from _format_results(totals)
     rank_count = len(run.observations) - len(totals)
     if rank_count:
-        yield f"  and {_count(rank_count, 'result')} of single ranks (--json, --export)"
+        yield f"  and {_format_count(rank_count, 'result')} of single ranks (--json, --export)"
     for finding in run.findings:
         yield from _wrap_lines(f"{finding.code} {finding.sentence}", "     ")
     yield from _format_facts(run.facts)
@@ -137,7 +137,7 @@ def _format_remounts(stored: StoredRun) -> Iterator[str]:
         )
 
 
-def _results(rows: Sequence[Observation]) -> Iterator[str]:
+def _format_results(rows: Sequence[Observation]) -> Iterator[str]:
     cells = [
         [
             row.operation,
@@ -164,7 +164,7 @@ def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
     if not flat:
         return
     yield ""
-    yield from _format_pairs({key: _value(value) for key, value in flat[:_MOST_FACTS]})
+    yield from _format_pairs({key: _format_value(value) for key, value in flat[:_MOST_FACTS]})
     if len(flat) > _MOST_FACTS:
         yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
 
@@ -183,7 +183,7 @@ def _flatten_facts(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple
             for number, part in enumerate(parts):
                 yield from _flatten_facts(part, f"{prefix}{key}[{number}].")
         elif item not in (None, "", []):
-            yield prefix + key, " ".join(map(_value, item)) if isinstance(item, list) else item
+            yield prefix + key, " ".join(map(_format_value, item)) if isinstance(item, list) else item
 
 
 def _format_pairs(pairs: Mapping[str, str]) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _wrap_lines(text: str, indent: str = "  ") -> list[str]:
     return wrapped(text, indent)
 
 
-def _count(number: int, name: str) -> str:
+def _format_count(number: int, name: str) -> str:
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
@@ -205,7 +205,7 @@ def _format_start(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -213,8 +213,8 @@ def _value(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _level(value: Any, unit: str) -> str:
-    return level_shown(value, unit) if unit == "bytes" and value is not None else _value(value)
+def _format_level(value: Any, unit: str) -> str:
+    return format_level(value, unit) if unit == "bytes" and value is not None else _format_value(value)
 
 
 def _is_number(value: Any) -> bool:

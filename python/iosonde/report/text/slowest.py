@@ -22,13 +22,13 @@ _PATH = 24  # characters of a path
 _ENDED = {STATUS_SHORT: "short", STATUS_MISMATCH: "mismatch"}
 
 
-def lines(made: Slowest) -> Iterator[str]:
+def lines(slowest: Slowest) -> Iterator[str]:
     """What they are of, the table, and what may be missing."""
-    every = made.operations
+    every = slowest.operations
     runs = list(dict.fromkeys(operation.run for operation in every))
-    of = f"run {runs[0]}" if made.runs == 1 else counted(made.runs, "run")
+    of = f"run {runs[0]}" if slowest.runs == 1 else counted(slowest.runs, "run")
     yield from wrapped(
-        f"the {len(every)} longest of {counted(made.recorded, 'recorded operation')} of {of}; start: "
+        f"the {len(every)} longest of {counted(slowest.recorded, 'recorded operation')} of {of}; start: "
         "after the phase's first operation"
     )
     common = os.path.commonprefix(runs) if len(runs) > 1 else ""
@@ -43,9 +43,9 @@ def lines(made: Slowest) -> Iterator[str]:
         "kind": [operation.kind for operation in every],
         "rank": [str(operation.rank) for operation in every],
         "node": [operation.host for operation in every],
-        "file": [_file(operation) for operation in every],
-        "offset": [_whole(operation.offset) if operation.size else "" for operation in every],
-        "size": [_whole(operation.size) if operation.size else "" for operation in every],
+        "file": [_format_file(operation) for operation in every],
+        "offset": [_format_bytes(operation.offset) if operation.size else "" for operation in every],
+        "size": [_format_bytes(operation.size) if operation.size else "" for operation in every],
         "ended": [_format_status(operation.status) for operation in every],
         "run": [operation.run.removeprefix(common) for operation in every],
     }
@@ -54,26 +54,28 @@ def lines(made: Slowest) -> Iterator[str]:
     for name in ("node", "ended"):
         if not any(columns[name]):
             del columns[name]
-    if made.runs == 1 or len(runs) == 1:
+    if slowest.runs == 1 or len(runs) == 1:
         del columns["run"]
-    if made.runs > 1 and (run_note := f"all of run {runs[0]}" if len(runs) == 1 else common and f"runs are {common}…"):
+    if slowest.runs > 1 and (
+        run_note := f"all of run {runs[0]}" if len(runs) == 1 else common and f"runs are {common}…"
+    ):
         yield from wrapped(run_note, "  ")
     yield ""
     align = "".join("l" if name in ("phase", "kind", "node", "run", "ended") else "r" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
-    if made.notes:
+    if slowest.notes:
         yield ""
-    for note in made.notes:
+    for note in slowest.notes:
         yield from wrapped(f"~ {note}", "  ")
 
 
-def _file(operation: SlowOperation) -> str:
+def _format_file(operation: SlowOperation) -> str:
     """Its number, or the end of its path."""
     path = operation.path
     return str(operation.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
-def _whole(amount: int) -> str:
+def _format_bytes(amount: int) -> str:
     """Bytes in the largest unit that they are a whole number of: ``4 KiB``, ``1025 KiB``."""
     step = 0
     while amount and amount % 1024 == 0 and step < len(_PREFIXES) - 1:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from iosonde.core.types import Estimate
 
 
-def lines(made: ScaledSeries, size: str | None) -> Iterator[str]:
+def lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
     """A paragraph; nothing where it was not asked for."""
-    demands = made.demands
+    demands = scaled.demands
     if demands is None:
         return
     yield ""
@@ -24,7 +24,7 @@ def lines(made: ScaledSeries, size: str | None) -> Iterator[str]:
         yield from wrapped(f"No stations: {demands}.")
         return
     assert demands.server.value is not None
-    what, on = "an operation" if size == "1" else f"an operation of {size}", made.series.on
+    what, on = "an operation" if size == "1" else f"an operation of {size}", scaled.series.on
     yield (
         f"--station client={_format_option(demands.client_s)}:delay --station "
         f"server={_format_option(demands.server.value)}"

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 _MAX_WORDS = 12
 
 
-def check_lines(made: StoreCheck) -> Iterator[str]:
+def check_lines(check: StoreCheck) -> Iterator[str]:
     """Every problem with its cure, and incomplete runs; one line where there is none."""
-    for problem in made.problems:
+    for problem in check.problems:
         yield f"{problem.code} {escape(problem.sentence)}"
         yield f"     {escape(problem.action)}"
-    if made.n_without_digest:
-        yield without_digest(made.n_without_digest)
-    for run in made.incomplete:
+    if check.n_without_digest:
+        yield without_digest(check.n_without_digest)
+    for run in check.incomplete:
         yield escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}")
-    if not made.serious and not made.incomplete:
-        yield f"{escape(made.name)}: {count(len(made.runs), 'run')}, all complete and as they were stored"
+    if not check.serious and not check.incomplete:
+        yield f"{escape(check.name)}: {count(len(check.runs), 'run')}, all complete and as they were stored"
 
 
 def without_digest(n_runs: int) -> str:
@@ -36,16 +36,16 @@ def without_digest(n_runs: int) -> str:
     return f"{count(n_runs, 'run')} {verb} no digest of its experiment, written before digests were kept: not checkable"
 
 
-def merge_lines(made: StoreMerge) -> Iterator[str]:
+def merge_lines(merge: StoreMerge) -> Iterator[str]:
     """How much was copied."""
-    done = made.merged
+    done = merge.merged
     there = f" ({done.runs_there} were there already)" if done.runs_there else ""
     yield f"{count(done.runs, 'run')} and {count(done.experiments, 'experiment')} copied{there}"
 
 
-def copy_lines(made: StoreCopy) -> Iterator[str]:
+def copy_lines(copy: StoreCopy) -> Iterator[str]:
     """How much was copied, what was replaced, and what stays and should be looked at."""
-    done = made.redacted
+    done = copy.redacted
     replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
     yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
     yield from _format_remaining("words that may be names", done.remains.unsure)
@@ -64,23 +64,23 @@ def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
     yield from wrapped(f"{title} ({len(words):,}): {', '.join(words_text)}{more}", indent="  ")
 
 
-def prune_lines(made: StorePruning) -> Iterator[str]:
+def prune_lines(pruning: StorePruning) -> Iterator[str]:
     """What goes, what stays and why, and how to do it."""
-    for experiment in made.going:
-        verb = "removed" if made.removed else "would go"
+    for experiment in pruning.going:
+        verb = "removed" if pruning.removed else "would go"
         yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
-    for experiment in made.staying:
+    for experiment in pruning.staying:
         yield escape(f"stays: {experiment.id}, {experiment.why}")
-    total, size = count(made.n_runs, "run"), format_size(made.n_bytes)
-    verb = "removed" if made.removed else "would be removed"
-    yield f"{len(made.going)} of {count(made.of, 'experiment')} {verb}: {total}, {size}"
-    if made.going and not made.removed:
+    total, size = count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
+    verb = "removed" if pruning.removed else "would be removed"
+    yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"
+    if pruning.going and not pruning.removed:
         yield "Nothing was done: --remove does it, and cannot be undone."
 
 
-def index_lines(made: StoresIndexed) -> Iterator[str]:
+def index_lines(indexed: StoresIndexed) -> Iterator[str]:
     """What changed, a store a line."""
-    for name, result in made.stores:
+    for name, result in indexed.stores:
         unread = f", {count(result.unread, 'run')} damaged" if result.unread else ""
         yield escape(f"{name}: {count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
 

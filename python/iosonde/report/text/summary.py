@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.clock_words import clock_words
 from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import levels_shown
+from iosonde.core.level_text import format_levels
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, listed
 from iosonde.report.settings_layout import SEVERAL
@@ -43,10 +43,10 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     settings, in_cells = (
         (_format_wide(answer, columns, unit), [])
         if columns
-        else (([], overview.rows) if every else _settings(answer, unit))
+        else (([], overview.rows) if every else _format_settings(answer, unit))
     )
     each = [] if settings else every_cell(answer, unit)
-    yield from wrapped(_header(answer))
+    yield from wrapped(_format_header(answer))
     if overview.rows:
         yield ""
         yield from _limit_to_screen(settings or each, every or bool(columns))
@@ -80,7 +80,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     yield from wrapped(overview.sentence)
 
 
-def _header(answer: Summary) -> str:
+def _format_header(answer: Summary) -> str:
     overview = answer.overview
     counts = sorted({row.n for row in overview.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
@@ -92,7 +92,7 @@ def _header(answer: Summary) -> str:
     )
 
 
-def _settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
+def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
     """(the tables with columns by one factor, the rows that stand in lines of their own, as there is no room for their
     columns); no tables where there is no such factor, or no room for any."""
     overview = answer.overview
@@ -149,16 +149,16 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     for (operation, metric), rows in responses_of(overview):
         divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
         lines = [
-            [*levels_shown(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
+            [*format_levels(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
             for row in rows
-            for name, estimate in spread_by_row[id(row)].named.items()
+            for name, estimate in spread_by_row[id(row)].by_label.items()
             if estimate.low is not None
         ]
         titles |= {len(grid): title_of(operation, metric, unit, answer)} if lines else {}
         grid += lines
     if grid:
         yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
-    few = [estimate.warnings[0] for each in answer.spread for estimate in each.named.values() if estimate.warnings]
+    few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
     for note in dict.fromkeys(few):
         yield from wrapped(f"~ {note}", "  ")
 
@@ -207,7 +207,7 @@ def _format_latency(overview: Overview) -> Iterator[str]:
             row = [item.duration for item in each if item.percentile in with_durations]
             if any(cell.value is not None for cell in row):
                 cells = [text for cell in row for text in estimate_parts(cell, divisor)]
-                grid.append([*levels_shown(by, dict(zip(overview.by, key, strict=True)), overview.units), *cells])
+                grid.append([*format_levels(by, dict(zip(overview.by, key, strict=True)), overview.units), *cells])
             else:
                 few.append(kind if kind == operation else f"{operation}: {kind}")
         titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
@@ -249,7 +249,7 @@ def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) ->
         grid.append(
             [
                 name,
-                *levels_shown(rest, item.by, units),
+                *format_levels(rest, item.by, units),
                 f"{item.size:g}",
                 *estimate_parts(item.efficiency),
             ]

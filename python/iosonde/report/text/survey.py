@@ -27,34 +27,34 @@ _REASONS = {"short": "ended before their size", "hung": "did not answer"}  # oth
 _ALONE = 0.0005  # of files and capacity: what rounds to 0.0 % in both is summed up
 
 
-def lines(made: Survey) -> Iterator[str]:
+def lines(survey: Survey) -> Iterator[str]:
     """The text of a survey."""
-    walked = made.walked
+    walked = survey.walked
     numbers = walked.numbers
     yield from wrapped(
-        f"{made.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_rest(numbers)}."
+        f"{survey.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_describe_unknown(numbers)}."
     )
     how = "Walked" if "directories" in numbers else "Listed"
-    files, size = ("", "") if made.covered is None else (f" ({_format_small_share(item)})" for item in made.covered)
+    files, size = ("", "") if survey.covered is None else (f" ({_format_small_share(item)})" for item in survey.covered)
     yield from wrapped(
-        f"{how} in {format_seconds(walked.seconds)}; read {counted(made.files_read, 'file')}{files}, "
-        f"{format_size(made.bytes_read)}{size}; in all {format_seconds(made.seconds)}."
+        f"{how} in {format_seconds(walked.seconds)}; read {counted(survey.files_read, 'file')}{files}, "
+        f"{format_size(survey.bytes_read)}{size}; in all {format_seconds(survey.seconds)}."
     )
-    if made.stopped in _STOPPED:
-        yield from wrapped(_STOPPED[made.stopped])
-    if made.estimates:
+    if survey.stopped in _STOPPED:
+        yield from wrapped(_STOPPED[survey.stopped])
+    if survey.estimates:
         yield ""
-        yield from _format_kinds(made)
-        yield from byte_lines(made)
-        yield from reading_lines(made.reading, made.reading_said)
-        yield from quantile_lines(made)
-    yield from what_if_lines(made)
-    if made.strata:
+        yield from _format_kinds(survey)
+        yield from byte_lines(survey)
+        yield from reading_lines(survey.reading, survey.reading_said)
+        yield from quantile_lines(survey)
+    yield from what_if_lines(survey)
+    if survey.strata:
         yield ""
-        yield from strata_lines(made.strata)
+        yield from strata_lines(survey.strata)
     yield ""
-    yield from _format_exact(made)
-    notes = [*walked.notes, *_no_answer(made)]
+    yield from _format_exact(survey)
+    notes = [*walked.notes, *_no_answer(survey)]
     if notes:
         yield ""
     for note in notes:
@@ -66,7 +66,7 @@ def _format_small_share(share: float) -> str:
     return f"{significant(100 * share, 2)} %"
 
 
-def _rest(numbers: dict[str, int]) -> str:
+def _describe_unknown(numbers: dict[str, int]) -> str:
     """What a list of files does not know, or not all of it."""
     allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
     return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
@@ -80,9 +80,14 @@ def directories(many: int) -> str:
 def _format_kinds(survey: Survey) -> Iterator[str]:
     by_count = {estimate.name: estimate for estimate in survey.of("type", "files")}
     by_size = {estimate.name: estimate for estimate in survey.of("type", "capacity")}
-    names = sorted({*by_count, *by_size}, key=lambda name: (-_value(by_size.get(name)), -_value(by_count.get(name))))
-    types = [name for name in names if max(_value(by_size.get(name)), _value(by_count.get(name))) >= _ALONE]
-    rows = [(name, _share(by_count.get(name)), _share(by_size.get(name))) for name in types[:_MOST_KINDS]]
+    names = sorted(
+        {*by_count, *by_size},
+        key=lambda name: (-_estimate_value(by_size.get(name)), -_estimate_value(by_count.get(name))),
+    )
+    types = [
+        name for name in names if max(_estimate_value(by_size.get(name)), _estimate_value(by_count.get(name))) >= _ALONE
+    ]
+    rows = [(name, _format_share(by_count.get(name)), _format_share(by_size.get(name))) for name in types[:_MOST_KINDS]]
     if not rows:
         yield "type: ~ (no file gave an answer)"
         return
@@ -91,11 +96,11 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
         yield f"and {len(types) - _MOST_KINDS} more types (--json)"
 
 
-def _value(estimate: SurveyEstimate | None) -> float:
+def _estimate_value(estimate: SurveyEstimate | None) -> float:
     return (estimate and estimate.found.estimate.value) or 0.0
 
 
-def _share(estimate: SurveyEstimate | None) -> str:
+def _format_share(estimate: SurveyEstimate | None) -> str:
     return "" if estimate is None else percent_interval(estimate.found.estimate)
 
 
@@ -104,11 +109,18 @@ def _format_exact(survey: Survey) -> Iterator[str]:
     walked = survey.walked
     yield "Of all files, no estimates:"
     for tail in dict.fromkeys(walked.tails):
-        yield from wrapped(f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
-                           f"{format_size(tail.least)} and more", "    ", "  ")  # fmt: skip
+        yield from wrapped(
+            f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
+            f"{format_size(tail.least)} and more",
+            "    ",
+            "  ",
+        )
     if walked.old and walked.files:
-        yield from wrapped(f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} "
-                           "of the capacity", "    ", "  ")  # fmt: skip
+        yield from wrapped(
+            f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of the capacity",
+            "    ",
+            "  ",
+        )
     if walked.owners and walked.largest_owner is not None:
         owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
         yield from wrapped(owners, "    ", "  ")
@@ -121,9 +133,14 @@ def _format_exact(survey: Survey) -> Iterator[str]:
 def _no_answer(survey: Survey) -> Iterator[str]:
     if survey.no_answer:
         why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(survey.no_answer.items()))
-        parts = [f"{percent_interval(sample.missing.estimate)} of the {sample.by}" for sample in survey.samples
-                 if sample.missing.estimate.value]  # fmt: skip
-        yield (f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
-               "the rest, intervals allow for anything in these files; ~: more than half gave no answer")  # fmt: skip
+        parts = [
+            f"{percent_interval(sample.missing.estimate)} of the {sample.by}"
+            for sample in survey.samples
+            if sample.missing.estimate.value
+        ]
+        yield (
+            f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
+            "the rest, intervals allow for anything in these files; ~: more than half gave no answer"
+        )
     if survey.touched:
         yield f"access times of {counted(survey.touched, 'file')} changed: others' files, and we are not root"

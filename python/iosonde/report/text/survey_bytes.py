@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from iosonde.core.types import Estimate
 
 
-def byte_lines(made: Survey) -> Iterator[str]:
+def byte_lines(survey: Survey) -> Iterator[str]:
     """Codecs, zeros and blocks; nothing where no codec was tried."""
     saved, pack, unpack = (
-        {estimate.name: estimate.found.estimate for estimate in made.of(what, "capacity")}
+        {estimate.name: estimate.found.estimate for estimate in survey.of(what, "capacity")}
         for what in ("saved", "pack", "unpack")
     )
-    names = [estimate.name for estimate in made.of("compressed", "capacity")]
+    names = [estimate.name for estimate in survey.of("compressed", "capacity")]
     if not names:
         return
     rows = [
         (estimate.name, percent_interval(estimate.found.estimate), estimate_text(saved[estimate.name], "bytes"))
-        for estimate in made.of("compressed", "capacity")
+        for estimate in survey.of("compressed", "capacity")
     ]
     yield ""
     yield from table(("codec", "leaves of capacity", "saves"), rows, "Lrr").splitlines()
@@ -38,21 +38,21 @@ def byte_lines(made: Survey) -> Iterator[str]:
             name,
             estimate_text(pack[name], "bytes/s"),
             estimate_text(unpack[name], "bytes/s"),
-            "" if name in made.not_beaten else "beaten",
+            "" if name in survey.not_beaten else "beaten",
         )
         for name in names
     ]
     yield from table(("codec", "a core packs", "and unpacks", ""), speeds, "Lrrl").splitlines()
-    if len(made.not_beaten) < len(names):
+    if len(survey.not_beaten) < len(names):
         yield from wrapped("beaten: another one of these surely leaves less and surely packs faster")
     yield ""
-    for estimate in made.of("zeros", "capacity"):
+    for estimate in survey.of("zeros", "capacity"):
         yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.found.estimate)} of the capacity")
-    for estimate in made.of("entropy", "capacity"):
+    for estimate in survey.of("entropy", "capacity"):
         bits = estimate.found.estimate
         yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
-    if made.blocks and made.blocks.read:
-        met, read = made.blocks.met_before, made.blocks.read
+    if survey.blocks and survey.blocks.read:
+        met, read = survey.blocks.met_before, survey.blocks.read
         yield from wrapped(
             f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) had "
             "been met before in the sample; in the tree more are: what deduplication saves a sample of "
@@ -60,9 +60,9 @@ def byte_lines(made: Survey) -> Iterator[str]:
         )
 
 
-def quantile_lines(made: Survey) -> Iterator[str]:
+def quantile_lines(survey: Survey) -> Iterator[str]:
     """Half and nine tenths of the files, and of the capacity, are not larger or older than that."""
-    estimates = {(quantile.what, quantile.of, quantile.name): quantile.found.estimate for quantile in made.quantiles}
+    estimates = {(quantile.what, quantile.of, quantile.name): quantile.found.estimate for quantile in survey.quantiles}
     rows = []
     for what, of in dict.fromkeys((what, of) for what, of, _ in estimates):
         ends = [estimates[what, of, name] for name in ("0.5", "0.9")]
@@ -80,9 +80,9 @@ def _format_age(estimate: Estimate) -> str:
     return estimate_text(estimate, "s", scale)
 
 
-def what_if_lines(made: Survey) -> Iterator[str]:
+def what_if_lines(survey: Survey) -> Iterator[str]:
     """What each change would do."""
-    for scenario in made.what_if:
+    for scenario in survey.what_if:
         yield ""
         yield f"What if: {escape(scenario.change.text)}"
         yield from _format_archived(scenario) if scenario.change.archive else _format_compressed(scenario)

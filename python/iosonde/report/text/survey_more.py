@@ -19,11 +19,11 @@ _DAY_S = 86_400.0
 _EXAMPLE = 0.05  # the precision that most ask for
 
 
-def plan_lines(made: SurveyPlan) -> Iterator[str]:
+def plan_lines(plan: SurveyPlan) -> Iterator[str]:
     """The text of a plan."""
     yield from wrapped(
-        f"{counted(made.population, 'file')}, {format_size(made.capacity)}; shares at "
-        f"{percent(made.level)} confidence, by count and by capacity:"
+        f"{counted(plan.population, 'file')}, {format_size(plan.capacity)}; shares at "
+        f"{percent(plan.level)} confidence, by count and by capacity:"
     )
     yield ""
     rows = [
@@ -34,12 +34,12 @@ def plan_lines(made: SurveyPlan) -> Iterator[str]:
             _format_duration(row.seconds),
             significant(row.node_hours),
         )
-        for row in made.rows
+        for row in plan.rows
     ]
     yield from table(("precision", "files", "bytes at most", "on one node", "node hours"), rows, "Lrrrr").splitlines()
     yield ""
-    yield from wrapped(_describe_half(made))
-    yield from wrapped(_time(made))
+    yield from wrapped(_describe_half(plan))
+    yield from wrapped(_describe_time(plan))
     yield ""
     yield from wrapped(
         "The sizes, ages and owners of all files need no sample, but a walk. A number of files that is "
@@ -60,13 +60,13 @@ def _describe_half(plan: SurveyPlan) -> str:
     )
 
 
-def _time(made: SurveyPlan) -> str:
-    full_row = made.rows[-1]
-    if not made.per_file_s:
-        return f"Time: the bytes at {format_rate(made.rate, 'bytes/s')} (--rate)."
+def _describe_time(plan: SurveyPlan) -> str:
+    full_row = plan.rows[-1]
+    if not plan.per_file_s:
+        return f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate)."
     of_files = _format_duration(full_row.seconds - full_row.seconds_of_bytes)
     return (
-        f"Time: the bytes at {format_rate(made.rate, 'bytes/s')} (--rate), and {format_seconds(made.per_file_s)} "
+        f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate), and {format_seconds(plan.per_file_s)} "
         f"for each file besides (--per-file): for all of them {of_files} of {_format_duration(full_row.seconds)}; "
         f"the bytes alone take {_format_duration(full_row.seconds_of_bytes)}."
     )
@@ -80,16 +80,16 @@ def _format_duration(seconds: float) -> str:
     return f"{significant(seconds / _DAY_S)} days" if seconds >= 2 * _DAY_S else format_seconds(seconds)
 
 
-def simulation_lines(made: Simulation) -> Iterator[str]:
+def simulation_lines(simulation: Simulation) -> Iterator[str]:
     """The text of a simulation: a block for each way, and one for the quantiles of that."""
-    options, totals = made.asked, f"{counted(made.files, 'file')}, {format_size(made.capacity)}"
+    options, totals = simulation.asked, f"{counted(simulation.files, 'file')}, {format_size(simulation.capacity)}"
     each = f", each part by itself (--by {options.by})" if options.by else ""
     yield from wrapped(
         f"{options.path}: {totals}, all of them looked at, then {options.repetitions:,} surveys of each "
-        f"kind{each}, in {format_seconds(made.seconds)}."
+        f"kind{each}, in {format_seconds(simulation.seconds)}."
     )
-    for way in dict.fromkeys(estimate.way for estimate in made.shares):
-        mine = [estimate for estimate in made.shares if estimate.way == way]
+    for way in dict.fromkeys(estimate.way for estimate in simulation.shares):
+        mine = [estimate for estimate in simulation.shares if estimate.way == way]
         for shares in (True, False):
             if some := [estimate for estimate in mine if (estimate.known.unit == "share") is shares]:
                 yield ""
@@ -104,8 +104,8 @@ def simulation_lines(made: Simulation) -> Iterator[str]:
             f"Files were read until all shares were ± {decimals(100 * options.until, 1)} points; the "
             "number is the median."
         )
-    if made.left_out:
-        yield from wrapped(f"~ {counted(made.left_out, 'file')} could not be looked at, and are left out", "  ")
+    if simulation.left_out:
+        yield from wrapped(f"~ {counted(simulation.left_out, 'file')} could not be looked at, and are left out", "  ")
 
 
 TITLES = {
@@ -123,7 +123,7 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
     rows = []
     for quantity in dict.fromkeys(estimate.known for estimate in estimates):
         mine = {estimate.n: estimate for estimate in estimates if estimate.known == quantity}
-        cells = [f"{_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
+        cells = [f"{_format_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
         truth = (
             f"{decimals(100 * quantity.truth, 1)} %"
             if quantity.unit == "share"
@@ -142,7 +142,7 @@ def simulated_name(estimate: SimulatedEstimate) -> str:
     return _NAMES.get(quantity.what, "{}").format(name)
 
 
-def _error(estimate: SimulatedEstimate) -> str:
+def _format_error(estimate: SimulatedEstimate) -> str:
     if estimate.known.unit == "share":
         return decimals(100 * estimate.worst, 1)
     return f"{decimals(100 * estimate.worst / estimate.known.truth, 0)}%" if estimate.known.truth else "–"

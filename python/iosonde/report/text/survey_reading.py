@@ -15,22 +15,24 @@ if TYPE_CHECKING:
 _MOST = 12
 
 
-def reading_lines(found: Sequence[ReadSpeed], said: str) -> Iterator[str]:
+def reading_lines(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
     """A row for each type, a column for each state that there was; nothing where nothing was timed."""
-    if not found:
+    if not speeds:
         return
-    states = [state for state in STATES if any(speed.state == state for speed in found)]
-    by = {(speed.kind, speed.state): speed for speed in found}
-    kinds = list(dict.fromkeys(speed.kind for speed in found))
+    states = [state for state in STATES if any(speed.state == state for speed in speeds)]
+    by = {(speed.kind, speed.state): speed for speed in speeds}
+    kinds = list(dict.fromkeys(speed.kind for speed in speeds))
     yield ""
     for part in (states[:2], states[2:]):  # three beside each other are too wide
-        rows = [[kind, *(cell for state in part for cell in _cells(by.get((kind, state))))] for kind in kinds[:_MOST]]
+        rows = [
+            [kind, *(cell for state in part for cell in _format_cells(by.get((kind, state))))] for kind in kinds[:_MOST]
+        ]
         heads = ["read here", *(head for state in part for head in ("files", STATES[state]))]
         yield from table(heads, rows, "l" + "rr" * len(part)).splitlines() if part else ()
     if len(kinds) > _MOST:
         yield f"and {len(kinds) - _MOST} more types (--json)"
-    yield from wrapped(said)
+    yield from wrapped(heading)
 
 
-def _cells(speed: ReadSpeed | None) -> list[str]:
+def _format_cells(speed: ReadSpeed | None) -> list[str]:
     return ["", ""] if speed is None else [str(speed.rate.n), estimate_text(speed.rate, "bytes/s")]

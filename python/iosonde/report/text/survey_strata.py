@@ -21,7 +21,7 @@ def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
     largest = sorted(strata, key=lambda stratum: (-stratum.capacity, stratum.name))
     rows = [
         (
-            _name(stratum.name),
+            _format_name(stratum.name),
             f"{stratum.files:,}",
             format_size(stratum.capacity),
             f"{stratum.looked_at:,}",
@@ -34,7 +34,7 @@ def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
         yield f"and {len(largest) - _MOST:,} more parts (--json)"
 
 
-def _name(name: str) -> str:
+def _format_name(name: str) -> str:
     text = escape(name)
     return text if len(text) <= _LONGEST else "…" + text[1 - _LONGEST :]
 

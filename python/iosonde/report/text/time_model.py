@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 _CLOSE = 0.25
 
 
-def lines(made: TimeModel) -> Iterator[str]:
+def lines(time_model: TimeModel) -> Iterator[str]:
     """The lines of the text."""
-    fitted, groups = made.lines, made.groups
+    fitted, groups = time_model.lines, time_model.groups
     if fitted:
-        yield from _format_lines(fitted, made.level)
+        yield from _format_lines(fitted, time_model.level)
     if groups:
-        yield from _groups(groups, made.level)
-    for size in made.sizes:
-        if fitted or groups or size is not made.sizes[0]:
+        yield from _format_groups(groups, time_model.level)
+    for size in time_model.sizes:
+        if fitted or groups or size is not time_model.sizes[0]:
             yield ""
-        yield from _parts(made.conditions, size, not fitted)
-    if made.diagnoses:
+        yield from _format_parts(time_model.conditions, size, not fitted)
+    if time_model.diagnoses:
         yield ""
-        yield from _format_diagnosis(made.diagnoses)
-    if made.sizes or not groups:
+        yield from _format_diagnosis(time_model.diagnoses)
+    if time_model.sizes or not groups:
         yield ""
     if not fitted:
         yield from wrapped("; ".join(f"{name}: {text}" for name, text in PARTS.items()) + ".")
     yield from wrapped(f"Not in it: {'; '.join(LIMITS)}.", "  ")
 
 
-def mixtures(made: TimeModel) -> Iterator[str]:
+def mixtures(time_model: TimeModel) -> Iterator[str]:
     """What an observed time would be if it were a mixture of two conditions."""
     yield ""
-    for time, mixture in zip(made.observed_s, made.mixtures, strict=True):
+    for time, mixture in zip(time_model.observed_s, time_model.mixtures, strict=True):
         if mixture is None:
             yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
         else:
@@ -52,7 +52,7 @@ def mixtures(made: TimeModel) -> Iterator[str]:
             )
 
 
-def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
+def _format_groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
     yield from wrapped(f"Share of the operations nearest to each condition, %; {100 * level:g} % intervals")
     yield ""
     for group in groups:
@@ -73,11 +73,11 @@ def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
         yield ""
 
 
-def _parts(found: Sequence[TimeCondition], size: int, with_parts: bool) -> Iterator[str]:
-    divisor, unit = human_scale(max(condition.seconds(size) for condition in found), "s")
+def _format_parts(conditions: Sequence[TimeCondition], size: int, with_parts: bool) -> Iterator[str]:
+    divisor, unit = human_scale(max(condition.seconds(size) for condition in conditions), "s")
     names = list(PARTS) if with_parts else []
     rows = []
-    for condition in found:
+    for condition in conditions:
         paid = {part.name: part.seconds(size) / divisor for part in condition.parts}
         cells = [_format_short(paid[name]) if name in paid else "" for name in names]
         rows.append([condition.name, *cells, _format_short(condition.seconds(size) / divisor)])
@@ -115,7 +115,7 @@ def _format_lines(fitted: Sequence[ConditionLine], level: float) -> Iterator[str
     rows = []
     for line in fitted:
         divisor, unit = human_scale(line.fixed.high, "s")
-        fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
+        fixed = _format_range(line.fixed.low / divisor, line.fixed.high / divisor)
         rows.append([line.name, line.n, f"{fixed} {unit}", _format_rate(line), f"{line.r2:.3f}"])
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
 
@@ -129,10 +129,10 @@ def _format_rate(line: ConditionLine) -> str:
     if low <= 0:
         return f"above {slow}"
     divisor, unit = human_scale(1 / low, "bytes/s")
-    return f"{_between(1 / high / divisor, 1 / low / divisor)} {unit}"
+    return f"{_format_range(1 / high / divisor, 1 / low / divisor)} {unit}"
 
 
-def _between(low: float, high: float) -> str:
+def _format_range(low: float, high: float) -> str:
     """Both ends, with digits enough to tell them apart (three to six)."""
     for digits in range(3, 7):
         ends = significant(low, digits), significant(high, digits)

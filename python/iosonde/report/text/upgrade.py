@@ -26,19 +26,19 @@ _STEPS = 8
 def lines(answer: Upgrade) -> Iterator[str]:
     """The lines of the text: a section for each part of the file, empty lines between."""
     sections = [
-        _nodes(answer.asked.nodes) if answer.asked.nodes.nodes else (),
+        _format_nodes(answer.asked.nodes) if answer.asked.nodes.nodes else (),
         _format_cluster(answer) if answer.asked.cluster is not None else (),
-        _options(answer.options, answer.path, answer.level) if answer.options else (),
+        _format_options(answer.options, answer.path, answer.level) if answer.options else (),
         _format_cpus(answer.cpus) if answer.cpus else (),
-        _measured(answer.times, answer.steps) if answer.asked.measured else (),
-        _scores(answer.scores) if answer.scores else (),
+        _format_measured(answer.times, answer.steps) if answer.asked.measured else (),
+        _format_scores(answer.scores) if answer.scores else (),
     ]
     for place, section in enumerate(filter(None, (list(section) for section in sections))):
         yield from [""] if place else []
         yield from section
 
 
-def _nodes(nodes: ClusterNodes) -> Iterator[str]:
+def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
     """How many nodes of which role, and what one should know of them."""
     yield from wrapped(cluster_nodes.described(nodes) + ".")
     for warning in nodes.warnings():
@@ -68,13 +68,13 @@ def _format_cluster(answer: Upgrade) -> Iterator[str]:
         yield from wrapped(f"{'It' if ceiling else name} {'; '.join(fact for fact in facts if fact)}.")
 
 
-def limiting(made: Ceiling) -> str:
+def limiting(ceiling: Ceiling) -> str:
     """What limits, as the end of a sentence: ``the disks limit``."""
-    several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
-    return f"{named(made.limit)} limit{'' if several else 's'}"
+    several = ceiling.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(ceiling.limit) > 1
+    return f"{format_terms(ceiling.limit)} limit{'' if several else 's'}"
 
 
-def named(terms: Sequence[str]) -> str:
+def format_terms(terms: Sequence[str]) -> str:
     """Several terms of a bound in a sentence."""
     return listed([NAMES[term] for term in terms])
 
@@ -86,18 +86,20 @@ def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling
     return f"delivers {format_rate(each, 'bytes/s')} a server{share}"
 
 
-def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
+def _format_options(
+    options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
+) -> Iterator[str]:
     """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
-    divisor, unit = human_scale(max(option.ceiling.s for option in found), "bytes/s")
+    divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
     rows = []
-    for option in found:
+    for option in options:
         per = "" if option.per_money is None else significant(1000 * option.per_money / divisor)
         per_watt = "" if option.per_watt is None else significant(option.per_watt / divisor)
         rows.append(
             [
                 option.candidate.name,
                 _format_gain(option.gain.value),
-                _between(option.gain),
+                _format_interval(option.gain),
                 significant(option.ceiling.s / divisor),
                 f"{option.cost:g}",
                 per,
@@ -108,7 +110,7 @@ def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, f
     header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
     yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
     yield ""
-    for option in found:
+    for option in options:
         name = option.candidate.name
         if option.refused:
             yield from wrapped(f"✗ {name}: {'; '.join(option.refused)}", "  ")
@@ -119,21 +121,23 @@ def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, f
                 else "; nor after any other"
             )
             yield from wrapped(
-                f"~ {name}: {_format_gain(option.gain.value)}, {named(option.ceiling.limit)} still limiting{then}", "  "
+                f"~ {name}: {_format_gain(option.gain.value)}, {format_terms(option.ceiling.limit)} still "
+                f"limiting{then}",
+                "  ",
             )
         if option.model_gain is not None:
             remarks = f"; {'; '.join(option.remarks)}" if option.remarks else ""
             yield from wrapped(
                 f"  {name}, the model: {_format_gain(option.model_gain.value)} "
-                f"({_between(option.model_gain)}){remarks}",
+                f"({_format_interval(option.model_gain)}){remarks}",
                 "  ",
             )
         elif option.remarks:
             yield from wrapped(f"  {name}: {'; '.join(option.remarks)}", "  ")
         yield from wrapped(_compare_with_measured(option), "  ") if option.steps else ()
-    if all(option.gain.low is None for option in found):
+    if all(option.gain.low is None for option in options):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
-    has_intervals = any(option.gain.low is not None for option in found)
+    has_intervals = any(option.gain.low is not None for option in options)
     yield from wrapped(_format_closing(steps, level if has_intervals else None))
 
 
@@ -142,8 +146,8 @@ def _compare_with_measured(option: UpgradeOption) -> str:
     beyond = option.beyond
     texts = []
     for step in beyond or option.steps:
-        interval = "" if step.speedup.low is None else f" ({_between(step.speedup, 1.0)})"
-        texts.append(f"{step.before} → {step.after} {_times(step.speedup.value)} times as fast{interval}")
+        interval = "" if step.speedup.low is None else f" ({_format_interval(step.speedup, 1.0)})"
+        texts.append(f"{step.before} → {step.after} {_format_times(step.speedup.value)} times as fast{interval}")
     words = (
         f"! {option.candidate.name}: measured {', '.join(texts)}, the bound says {1 + (option.gain.value or 0.0):.2f}"
     )
@@ -182,21 +186,29 @@ def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
         yield from wrapped("No CPU fulfils the limits.")
 
 
-def _measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep]) -> Iterator[str]:
+def _format_measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep]) -> Iterator[str]:
     """Times, and what each change of one factor brought."""
     rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
     yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()
     yield ""
     alone = [step for step in steps if len(step.changed) == 1]
     rows = [
-        [step.changed[0], step.before, step.after, _times(step.speedup.value), _between(step.speedup, 1.0)]
+        [
+            step.changed[0],
+            step.before,
+            step.after,
+            _format_times(step.speedup.value),
+            _format_interval(step.speedup, 1.0),
+        ]
         for step in alone
     ]
     yield from table(["changed alone", "from", "to", "times as fast", "interval"], rows, "lllrr", WIDTH).splitlines()
     mixed = [step for step in steps if len(step.changed) > 1][:_STEPS]
     if mixed:
         yield ""
-        rows = [[" and ".join(step.changed), step.before, step.after, _times(step.speedup.value)] for step in mixed]
+        rows = [
+            [" and ".join(step.changed), step.before, step.after, _format_times(step.speedup.value)] for step in mixed
+        ]
         yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", WIDTH).splitlines()
     yield ""
     if any(step.speedup.low is None for step in steps):
@@ -205,18 +217,18 @@ def _measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep])
         best = alone[0]
         yield from wrapped(
             f"The largest step of one factor alone is {best.changed[0]}: {best.before} → {best.after}, "
-            f"{_times(best.speedup.value)} times as fast."
+            f"{_format_times(best.speedup.value)} times as fast."
         )
 
 
-def _scores(found: Sequence[Score]) -> Iterator[str]:
+def _format_scores(scores: Sequence[Score]) -> Iterator[str]:
     """The scorecard, best first."""
-    header = ["criterion", *(score.name for score in found)]
-    rows = [[name, *(f"{score.marks[name]:g}" for score in found)] for name in found[0].marks]
-    rows.append(["weighted mean", *(f"{score.total:.2f}" for score in found)])
-    yield from table(header, rows, "l" + "r" * len(found), WIDTH).splitlines()
+    header = ["criterion", *(score.name for score in scores)]
+    rows = [[name, *(f"{score.marks[name]:g}" for score in scores)] for name in scores[0].marks]
+    rows.append(["weighted mean", *(f"{score.total:.2f}" for score in scores)])
+    yield from table(header, rows, "l" + "r" * len(scores), WIDTH).splitlines()
     yield ""
-    best = found[0]
+    best = scores[0]
     yield from wrapped(
         f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "
         "Marks are judgements: nothing here is measured."
@@ -231,7 +243,7 @@ def _format_gain(value: float | None) -> str:
     return f"{sign} {percent:.0f} %" if percent >= 10 or percent < 0.05 else f"{sign} {percent:.1f} %"
 
 
-def _between(estimate: Estimate, scale: float = 0.01) -> str:
+def _format_interval(estimate: Estimate, scale: float = 0.01) -> str:
     if estimate.low is None or estimate.high is None:
         return CANNOT_TELL
     if scale == 1.0:
@@ -239,5 +251,5 @@ def _between(estimate: Estimate, scale: float = 0.01) -> str:
     return f"{estimate.low / scale:.0f} to {estimate.high / scale:.0f} %"
 
 
-def _times(value: float | None) -> str:
+def _format_times(value: float | None) -> str:
     return CANNOT_TELL if value is None else f"{value:.2f}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
-from iosonde.core.words import UNKNOWN, counted, shown
+from iosonde.core.words import UNKNOWN, counted, format_number
 
 from .layout import table, wrapped
 from .models import classes_lines, data_line, errors_table, remarks, scale_of, titled, twins_line
@@ -32,7 +32,7 @@ def lines(answer: Validation) -> Iterator[str]:
     yield from classes_lines(judged)
     ends = [(model.candidate.short, extremes) for model in judged if (extremes := model.extremes("class_error"))]
     if ends and max(len(model.folds) for model in judged) > 1:
-        spans = ", ".join(f"{name} {shown(low)}–{shown(high)}" for name, (low, high) in ends)
+        spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
         yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
     for warning in examples.warnings:
@@ -40,22 +40,26 @@ def lines(answer: Validation) -> Iterator[str]:
     yield from remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
-        rows = [[fold.name, fold.n_test, shown(fold.errors.mae / scale[0]), _format_relative(fold.errors.relative)]
-                for fold in judged[0].folds]  # fmt: skip
+        rows = [
+            [fold.name, fold.n_test, format_number(fold.errors.mae / scale[0]), _format_relative(fold.errors.relative)]
+            for fold in judged[0].folds
+        ]
         yield from table(["left out", "rows", titled("error", scale[1]), "relative"], rows, "lrrr").splitlines()
     if answer.curve:
         yield ""
-        yield from _curve(answer, scale)
+        yield from _format_curve(answer, scale)
     yield ""
     yield from wrapped(answer.sentence)
 
 
-def held_out_lines(answer: HeldOut) -> Iterator[str]:
+def format_unseen_error(answer: HeldOut) -> Iterator[str]:
     """A stored model: its error on rows that it has not seen, and how often its intervals held."""
     r2, coverage = answer.errors.r2, answer.coverage
     divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
-    error, low, high = (UNKNOWN if bound is None else shown(bound / divisor)
-                        for bound in (answer.mae.value, answer.mae.low, answer.mae.high))  # fmt: skip
+    error, low, high = (
+        UNKNOWN if bound is None else format_number(bound / divisor)
+        for bound in (answer.mae.value, answer.mae.low, answer.mae.high)
+    )
     yield from wrapped(
         f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {error} ({low}–{high})"
         f"{f' {unit}' if unit else ''}, R² {'~' if r2 is None else f'{r2:.3f}'}"
@@ -75,15 +79,15 @@ def held_out_lines(answer: HeldOut) -> Iterator[str]:
 
 
 def _format_relative(share: float | None) -> str:
-    return "~" if share is None else f"{shown(100 * share)} %"
+    return "~" if share is None else f"{format_number(100 * share)} %"
 
 
-def _curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
+def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
     divisor, unit = scale
     yield titled("error by the number of rows to learn from", unit)
     names = [model.candidate.short for model in answer.judged]
     rows = [
-        [point.n_train, *["~" if value is None else shown(value / divisor) for value in point.mae]]
+        [point.n_train, *["~" if value is None else format_number(value / divisor) for value in point.mae]]
         for point in answer.curve
     ]
     yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()

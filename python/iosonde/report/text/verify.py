@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _MAX_ROWS = 10
 
 
-def lines(made: Verification) -> Iterator[str]:
+def lines(verification: Verification) -> Iterator[str]:
     """The lines of the text."""
-    verified, n_damaged = made.verified, len(made.damaged)
+    verified, n_damaged = verification.verified, len(verification.damaged)
     yield from _wrap_text(f"{verified.n_runs} runs: {verified.n_results} results computed again from their operations, "
                         f"{verified.n_summary} numbers of the summary from those")  # fmt: skip
     for item in verified.different[:_MAX_ROWS]:
@@ -30,12 +30,12 @@ def lines(made: Verification) -> Iterator[str]:
         yield from _wrap_text(f"cannot tell: {n} {why}")
     for name, why in verified.decisions.items():
         yield from _wrap_text(f"decision of {name}: {why or 'sealed before the first trial, and unchanged'}")
-    for problem in made.damaged[:_MAX_ROWS]:
+    for problem in verification.damaged[:_MAX_ROWS]:
         yield from _wrap_text(escape(f"{problem.code} {problem.sentence}"))
     if n_damaged > _MAX_ROWS:
         yield f"{n_damaged - _MAX_ROWS} more files are damaged"
-    if made.n_without_digest:
-        yield from _wrap_text(without_digest(made.n_without_digest))
+    if verification.n_without_digest:
+        yield from _wrap_text(without_digest(verification.n_without_digest))
     yield ""
     if verified.good and not n_damaged:
         yield "Every number that can be computed again is what was stored."

@@ -17,35 +17,39 @@ _MOST = 20  # changes that are not new; --json has all
 _DATE = 16  # 2026-11-21T10:00
 
 
-def lines(made: Watch) -> Iterator[str]:
+def lines(watch: Watch) -> Iterator[str]:
     """New changes first, then regressions that are open, each with its sides, what changed with it and when it could be
     seen."""
-    new, still = [change for change in made.changes if change.new], made.open_regressions
-    old = [change for change in made.changes if not change.new and change not in still]
-    groups = ((f"new, {made.period}", new), ("open, not back at the level before", still), ("before that", old[:_MOST]))
+    new, still = [change for change in watch.changes if change.new], watch.open_regressions
+    old = [change for change in watch.changes if not change.new and change not in still]
+    groups = (
+        (f"new, {watch.period}", new),
+        ("open, not back at the level before", still),
+        ("before that", old[:_MOST]),
+    )
     for title, several in groups:
         if several:
             yield f"{title}:"
             for change in several:
-                yield from _block(change)
+                yield from _format_block(change)
             yield ""
     if len(old) > _MOST:
         yield f"{len(old) - _MOST} older changes more (--json)"
-    yield from wrapped(escape(made.sentence))
-    yield from wrapped(escape(_looked_at(made)))
-    if made.untold and len(made.untold) < len(made.series):
-        shortest = min(series.values.size for series in made.untold)
+    yield from wrapped(escape(watch.sentence))
+    yield from wrapped(escape(_looked_at(watch)))
+    if watch.untold and len(watch.untold) < len(watch.series):
+        shortest = min(series.values.size for series in watch.untold)
         yield from wrapped(
-            f"cannot tell yet: {len(made.untold)} series with fewer than {made.needed} points, the shortest has "
+            f"cannot tell yet: {len(watch.untold)} series with fewer than {watch.needed} points, the shortest has "
             f"{shortest}"
-        )  # fmt: skip
-    if made.incomplete:
-        yield f"{counted(made.incomplete, 'incomplete run')} left out (--incomplete takes them)"
-    for warning in made.warnings:
+        )
+    if watch.incomplete:
+        yield f"{counted(watch.incomplete, 'incomplete run')} left out (--incomplete takes them)"
+    for warning in watch.warnings:
         yield from wrapped(f"note: {warning}")
 
 
-def _block(change: SeriesChange) -> Iterator[str]:
+def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
     unit = change.series.metric.unit
     divisor, side_texts = human_scale(max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), unit)

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall
 
 
-def lines(made: Bounds) -> Iterator[str]:
+def lines(bounds: Bounds) -> Iterator[str]:
     """A table for each cell, and its sentences."""
-    for fall, sentences in zip(made.falls, made.said_of_falls, strict=True):
+    for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
         by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
         trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"
-        of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * made.level:g} % intervals"
+        of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * bounds.level:g} % intervals"
         yield ""
         yield from wrapped(of)
         yield ""
-        yield from _table(fall)
+        yield from _format_table(fall)
         yield ""
         for sentence in sentences:
             yield from wrapped(sentence)
 
 
-def _table(waterfall: Waterfall) -> Iterator[str]:
+def _format_table(waterfall: Waterfall) -> Iterator[str]:
     total = waterfall.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
     rows = []

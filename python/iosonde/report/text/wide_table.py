@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.column_units import titled
 from iosonde.core.errors import InputError
 from iosonde.core.estimate_text import estimate_short
-from iosonde.core.level_text import level_shown, levels_shown
+from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.problems import nearest
-from iosonde.report.settings_layout import pivoted, spread_said
+from iosonde.report.settings_layout import format_spread, pivoted
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .cells import scale_of
@@ -21,30 +21,32 @@ NOT_MEASURED = "-"
 PARTS = " parts for want of room"
 
 
-def check_column(made: Overview, column: str) -> str:
+def check_column(overview: Overview, column: str) -> str:
     """The factor of this name. Raises InputError where cells do not differ by it."""
-    if column not in made.by:
+    if column not in overview.by:
         raise InputError(
             "unknown-factor",
             "{spell.columns:{column}}: cells do not differ by it",
             "{suggestion}",
             column=column,
-            suggestion=nearest(column, made.by or ["nothing"]),
+            suggestion=nearest(column, overview.by or ["nothing"]),
         )
     return column
 
 
-def wide(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, unit: str | None) -> Iterator[str]:
+def wide(title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit: str | None) -> Iterator[str]:
     """The lines of one response, under 80 columns as far as one column of each part is no wider. Raises InputError."""
     divisor, in_unit = scale_of(rows, unit)
-    rest = [factor for factor in made.by if factor != column]
-    laid = pivoted([tuple(row.by.get(factor) for factor in made.by) for row in rows], rows, made.by.index(column))
-    level_texts = [levels_shown(rest, dict(zip(rest, key, strict=True)), made.units) for key in laid.rows]
-    heads = [level_shown(level, made.units.get(column, "")) for level in laid.columns]
-    columns = [[_cell(laid.cells.get((key, level)), divisor) for key in laid.rows] for level in laid.columns]
+    rest = [factor for factor in overview.by if factor != column]
+    laid = pivoted(
+        [tuple(row.by.get(factor) for factor in overview.by) for row in rows], rows, overview.by.index(column)
+    )
+    level_texts = [format_levels(rest, dict(zip(rest, key, strict=True)), overview.units) for key in laid.rows]
+    heads = [format_level(level, overview.units.get(column, "")) for level in laid.columns]
+    columns = [[_format_cell(laid.cells.get((key, level)), divisor) for key in laid.rows] for level in laid.columns]
     widths = [max(map(width, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
     before = sum(max(map(width, [name, *(row[at] for row in level_texts)])) + _GAP for at, name in enumerate(rest))
-    parts = _parts(widths, before)
+    parts = _split_columns(widths, before)
     title = titled(rows[0].metric, in_unit) if not rows[0].operation else f"{title}, {in_unit}" if in_unit else title
     several = f", in {len(parts)}{PARTS}" if len(parts) > 1 else ""
     yield escape(f"{title}: by {column}{several}")
@@ -53,14 +55,14 @@ def wide(title: str, rows: Sequence[OverviewRow], made: Overview, column: str, u
         grid = [[*row, *(columns[at][place] for at in part)] for place, row in enumerate(level_texts)]
         headers = [*rest, *(heads[at] for at in part)]
         yield from table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
-    yield f"  {spread_said([row.n for row in rows], [row.cv for row in rows])}"
+    yield f"  {format_spread([row.n for row in rows], [row.cv for row in rows])}"
 
 
-def _cell(row: OverviewRow | None, divisor: float) -> str:
+def _format_cell(row: OverviewRow | None, divisor: float) -> str:
     return NOT_MEASURED if row is None else estimate_short(row.mean, divisor)
 
 
-def _parts(widths: Sequence[int], before: int) -> list[list[int]]:
+def _split_columns(widths: Sequence[int], before: int) -> list[list[int]]:
     """The numbers of the columns of each part: as many as fit behind the ``before`` columns of the settings."""
     parts: list[list[int]] = [[]]
     for place, wide in enumerate(widths):

@@ -9,7 +9,7 @@ from iosonde.answers.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
-from iosonde.data.asked import Asked as Numbers
+from iosonde.data.asked import ResponseQuery as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 

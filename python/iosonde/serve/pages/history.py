@@ -8,7 +8,7 @@ from iosonde import answers, report
 from iosonde.answers.watch import SeriesChange, Watch, Watching
 from iosonde.answers.watch_series import WatchedSeries
 from iosonde.core.errors import InputError
-from iosonde.data.asked import Asked as Numbers
+from iosonde.data.asked import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 

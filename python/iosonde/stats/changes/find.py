@@ -56,7 +56,7 @@ def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
     The newest are judged among themselves: what changed long ago in other series makes no alarm of today likelier.
     """
     first = [_find_strongest(values, 0, values.size, search, 1.0) for values in series]
-    most = _most(first, search)
+    most = _compute_p_limit(first, search)
     breaks_by_series = [
         list(_split_segment(values, 0, values.size, search, most, top))
         for values, top in zip(series, first, strict=True)
@@ -65,22 +65,24 @@ def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
         min((change for change in breaks if _is_new(change, values, search)), key=lambda change: change.p, default=None)
         for values, breaks in zip(series, breaks_by_series, strict=True)
     ]
-    newest_limit = min(most, _most(newest, search))
+    newest_limit = min(most, _compute_p_limit(newest, search))
     return [
-        tuple(_seen(values, breaks, search, most, newest_limit))
+        tuple(_select_significant(values, breaks, search, most, newest_limit))
         for values, breaks in zip(series, breaks_by_series, strict=True)
     ]
 
 
-def _most(found: Sequence[Break | None], search: Search) -> float:
-    return discovered_up_to([1.0 if change is None else change.p for change in found], search.rate)
+def _compute_p_limit(breaks: Sequence[Break | None], search: Search) -> float:
+    return discovered_up_to([1.0 if change is None else change.p for change in breaks], search.rate)
 
 
 def _is_new(change: Break, values: Floats, search: Search) -> bool:
     return change.at >= values.size - search.newest
 
 
-def _seen(values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float) -> Iterator[Break]:
+def _select_significant(
+    values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
+) -> Iterator[Break]:
     """Those that count, with how soon a look could see them."""
     for change in breaks:
         limit = newest_limit if _is_new(change, values, search) else most
@@ -102,7 +104,9 @@ def _split_segment(
 
 def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
     """The most telling change in a segment that is large enough to count."""
-    candidates = (_of(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least))
+    candidates = (
+        _find_break(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least)
+    )
     return min(
         (candidate for candidate in candidates if candidate and candidate.p <= most),
         key=lambda candidate: candidate.p,
@@ -110,10 +114,10 @@ def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: 
     )
 
 
-def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
+def _find_break(values: Floats, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
     # A short stretch of a series that wanders looks like two levels, and says little of its own correlation.
-    split = best_split(part, search.least, 0.0 if part.size == values.size else _known(values.tobytes()))
+    split = best_split(part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes()))
     if split is None:
         return None
     before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
@@ -124,14 +128,14 @@ def _of(values: Floats, begin: int, end: int, search: Search) -> Break | None:
 
 
 @lru_cache(64)
-def _known(values: bytes) -> float:
+def _compute_correlation(values: bytes) -> float:
     return lasting_correlation(np.frombuffer(values))
 
 
 def _measure_delay(values: Floats, change: Break, search: Search, most: float) -> int:
     """How many values after a change a look needed to see it."""
     for end in range(change.at + search.least, change.end):
-        candidate = _of(values, change.begin, end, search)
+        candidate = _find_break(values, change.begin, end, search)
         if candidate and candidate.p <= most and candidate.last >= change.first:
             return end - change.at
     return change.end - change.at
@@ -167,5 +171,5 @@ def newest_chance(values: Floats, search: Search) -> float:
     """The p of the most telling change among the newest values of a series: what :func:`find` says of one series in the
     stretches that end with it; 1 where there is none."""
     n = values.size
-    ends = [_of(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
+    ends = [_find_break(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
     return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)

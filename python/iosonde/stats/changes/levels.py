@@ -30,7 +30,7 @@ def levels(before: Floats, after: Floats, correlation: float, level: float) -> B
     is, in a series that is noisy for its size, smaller than it looks.
     """
     sides = [_widen_by_correlation(side(part), correlation) for part in (before, after)]
-    means = [_mean(moments, level) for moments in sides]
+    means = [_estimate_mean(moments, level) for moments in sides]
     return BeforeAfter(means[0], means[1], ratio_of_means(sides[1], sides[0], level))
 
 
@@ -39,7 +39,7 @@ def _widen_by_correlation(of: Moments, correlation: float) -> Moments:
     return replace(of, sd=of.sd * times, log_sd=None if of.log_sd is None else of.log_sd * times)
 
 
-def _mean(of: Moments, level: float) -> Estimate:
+def _estimate_mean(of: Moments, level: float) -> Estimate:
     if of.n < 2:
         return Estimate(of.mean, None, None, level, of.n, (Message("single-trial", "one trial shows no spread"),))
     half = t_critical(level, of.n - 1) * of.sd / math.sqrt(of.n)

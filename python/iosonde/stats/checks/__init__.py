@@ -71,11 +71,11 @@ class Subject:
 
     def name(self, operation: str, metric: str) -> str:
         """What a finding calls them: the operation alone where it has one metric."""
-        several = operation and self._metrics[operation] > 1
+        several = operation and self._metric_counts[operation] > 1
         return f"{operation} {metric_words(metric)}" if several else operation or metric
 
     @cached_property
-    def _metrics(self) -> Counter[str]:
+    def _metric_counts(self) -> Counter[str]:
         """How many metrics each operation has."""
         return Counter(operation for operation, _ in self.families)
 

@@ -55,16 +55,25 @@ class Examination:
         return {
             "findings": [finding.to_json() for finding in self.findings],
             "unseen": list(self.unseen),
-            "responses": list(self.responses), "settings": list(self.settings), "ignored": list(self.ignored),
-            "n_rows": self.n_rows, "n_cells": self.n_cells, "n_checks": self.n_checks,
+            "responses": list(self.responses),
+            "settings": list(self.settings),
+            "ignored": list(self.ignored),
+            "n_rows": self.n_rows,
+            "n_cells": self.n_cells,
+            "n_checks": self.n_checks,
             "trials": {"fewest": self.fewest, "most": self.most},
-        }  # fmt: skip
+        }
 
 
-def of_table(
-    table: Table, level: float, responses: Sequence[str], by: Sequence[str], ignored: Sequence[str] = (),
-    bound: float | None = None, limit: float | None = None,
-) -> Examination:  # fmt: skip
+def examine_table(
+    table: Table,
+    level: float,
+    responses: Sequence[str],
+    by: Sequence[str],
+    ignored: Sequence[str] = (),
+    bound: float | None = None,
+    limit: float | None = None,
+) -> Examination:
     """Everything that is suspicious in a plain table. ``ignored`` are columns that number or date the rows, or hold
     remarks. Raises DataError."""
     if len(table) == 0:
@@ -93,31 +102,51 @@ class StoreContent:
     whole: Table | None = None
 
 
-def of_store(measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None) -> Examination:
+def examine_store(
+    measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None
+) -> Examination:
     """Everything that is suspicious in a store."""
     records = None if content.whole is None else copies.records_of(content.whole)
     hidden = hidden_in_store(measured)
-    subject = checks.Subject(measured.cells, level, content.runs, measured.rows, hidden, bound,
-                             observed=content.observed, probes=content.probes, records=records)  # fmt: skip
+    subject = checks.Subject(
+        measured.cells,
+        level,
+        content.runs,
+        measured.rows,
+        hidden,
+        bound,
+        observed=content.observed,
+        probes=content.probes,
+        records=records,
+    )
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
     return _run_examination(subject, metrics, measured.by, (), content.problems)
 
 
 def _run_examination(
-    subject: checks.Subject, responses: Sequence[str], settings: Sequence[str], ignored: Sequence[str],
+    subject: checks.Subject,
+    responses: Sequence[str],
+    settings: Sequence[str],
+    ignored: Sequence[str],
     problems: Sequence[Finding] = (),
-) -> Examination:  # fmt: skip
+) -> Examination:
     codes = [code for code in checks.CHECK if subject.runs or not checks.needs_runs(code)]
     sizes = [cell.n for cell in subject.cells if cell.values.size]
     return Examination(
-        tuple(checks.worst_first([*problems, *checks.run(subject, codes)])), tuple(_unseen(subject, sizes)),
-        tuple(responses), tuple(settings), tuple(ignored),
-        0 if subject.table is None else len(subject.table), len(sizes), len(codes),
-        min(sizes, default=0), max(sizes, default=0),
-    )  # fmt: skip
+        tuple(checks.worst_first([*problems, *checks.run(subject, codes)])),
+        tuple(_list_blind_spots(subject, sizes)),
+        tuple(responses),
+        tuple(settings),
+        tuple(ignored),
+        0 if subject.table is None else len(subject.table),
+        len(sizes),
+        len(codes),
+        min(sizes, default=0),
+        max(sizes, default=0),
+    )
 
 
-def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
+def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
     most, gaps = max(sizes, default=0), []
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:

@@ -53,9 +53,9 @@ def check(subject: Subject) -> list[Finding]:
     settings = together_by_setting(subject.runs)
     uneven: dict[str, tuple[Estimate, Estimate, str]] = {}
     for name, phases in settings.items():
-        times = [_times(phase) for phase in phases]
-        indices = [max(each.values()) / _mean(each.values()) for each in times if len(each) > 1]
-        if indices and _mean(indices) > 1 + EXCESS:
+        times = [_compute_times(phase) for phase in phases]
+        indices = [max(each.values()) / _compute_mean(each.values()) for each in times if len(each) > 1]
+        if indices and _compute_mean(indices) > 1 + EXCESS:
             work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
             uneven[name] = (_over_trials(indices, 1.0, subject.level), _over_trials(work, 0.0, subject.level),
                            _always_last(phases, times, FAMILY_ALPHA / len(settings)))  # fmt: skip
@@ -86,7 +86,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _times(phase: StoredPhase) -> dict[int, int]:
+def _compute_times(phase: StoredPhase) -> dict[int, int]:
     return {
         rank["rank"]: rank["ended_ns"] - rank["started_ns"]
         for rank in phase.ranks
@@ -99,7 +99,7 @@ def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | No
     for kind in ("bytes", "operations"):
         work = {rank["rank"]: int(rank.get(kind) or 0) for rank in phase.ranks if rank["rank"] in times}
         if any(work.values()):
-            return work[max(times, key=lambda rank: times[rank])] / _mean(work.values())
+            return work[max(times, key=lambda rank: times[rank])] / _compute_mean(work.values())
     return None
 
 
@@ -141,5 +141,5 @@ def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int
     return f", rank {rank}{f' on {host}' if host else ''} in {often} of {trials} trials"
 
 
-def _mean(values: Collection[float]) -> float:
+def _compute_mean(values: Collection[float]) -> float:
     return fsum(values) / len(values)

@@ -88,7 +88,7 @@ def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     """By the hills of the density, of many trials."""
     split_cells = []
     for cell in subject.repeated:
-        log_histogram = histogram.of_values(cell.values) if _is_countable(cell) else None
+        log_histogram = histogram.histogram_from_values(cell.values) if _is_countable(cell) else None
         if log_histogram is None or log_histogram.counts.size < 2:
             continue
         of = np.searchsorted(hills(log_histogram).valleys, cell.values)

@@ -44,7 +44,7 @@ def check(subject: Subject) -> list[Finding]:
     for run in subject.runs:
         for phase in run.phases if run.counts else ():
             trials[phase.operation] = trials.get(phase.operation, 0) + 1
-            if phase.is_step and (reason := _wrong(phase, run)):
+            if phase.is_step and (reason := _describe_mismatch(phase, run)):
                 wrong[phase.operation] = wrong.get(phase.operation, 0) + 1
                 why.setdefault(phase.operation, reason)
     if not wrong:
@@ -69,7 +69,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _wrong(phase: StoredPhase, run: StoredRun) -> str:
+def _describe_mismatch(phase: StoredPhase, run: StoredRun) -> str:
     """In words, for one run; empty where nothing is."""
     tasks, expected, tool = phase.tasks, phase.tasks_expected, phase.mpi_tool
     if not tasks or expected == 1:

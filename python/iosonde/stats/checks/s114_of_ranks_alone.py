@@ -35,7 +35,7 @@ def check(subject: Subject) -> list[Finding]:
     trials: dict[str, int] = {}
     runs = [run for run in subject.runs if run.counts]
     for run in runs:
-        for name in {" ".join(pair) for phase in run.phases for pair in phase.of_ranks_alone}:
+        for name in {" ".join(pair) for phase in run.phases for pair in phase.rank_only_metrics}:
             trials[name] = trials.get(name, 0) + 1
     if not trials:
         return []

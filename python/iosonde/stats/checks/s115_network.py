@@ -61,12 +61,12 @@ def check(subject: Subject) -> list[Finding]:
     cached, buffered, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
     for phase in wire.phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
-            cached.setdefault(_name(phase), []).append(phase)
+            cached.setdefault(_name_step(phase), []).append(phase)
         if phase.network.get("writes") == BUFFERED:
-            buffered.setdefault(_name(phase), []).append(phase)
+            buffered.setdefault(_name_step(phase), []).append(phase)
         if _is_quiet(phase):
-            quiet.setdefault(_name(phase), []).append(phase)
-    return [*_report_cached(cached), *_held(buffered), *_report_quiet(quiet)]
+            quiet.setdefault(_name_step(phase), []).append(phase)
+    return [*_report_cached(cached), *_report_buffered(buffered), *_report_quiet(quiet)]
 
 
 def _report_cached(of: Phases) -> Iterator[Finding]:
@@ -80,14 +80,14 @@ def _report_cached(of: Phases) -> Iterator[Finding]:
                 "a cache of the client served {operations}: {share} of what was read came over the network{early}",
                 operations=some(list(of)),
                 share=_format_range(every, "share_received"),
-                early=_early(every),
+                early=_describe_early(every),
             ),
             {"operations": _build_evidence(of, "share_received")},
             "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
         )
 
 
-def _held(of: Phases) -> Iterator[Finding]:
+def _report_buffered(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
@@ -145,20 +145,20 @@ def _loopback_bytes(node: Mapping[str, Any]) -> float:
 
 def _format_range(phases: Sequence[StoredPhase], name: str) -> str:
     shares = [float(phase.network[name]) for phase in phases]
-    low, high = wire.whole_percent(min(shares)), wire.whole_percent(max(shares))
+    low, high = wire.floor_percent(min(shares)), wire.floor_percent(max(shares))
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _early(phases: Sequence[StoredPhase]) -> str:
+def _describe_early(phases: Sequence[StoredPhase]) -> str:
     """Looking at a file may bring it into the client."""
-    came = sum(_bytes(phase.network, PREPARING, "received_bytes") for phase in phases)
+    came = sum(_read_bytes(phase.network, PREPARING, "received_bytes") for phase in phases)
     expected = sum(float(phase.network["expected_received_bytes"]) for phase in phases)
     return f" ({format_size(int(came))} before the clock ran)" if came > _EARLY * expected else ""
 
 
 def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     """A client may keep what it holds even when it is told to write out (syncfs does not reach all of them)."""
-    later = sum(_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
+    later = sum(_read_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
     rest = sum(
         (1.0 - phase.network["share_sent"]) * phase.network["expected_sent_bytes"]
         for phase in phases
@@ -169,12 +169,12 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     return f"; {format_size(int(later))} of {format_size(int(rest))} went with the flush after it"
 
 
-def _name(phase: StoredPhase) -> str:
+def _name_step(phase: StoredPhase) -> str:
     """A step by the tool that was run in it."""
     return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 
-def _bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
+def _read_bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
     return int((network.get(part) or {}).get(direction, 0))
 
 

@@ -64,7 +64,7 @@ def check(subject: Subject) -> list[Finding]:
             ),
             {
                 "health": {level: [run.id for run in runs][:SHOWN] for level, runs in troubled.items()},
-                "at": {run.id: _times(run) for runs in troubled.values() for run in runs[:SHOWN]},
+                "at": {run.id: _list_times(run) for runs in troubled.values() for run in runs[:SHOWN]},
             },
             f"bring it back and measure again; {spell.where:health=ok} leaves these trials out",
         )
@@ -74,12 +74,12 @@ def check(subject: Subject) -> list[Finding]:
 def _format_sentence(level: str, runs: list[StoredRun]) -> str:
     """``10.0.0.2 down in trial X (2026-11-22T10:03:04Z) and 2 more``."""
     first, more = runs[0], len(runs) - 1
-    when = next(iter(_times(first).values()), first.started_at)
+    when = next(iter(_list_times(first).values()), first.started_at)
     place = f"trial {first.id} ({when})"
     return f"{level} in {place}" + (f" and {more} more" if more else "")
 
 
-def _times(run: StoredRun) -> dict[str, str]:
+def _list_times(run: StoredRun) -> dict[str, str]:
     """When it was looked at and not well: ``before``, ``after``."""
     looks = {when: run.conditions.get(when) or {} for when in ("before", "after")}
     return {when: str(look["at"]) for when, look in looks.items() if look.get("health")}

@@ -55,13 +55,13 @@ def check(subject: Subject) -> list[Finding]:
         copies = find(cells, subject.records)
         if copies is not None:
             name = f"{operation} {metric}".strip()
-            findings += [finding for finding in (_cells(copies, name), _trials(copies, name)) if finding]
+            findings += [finding for finding in (_report_cells(copies, name), _report_trials(copies, name)) if finding]
     if subject.table is not None and not subject.runs:
-        findings += _columns(subject.table, subject.cells)
+        findings += _report_columns(subject.table, subject.cells)
     return findings
 
 
-def _cells(copies: Copies, name: str) -> Finding | None:
+def _report_cells(copies: Copies, name: str) -> Finding | None:
     if not copies.cells:
         return None
     n = len(copies.cells)
@@ -102,7 +102,7 @@ def _in_words(pattern: Pattern, units: Mapping[str, str]) -> str:
     return f"{share} cells at {here} equal those at {there}{f' ({at})' if at else ''}"
 
 
-def _trials(copies: Copies, name: str) -> Finding | None:
+def _report_trials(copies: Copies, name: str) -> Finding | None:
     if not copies.trials:
         return None
     n = len(copies.trials)
@@ -122,7 +122,7 @@ def _trials(copies: Copies, name: str) -> Finding | None:
     )
 
 
-def _columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
+def _report_columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
     """Measured columns that are equal in every row."""
     names = list(dict.fromkeys(cell.metric for cell in cells))
     findings = []

@@ -37,7 +37,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
-from ..overview.cells import TrialCell, missing_values, on_one_grid
+from ..overview.cells import TrialCell, find_shared_grid, missing_values
 from . import SHOWN, Subject, some
 
 CODE = "S123"
@@ -55,21 +55,21 @@ def check(subject: Subject) -> list[Finding]:
     findings = [] if subject.table is None or subject.runs else _report_missing_values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
-        levels = None if subject.observed else _levels(cells)
+        levels = None if subject.observed else _count_levels(cells)
         # Of a million cells not one has to be looked at then.
         decidable = levels and (_is_sparse(len(cells), levels) or len(cells) == math.prod(levels))
         if levels and decidable and _is_balanced([cell.values.size for cell in cells]):
             findings += [_no_grid(name, len(cells), levels)] if _is_sparse(len(cells), levels) else []
             continue
-        sizes = _sizes(cells, subject.observed)
+        sizes = _count_trials(cells, subject.observed)
         findings += _report_holes(name, sizes, cells[0].units) + _report_unbalanced(name, sizes, cells[0].units)
     return _merge_duplicates(findings)
 
 
-def _levels(cells: Sequence[TrialCell]) -> list[int] | None:
+def _count_levels(cells: Sequence[TrialCell]) -> list[int] | None:
     """How many levels each setting has in these cells, each of which holds a trial; None where that is not known at
     once."""
-    grid_rows = on_one_grid(cells)
+    grid_rows = find_shared_grid(cells)
     if grid_rows is None or not all(cell.values.size for cell in cells):
         return None
     grid, rows = grid_rows
@@ -90,7 +90,7 @@ def _is_balanced(sizes: Collection[int]) -> bool:
     return not sizes or 2 * min(sizes) > max(sizes)
 
 
-def _sizes(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
+def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
     """Trials at each combination of the settings that were set."""
     sizes: Sizes = {}
     for cell in cells:
@@ -126,7 +126,7 @@ def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
         return [_no_grid(name, len(there), counts)]
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": n_combinations}
     holes = [key for key in product(*levels.values()) if key not in there]
-    names = [_name(tuple(zip(levels, key, strict=True)), units) for key in holes]
+    names = [_name_cell(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:SHOWN]
     sentence = f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}"
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
@@ -147,7 +147,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
     if _is_balanced(sizes.values()):
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-    fewest, most = _name(least, units), _name(largest, units)
+    fewest, most = _name_cell(least, units), _name_cell(largest, units)
     return [Finding(
         CODE, Severity.WARNING,
         f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
@@ -155,7 +155,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
         "measure more trials of the small cells")]  # fmt: skip
 
 
-def _name(key: Key, units: Units) -> str:
+def _name_cell(key: Key, units: Units) -> str:
     return setting_text(dict(key), units) or "the only cell"
 
 

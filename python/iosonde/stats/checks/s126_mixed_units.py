@@ -37,7 +37,7 @@ from iosonde.core.table import Cell, Table, joint_codes
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..overview.cells import TrialCell, median_of, on_one_grid
+from ..overview.cells import TrialCell, find_shared_grid, median_of
 from . import SHOWN, Subject
 
 CODE = "S126"
@@ -56,12 +56,12 @@ def check(subject: Subject) -> list[Finding]:
         name = subject.name(operation, metric)
         findings += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
-        findings += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
+        findings += _compare_columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
     return findings
 
 
 def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    hits = [(cell, *groups) for cell in cells for groups in [_groups(cell.values)] if groups]
+    hits = [(cell, *groups) for cell in cells for groups in [_split_groups(cell.values)] if groups]
     if not hits:
         return
     cell, factor, cut = hits[0]
@@ -76,7 +76,7 @@ def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
         ACTION)  # fmt: skip
 
 
-def _groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
+def _split_groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
     """(factor, size of the lower group) of the widest gap in the logs, if it is one of units."""
     if values.size < 3 or np.any(values <= 0):
         return None
@@ -86,20 +86,20 @@ def _groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
     between = float(np.median(x[cut:]) - np.median(x[:cut]))
     within = max(float(x[cut - 1] - x[0]), float(x[-1] - x[cut]))
     if gaps[cut - 1] >= math.log(_LEAST_GAP) and within < math.log(2):
-        return _nearest(between, LARGE, _LARGE_TOLERANCE, cut)
+        return _match_factor(between, LARGE, _LARGE_TOLERANCE, cut)
     if min(cut, x.size - cut) >= 3 and gaps[cut - 1] > _SMALL_GAP * within:
-        return _nearest(between, SMALL, max(within / 2, 1e-6), cut)
+        return _match_factor(between, SMALL, max(within / 2, 1e-6), cut)
     return None
 
 
-def _nearest(distance: float, factors: dict[str, float], tolerance: float, cut: int) -> tuple[str, int] | None:
+def _match_factor(distance: float, factors: dict[str, float], tolerance: float, cut: int) -> tuple[str, int] | None:
     name = min(factors, key=lambda each: abs(distance - math.log(factors[each])))
     return (name, cut) if abs(distance - math.log(factors[name])) <= tolerance else None
 
 
 def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     units = cells[0].units if cells else {}
-    for setting in _texts(cells):
+    for setting in _list_text_settings(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _select_comparable(cells, setting):
             if cell.values.size and (median := median_of(cell.values)) > 0:
@@ -111,7 +111,7 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                 [math.log(medians[b] / medians[a]) for medians in by_rest.values() if a in medians and b in medians]
             )
             middle = abs(float(np.median(ratios))) if ratios.size >= 3 else 0.0
-            factor = _nearest(middle, LARGE, _LARGE_TOLERANCE, 0)
+            factor = _match_factor(middle, LARGE, _LARGE_TOLERANCE, 0)
             if (
                 factor
                 and np.all(np.abs(np.abs(ratios) - middle) < _LARGE_TOLERANCE)
@@ -126,9 +126,9 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                      "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip
 
 
-def _texts(cells: Sequence[TrialCell]) -> list[str]:
+def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
     """The settings some of whose levels are text."""
-    grid_rows = on_one_grid(cells)
+    grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
     return sorted(name for name, (_, levels) in grid_rows[0].columns.items() if _any_text(levels))
@@ -136,7 +136,7 @@ def _texts(cells: Sequence[TrialCell]) -> list[str]:
 
 def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
     """Those that share all other settings with another one, where that is seen at once: few of a million may."""
-    grid_rows = on_one_grid(cells)
+    grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return cells
     grid, rows = grid_rows
@@ -149,7 +149,7 @@ def _any_text(levels: Iterable[object]) -> bool:
     return any(isinstance(level, str) for level in levels)
 
 
-def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
+def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
     """Columns of one quantity whose ratio belies the units in their names."""
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)

@@ -49,11 +49,11 @@ def check(subject: Subject) -> list[Finding]:
     """Measured columns of a plain table that look like means."""
     if subject.table is None or subject.runs:
         return []
-    spreads = [name for name, column in subject.table.columns.items() if _words(column.label) & _SPREADS]
+    spreads = [name for name, column in subject.table.columns.items() if _split_words(column.label) & _SPREADS]
     findings = []
     for (_, metric), cells in subject.families.items():
         single = max(cell.values.size for cell in cells) == 1
-        has_center_name = bool(_words(subject.table.column(metric).label) & _CENTERS)
+        has_center_name = bool(_split_words(subject.table.column(metric).label) & _CENTERS)
         of = _mean_of(cells) if single else None
         reasons = [f"its name says so ('{metric}')"] if has_center_name else []
         reasons += [f"one row a setting, beside '{spreads[0]}'"] if single and spreads else []
@@ -66,7 +66,7 @@ def check(subject: Subject) -> list[Finding]:
     return findings
 
 
-def _words(label: str) -> frozenset[str]:
+def _split_words(label: str) -> frozenset[str]:
     return frozenset(re.split(r"[\W_\d]+", label.lower()))
 
 

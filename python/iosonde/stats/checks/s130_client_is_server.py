@@ -38,7 +38,7 @@ def check(subject: Subject) -> list[Finding]:
     both: dict[str, list[str]] = {}  # node → runs
     nodes: set[str] = set()
     for run in subject.runs:
-        for name, server in _nodes(run):
+        for name, server in _list_nodes(run):
             nodes.add(name)
             if server:
                 both.setdefault(f"{name} ({server})" if name != server else name, []).append(run.id)
@@ -64,7 +64,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _nodes(run: StoredRun) -> set[tuple[str, str]]:
+def _list_nodes(run: StoredRun) -> set[tuple[str, str]]:
     """(Name of a node, its address as a server; '' where it is none), of the nodes whose network was counted."""
     hosts = run.facts.get("hosts") or []
     nodes = set()

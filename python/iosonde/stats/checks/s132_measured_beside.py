@@ -31,7 +31,7 @@ NEEDS_RUNS = True
 
 def check(subject: Subject) -> list[Finding]:
     """One finding for all runs that were not alone."""
-    runs = [run.id for run in subject.runs if run.beside]
+    runs = [run.id for run in subject.runs if run.concurrent_pids]
     if not runs:
         return []
     return [Finding(

@@ -41,21 +41,22 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     return [] if subject.held is None else [finding(subject.held)]
 
 
-def held_in(table: Table, names: Sequence[str]) -> HeldFactors | None:
+def find_shared_factors(table: Table, names: Sequence[str]) -> HeldFactors | None:
     """Of these columns those that are set once for several rows; None where none is."""
     units = strata.units_of(table)
     shared = tuple(name for name in names if name in table.columns and _is_shared(table, name, units))
     return HeldFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
-def finding(held: HeldFactors, where: str = "here: too sure of that") -> Finding:
+def finding(factors: HeldFactors, where: str = "here: too sure of that") -> Finding:
     """Of an analysis of single trials on such factors; ``where`` it takes them for that."""
     return Finding(
         CODE,
         Severity.WARNING,
-        f"{listed(held.names)} {'are' if len(held.names) > 1 else 'is'} set once for several trials ({held.n_trials} "
-        f"in {held.n_bring_ups} bring-ups), and each trial is taken for itself {where}",
-        {"factors": list(held.names), "n_bring_ups": held.n_bring_ups, "n_trials": held.n_trials},
+        f"{listed(factors.names)} {'are' if len(factors.names) > 1 else 'is'} set once for several trials "
+        f"({factors.n_trials} "
+        f"in {factors.n_bring_ups} bring-ups), and each trial is taken for itself {where}",
+        {"factors": list(factors.names), "n_bring_ups": factors.n_bring_ups, "n_trials": factors.n_trials},
         "iosonde anova tests it against the error between bring-ups",
     )
 

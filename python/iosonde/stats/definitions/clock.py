@@ -190,18 +190,18 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
     if clock.stops == SUM_OF_RANKS:
         return _sum_rates(own, line.ended - line.began, clock)
     if clock.stops == LONGEST_RANK:
-        return _over(float(own.sum()), int((line.ended - line.began).max()), clock)
+        return _divide_by_span(float(own.sum()), int((line.ended - line.began).max()), clock)
     if clock.stops == SLOWEST_RANK:
         return _compute_slowest_rate(own, line, clock)
     span = int(line.ended.max() - line.began.min())
     if clock.stops == LAST_DONE:
-        return _over(float(own.sum()), span, clock)
+        return _divide_by_span(float(own.sum()), span, clock)
     first_end = int(line.ended.min())
     early = float(line.done[line.end <= first_end].sum())
     if clock.stops == FIRST_DONE:
-        return _over(early, first_end - int(line.began.min()), clock)
+        return _divide_by_span(early, first_end - int(line.began.min()), clock)
     if clock.stops == PARENT:
-        return _over(early, span, clock)
+        return _divide_by_span(early, span, clock)
     return _sum_until(line, work.ranks, first_end, clock)
 
 
@@ -220,17 +220,17 @@ def _compute_slowest_rate(own: npt.NDArray[np.float64], line: RecordedTimeline, 
     spans = line.ended.max() - line.began
     if (spans <= 0).any():
         return None
-    return float(own.size * (own / _seconds(spans, clock)).min())
+    return float(own.size * (own / _round_seconds(spans, clock)).min())
 
 
 def _sum_rates(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:
-    return float((own / _seconds(spans, clock)).sum()) if own.size and (spans > 0).all() else None
+    return float((own / _round_seconds(spans, clock)).sum()) if own.size and (spans > 0).all() else None
 
 
-def _over(work: float, span: int, clock: Clock) -> float | None:
-    return float(work / _seconds(np.array(span), clock)) if span > 0 else None
+def _divide_by_span(work: float, span: int, clock: Clock) -> float | None:
+    return float(work / _round_seconds(np.array(span), clock)) if span > 0 else None
 
 
-def _seconds(spans: npt.NDArray[np.int64], clock: Clock) -> npt.NDArray[np.float64]:
+def _round_seconds(spans: npt.NDArray[np.int64], clock: Clock) -> npt.NDArray[np.float64]:
     step = max(clock.step_ns, 1)
     return np.ceil(spans / step) * step / 1e9

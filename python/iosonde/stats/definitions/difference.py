@@ -77,8 +77,8 @@ class Split:
         return (self.b.value / self.b.prefix) / (self.a.value / self.a.prefix)
 
 
-def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
-    """The parts, in ORDER from A; ``wanted`` are settings that should be known and are named where they are not."""
+def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
+    """The parts, in ORDER from A; ``required`` are settings that should be known and are named where they are not."""
     front: list[DifferencePart] = []
     back: list[DifferencePart] = []
     scale = 1 / b.prefix
@@ -89,10 +89,10 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
     for name in (*PARTS, STOPS, STEP):
         if name in unknown:
             continue
-        for clock, value in _steps(a, here, there, name):
+        for clock, value in _walk_steps(a, here, there, name):
             front.append(DifferencePart((name,), low * scale, value * scale, "a", clock))
             here, low = clock, value
-        for clock, value in _steps(b, there, here, name):
+        for clock, value in _walk_steps(b, there, here, name):
             back.insert(0, DifferencePart((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
     # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
@@ -113,7 +113,7 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
         if name in b.settings and a.settings[name] != b.settings[name]
     }
     unsaid = {
-        label: tuple(sorted(side.unknown)) + tuple(name for name in wanted if name not in side.settings)
+        label: tuple(sorted(side.unknown)) + tuple(name for name in required if name not in side.settings)
         for label, side in (("a", a), ("b", b))
     }
     return Split(a, b, (*front, *between_them, *back), unresolved, (here, there), differ, unsaid)
@@ -121,11 +121,11 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
 
 def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
     """Of the clocks that a text has numbers of, the one nearest to ``like``; None if ``clock`` is as near."""
-    best = min(side.known, key=lambda candidate: _distance(candidate, like, unknown), default=clock)
-    return best if _distance(best, like, unknown) < _distance(clock, like, unknown) else None
+    best = min(side.known, key=lambda candidate: _count_changes(candidate, like, unknown), default=clock)
+    return best if _count_changes(best, like, unknown) < _count_changes(clock, like, unknown) else None
 
 
-def _distance(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
+def _count_changes(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
     """How many single changes lead from one clock to the other."""
     names = [name for name in _list_changes(clock, other) if name not in unknown]
     return len(names) + (len(between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
@@ -135,10 +135,10 @@ def _list_changes(clock: Clock, other: Clock) -> tuple[str, ...]:
     return tuple(name for name in (*PARTS, STOPS, STEP) if _get_attribute(clock, name) != _get_attribute(other, name))
 
 
-def _steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[Clock, float]]:
+def _walk_steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[Clock, float]]:
     """From ``clock`` as near to ``like`` in this attribute as this side can tell, by single changes where it can."""
     if name != STOPS:
-        target = _set(clock, like, name)
+        target = _set_attribute(clock, like, name)
         value = None if target == clock else side.at(target)
         return [] if value is None else [(target, value)]
     way = [replace(clock, stops=stops) for stops in between(clock.stops, like.stops)]
@@ -152,7 +152,7 @@ def _get_attribute(clock: Clock, name: str) -> Any:
     return clock.stops if name == STOPS else clock.step_ns
 
 
-def _set(clock: Clock, like: Clock, name: str) -> Clock:
+def _set_attribute(clock: Clock, like: Clock, name: str) -> Clock:
     """``clock`` with this attribute as in ``like``; not for STOPS, which has steps between."""
     if name == STEP:
         return replace(clock, step_ns=like.step_ns)

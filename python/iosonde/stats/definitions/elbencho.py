@@ -48,20 +48,20 @@ def rows(work: Work, shared: bool) -> list[ElbenchoRow]:
     if not work.comparable:
         return []
     target = FILE if shared or not work.has("open", "create") else DIRECTORY
-    return [row for way in work.directions() if (row := _row(work, way, target))]
+    return [row for way in work.directions() if (row := _build_row(work, way, target))]
 
 
-def _row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
+def _build_row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
     moved = work.bytes_of(direction)
     inside = INSIDE[target]
     if rate(work, moved, Clock(inside, FIRST_DONE)) is None:
         return None
     entries = work.count_of("close") if target == DIRECTORY else None
-    first, last = (_column(work, moved, entries, inside, stops) for stops in (FIRST_DONE, LAST_DONE))
+    first, last = (_build_column(work, moved, entries, inside, stops) for stops in (FIRST_DONE, LAST_DONE))
     return ElbenchoRow(direction, target, work.ranks, first, last)
 
 
-def _column(
+def _build_column(
     work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str
 ) -> ElbenchoColumn:
     line = timeline(work, inside, moved)

@@ -43,10 +43,10 @@ class FioRow:
 
 def rows(work: Work) -> list[FioRow]:
     """One row for each direction."""
-    return [row for way in work.directions() if (row := _row(work, way))]
+    return [row for way in work.directions() if (row := _build_row(work, way))]
 
 
-def _row(work: Work, direction: str) -> FioRow | None:
+def _build_row(work: Work, direction: str) -> FioRow | None:
     moved = work.bytes_of(direction)
     bandwidth = rate(work, moved, CLOCK)
     iops = rate(work, (moved > 0).astype(float), CLOCK)

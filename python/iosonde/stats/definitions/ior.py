@@ -37,10 +37,10 @@ class IorRow:
 
 def rows(work: Work) -> list[IorRow]:
     """One row for each direction in which data moved."""
-    return [_row(work, direction) for direction in work.directions()]
+    return [_build_row(work, direction) for direction in work.directions()]
 
 
-def _row(work: Work, direction: str) -> IorRow:
+def _build_row(work: Work, direction: str) -> IorRow:
     moved = work.bytes_of(direction)
     transfers = moved > 0
     transfer = int(work.size[transfers].max())
@@ -49,23 +49,25 @@ def _row(work: Work, direction: str) -> IorRow:
     return IorRow(
         access=direction,
         bandwidth=rate(work, moved, CLOCK),
-        iops=_over(float(moved.sum()) / transfer, _span(work, accesses)) if is_single_file else None,
+        iops=_divide_by_seconds(float(moved.sum()) / transfer, _measure_span(work, accesses))
+        if is_single_file
+        else None,
         latency=_compute_latency(work, transfers, accesses) if is_single_file else None,
         block_size=int(moved.sum()) // work.ranks,
         transfer_size=transfer,
-        open_time=_span(work, work.is_kind(*KINDS[OPEN])) if is_single_file else None,
-        access_time=_span(work, accesses) if is_single_file else None,
-        close_time=_span(work, work.is_kind(*KINDS[CLOSE])) if is_single_file else None,
-        total_time=_span(work, np.ones(work.of.size, bool)) if work.comparable else None,
+        open_time=_measure_span(work, work.is_kind(*KINDS[OPEN])) if is_single_file else None,
+        access_time=_measure_span(work, accesses) if is_single_file else None,
+        close_time=_measure_span(work, work.is_kind(*KINDS[CLOSE])) if is_single_file else None,
+        total_time=_measure_span(work, np.ones(work.of.size, bool)) if work.comparable else None,
         tasks=work.ranks,
     )
 
 
-def _span(work: Work, chosen: np.ndarray) -> float | None:
+def _measure_span(work: Work, chosen: np.ndarray) -> float | None:
     return float(work.end[chosen].max() - work.start[chosen].min()) / 1e9 if chosen.any() else None
 
 
-def _over(number: float, seconds: float | None) -> float | None:
+def _divide_by_seconds(number: float, seconds: float | None) -> float | None:
     return number / seconds if seconds else None
 
 
@@ -73,7 +75,7 @@ def _compute_latency(work: Work, transfers: np.ndarray, accesses: np.ndarray) ->
     best = None
     for place in range(work.ranks):
         mine = work.of == place
-        count, span = int((transfers & mine).sum()), _span(work, accesses & mine)
+        count, span = int((transfers & mine).sum()), _measure_span(work, accesses & mine)
         if count and span is not None:
             best = min(best, span / count) if best is not None else span / count
     return best

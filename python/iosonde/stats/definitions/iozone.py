@@ -41,10 +41,10 @@ class IozoneRow:
 def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
     """One block for each direction; ``inside`` may hold FSYNC (``-e``) and CLOSE (``-c``)."""
     assert inside <= set(PARTS)
-    return [row for way in work.directions() if (row := _row(work, way, inside))]
+    return [row for way in work.directions() if (row := _build_row(work, way, inside))]
 
 
-def _row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow | None:
+def _build_row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow | None:
     moved = work.bytes_of(direction)
     children = rate(work, moved, Clock(inside, CLOCK.stops))
     if children is None:

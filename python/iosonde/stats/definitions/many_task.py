@@ -27,13 +27,13 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
     for run, run_rows in by_run.items():
         first = run_rows[0]
         apart = "".join(f" {name}={first[name]}" for name in varying if first.get(name) is not None)
-        entry = _entry(run_rows, IOZONE_NAMES if run in names else {}, apart)
+        entry = _build_entry(run_rows, IOZONE_NAMES if run in names else {}, apart)
         if entry["total"]:
             entries.setdefault(int(first["nodes"]), {}).setdefault(apart, []).append(entry)
-    return {str(nodes): _merged(list(entries[nodes].values())) for nodes in sorted(entries)}
+    return {str(nodes): _merge_cells(list(entries[nodes].values())) for nodes in sorted(entries)}
 
 
-def _entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
+def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
     """One trial: totals, and one dict for each rank that has numbers of its own."""
     chosen = _select_rates(rows)
     kinds: dict[str, set[str]] = {}
@@ -78,13 +78,13 @@ def _shorten_number(value: float) -> float:
     return int(value) if float(value).is_integer() else value
 
 
-def _merged(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
+def _merge_cells(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
     """One node count: the means over the repetitions of each cell, all cells side by side, and the repetitions."""
     most = max(len(cell) for cell in cells)
     repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
     if most == 1:
         return repetitions[0]
-    means = _side_by_side([_mean(cell) for cell in cells])
+    means = _side_by_side([_average_entries(cell) for cell in cells])
     return {
         **means,
         "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
@@ -102,7 +102,7 @@ def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _mean(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _average_entries(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
     individual = [
         _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])

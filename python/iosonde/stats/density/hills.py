@@ -70,7 +70,7 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
     curves = kernel.densities(padded.counts, tried.tolist())
     many = [len(_locate_hills(curve, candidate)[0]) for curve, candidate in zip(curves, tried, strict=True)]
     if bandwidth == kernel.STABLE:
-        first, last = _longest(many)
+        first, last = _find_longest(many)
         chosen = math.sqrt(float(tried[first] * tried[last]))
     else:
         chosen = bandwidth if isinstance(bandwidth, float) else kernel.rule(histogram, str(bandwidth))
@@ -104,10 +104,10 @@ def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]
     turns = np.flatnonzero((rises[:-1] > 0) & (rises[1:] <= 0))
     tops = [int(turn) for turn in turns if roots[turn] >= deep] or [int(curve.argmax())]
     valleys = [start + int(curve[start : right + 1].argmin()) for start, right in zip(tops, tops[1:], strict=False)]
-    return _merged(tops, valleys, roots, deep)
+    return _merge_shallow(tops, valleys, roots, deep)
 
 
-def _merged(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:
+def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:
     """Without the hills whose valley is no deeper than chance, the shallowest first."""
     while valleys:
         depth = [min(roots[start], roots[right]) - roots[valley]
@@ -122,7 +122,7 @@ def _merged(tops: list[int], valleys: list[int], roots: Array, deep: float) -> t
     return tops, valleys
 
 
-def _longest(many: Sequence[int]) -> tuple[int, int]:
+def _find_longest(many: Sequence[int]) -> tuple[int, int]:
     """The longest part with one number of hills; of equal ones that of more hills."""
     parts = []
     at = 0

@@ -60,14 +60,14 @@ class LogHistogram:
 
     def total(self) -> float:
         """The sum of the values, to a bin."""
-        return float(self._sizes() @ self.counts)
+        return float(self._bin_values() @ self.counts)
 
     def slowest(self, share: float) -> float:
         """The part of the sum that the largest values hold, of which there are such a ``share``."""
-        sums = np.cumsum((self._sizes() * self.counts)[::-1])
+        sums = np.cumsum((self._bin_values() * self.counts)[::-1])
         return float(np.interp(share * self.n, np.cumsum([0, *self.counts[::-1]]), [0.0, *sums]) / sums[-1])
 
-    def _sizes(self) -> Array:
+    def _bin_values(self) -> Array:
         return self.value(np.arange(self.counts.size) + 0.5)
 
     def spread(self) -> tuple[float, float]:
@@ -83,7 +83,7 @@ class LogHistogram:
         return LogHistogram(self.first - more, np.pad(self.counts, more))
 
 
-def of_values(values: npt.NDArray[Any]) -> LogHistogram | None:
+def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
     """Of positive values; others (below the clock's resolution) count as half a tick. None where there is none above 0.
 
     Values that are multiples of a tick that is large against them are spread evenly over it, with a fixed seed: what
@@ -128,7 +128,7 @@ def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Co
     return np.bincount(np.clip(values, 0, size - 1).astype(np.int32), minlength=size)
 
 
-def of_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHistogram | None:
+def histogram_from_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHistogram | None:
     """Of a histogram of wider buckets: (bucket, count) each, from ``edges[bucket]`` to the next. What is in one is
     spread evenly over it, in whole values. None of an empty one."""
     table = np.array([tuple(pair) for pair in pairs if pair[1]], np.int64).reshape(-1, 2)

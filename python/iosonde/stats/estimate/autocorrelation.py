@@ -52,20 +52,20 @@ def autocorrelation(
     if sum(x.size for x, _ in used) < LEAST:
         return None
     places = np.argsort(np.argsort(np.concatenate([at for _, at in used]), kind="stable"), kind="stable")
-    scores = [_scores(x) for x, _ in used]
+    scores = [_standardise_scores(x) for x, _ in used]
     series = np.empty(places.size)
     series[places] = np.concatenate(scores)
     observed = float(series[1:] @ series[:-1])
-    null = _null(scores, places)
+    null = _simulate_null(scores, places)
     lag1 = (observed - float(null.mean())) / float(series @ series)
     spread = float(null.std(ddof=1))
     if spread == 0:
         return None
     z = (observed - float(null.mean())) / spread
-    return Autocorrelation(float(np.clip(lag1, -1, 1)), _tail(observed, z, null), int(series.size))
+    return Autocorrelation(float(np.clip(lag1, -1, 1)), _compute_tail_p(observed, z, null), int(series.size))
 
 
-def _scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _standardise_scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Normal scores of mid-ranks, standardised: every cell counts alike, whatever its spread."""
     below, upto = np.searchsorted(np.sort(x), x, "left"), np.searchsorted(np.sort(x), x, "right")
     ranks = (below + upto + 1) / 2
@@ -73,7 +73,7 @@ def _scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray((scores - scores.mean()) / scores.std(), float)
 
 
-def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def _simulate_null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     rng = np.random.default_rng(_SEED)
     draws = int(np.clip(_NUMBERS // places.size, 200, 2000))
     mixed = np.concatenate([rng.permuted(np.tile(score, (draws, 1)), axis=1) for score in scores], axis=1)
@@ -82,7 +82,7 @@ def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp
     return np.asarray(np.einsum("ij,ij->i", series[:, 1:], series[:, :-1]), float)
 
 
-def _tail(observed: float, z: float, null: npt.NDArray[np.float64]) -> float:
+def _compute_tail_p(observed: float, z: float, null: npt.NDArray[np.float64]) -> float:
     """One-sided; beyond what the draws can tell, the normal tail."""
     counted = (int((null >= observed).sum()) + 1) / (null.size + 1)
     return counted if counted > 10 / null.size else min(counted, math.erfc(z / math.sqrt(2)) / 2)

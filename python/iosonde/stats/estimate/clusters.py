@@ -67,13 +67,13 @@ class Clustered:
         if self.n < 2:
             return Estimate(float(below.mean()) if self.n else None, None, None, level, self.n, (_FEW,))
         share = float(below.mean())
-        low, high = self._wilson(share, float(below.var(ddof=1)) / self.n, level)
+        low, high = self._compute_limits(share, float(below.var(ddof=1)) / self.n, level)
         return Estimate(share, min(low, share), max(high, share), level, self.n)
 
     def quantile(self, p: float, level: float) -> Estimate:
         """The value below which the share ``p`` lies, with Woodruff's interval (JASA 47, 1952, 635-646): the values at
         the ends of the interval of that share. None of it where the clusters are too few to enclose it."""
-        value = self._at(p)
+        value = self._find_quantile(p)
         needed = summarise.least_n_for_quantile(p, level)
         if self.n < needed:
             warning = Message(
@@ -85,17 +85,19 @@ class Clustered:
             )
             return Estimate(value, None, None, level, self.n, (warning,))
         below = _average_by_group((self.values < value) + 0.5 * (self.values == value), self.clusters)
-        low, high = self._wilson(p, float(below.var(ddof=1)) / self.n, level)
-        return Estimate(value, min(self._at(low), value), max(self._at(high), value), level, self.n)
+        low, high = self._compute_limits(p, float(below.var(ddof=1)) / self.n, level)
+        return Estimate(
+            value, min(self._find_quantile(low), value), max(self._find_quantile(high), value), level, self.n
+        )
 
-    def _at(self, p: float) -> float:
+    def _find_quantile(self, p: float) -> float:
         """The smallest value at or below which ``p`` of the weight lies."""
         order = np.argsort(self.values, kind="stable")
         reached = np.cumsum(self.weights[order])
         place = int(np.searchsorted(reached, p - 1e-12))
         return float(self.values[order][min(place, len(order) - 1)])
 
-    def _wilson(self, share: float, variance: float, level: float) -> tuple[float, float]:
+    def _compute_limits(self, share: float, variance: float, level: float) -> tuple[float, float]:
         # Clusters whose values are all alike have n - 1 here.
         effective = max(self.n, _count_effective(share, variance, self.n, self.values.size))
         return _compute_wilson(share, effective, self.n - 1, level)
@@ -150,16 +152,16 @@ def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
     """By a line over a number: one point a cluster, the means of its logs and of its ``x``. A cluster whose leverage is
     above a half decides the line alone (Huber, Robust Statistics, 1981, section 7.2): the share without it is said."""
     xs, ys = _average_by_group(x, values.clusters), values.log_means
-    explained = _line(xs, ys, level)
+    explained = _fit_line(xs, ys, level)
     if explained.slope is None:
         return explained
     leverage = 1 / len(xs) + (xs - xs.mean()) ** 2 / np.sum((xs - xs.mean()) ** 2)
     far = int(np.argmax(leverage))
-    rest = None if leverage[far] <= _DECIDES else _line(np.delete(xs, far), np.delete(ys, far), level).share
+    rest = None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share
     return replace(explained, leverage=float(leverage[far]), without=rest)
 
 
-def _line(xs: Array, ys: Array, level: float) -> Explained:
+def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
     n, spread = len(ys), float(np.sum((xs - xs.mean()) ** 2))
     total = float(np.sum((ys - ys.mean()) ** 2))
     if n < 3 or not spread > 0 or not total > 0:

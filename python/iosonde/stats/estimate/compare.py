@@ -204,20 +204,44 @@ def compare(
     outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     comparison = Comparison(
-        a, b, mean_a, mean_b, overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
-        mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high, t=t,
-        df=df, p=None if t is None else t_two_sided_p(t, df), ratio=ratio,
-        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level), difference=difference,
-        method=method, rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side),
-        margin=margin, difference_margin=wide, verdict=outcome, paired=as_pairs, n_needed=None, warnings=(),
-        by_level=() if sealed is not None else at_levels(
-            lambda other: _decide_verdict(_estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
-                                          _estimate_difference(a, b, other, as_pairs), margin, wide)
+        a,
+        b,
+        mean_a,
+        mean_b,
+        overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
+        mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high,
+        t=t,
+        df=df,
+        p=None if t is None else t_two_sided_p(t, df),
+        ratio=ratio,
+        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level),
+        difference=difference,
+        method=method,
+        rank_test=_rank_test(a, b, level, as_pairs),
+        effect_size=_hedges_g(a.side, b.side),
+        margin=margin,
+        difference_margin=wide,
+        verdict=outcome,
+        paired=as_pairs,
+        n_needed=None,
+        warnings=(),
+        by_level=()
+        if sealed is not None
+        else at_levels(
+            lambda other: _decide_verdict(
+                _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
+                _estimate_difference(a, b, other, as_pairs),
+                margin,
+                wide,
+            )
         ),
         at=None if sealed is not None else lambda other: _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
-    )  # fmt: skip
+    )
     return replace(
-        comparison, n_needed=_needed(comparison), warnings=_list_warnings(comparison), doubts=_list_doubts(comparison)
+        comparison,
+        n_needed=_compute_n_needed(comparison),
+        warnings=_list_warnings(comparison),
+        doubts=_list_doubts(comparison),
     )
 
 
@@ -288,15 +312,15 @@ def verdict(ratio: Estimate, margin: float) -> str:
 
     The margin is symmetric in logs, so exchanging A and B never changes the verdict.
     """
-    return _said(ratio, 1.0, (1 / (1 + margin), 1 + margin))
+    return _judge_interval(ratio, 1.0, (1 / (1 + margin), 1 + margin))
 
 
 def verdict_of_difference(difference: Estimate, margin: float) -> str:
     """What the interval of a difference says against 0 and ± the margin, which is in its unit."""
-    return _said(difference, 0.0, (-margin, margin))
+    return _judge_interval(difference, 0.0, (-margin, margin))
 
 
-def _said(estimate: Estimate, nothing: float, equal: tuple[float, float]) -> str:
+def _judge_interval(estimate: Estimate, nothing: float, equal: tuple[float, float]) -> str:
     if estimate.low is None or estimate.high is None:
         return CANNOT_TELL
     inside = equal[0] <= estimate.low and estimate.high <= equal[1]
@@ -305,13 +329,13 @@ def _said(estimate: Estimate, nothing: float, equal: tuple[float, float]) -> str
     return NEGLIGIBLE if inside else DIFFERENT
 
 
-def _needed(made: Comparison) -> int | None:
-    if made.verdict != CANNOT_TELL or _half_tick(made):
+def _compute_n_needed(comparison: Comparison) -> int | None:
+    if comparison.verdict != CANNOT_TELL or _half_tick(comparison):
         return None
-    a, b, level = made.a.side, made.b.side, made.decided.level
-    if made.ratio is None:
-        return enough(a.sd**2 + b.sd**2, made.difference_margin / 2, level)
-    return n_needed(a, b, level, made.margin)
+    a, b, level = comparison.a.side, comparison.b.side, comparison.decided.level
+    if comparison.ratio is None:
+        return enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
+    return n_needed(a, b, level, comparison.margin)
 
 
 def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:

@@ -12,7 +12,7 @@ from iosonde.core.table import show
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
-from iosonde.core.words import counted, listed, shown
+from iosonde.core.words import counted, format_number, listed
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
 
@@ -39,7 +39,7 @@ class Wording:
         """``faster``, ``slower``, ``more`` or ``less``: where B lies."""
         return changed(self.metric, comparison.above)
 
-    def said(self, comparison: Comparison) -> str:
+    def describe_verdict(self, comparison: Comparison) -> str:
         """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``; one that
         Holm's correction takes away is ``slower (not significant)``."""
         if comparison.verdict in (EQUAL, CANNOT_TELL):
@@ -63,14 +63,14 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
     margin = f"± {_format_margin(comparison, words)}"
     if comparison.decided.low is None or comparison.decided.high is None or comparison.decided.value is None:
         why = comparison.decided.warnings[0] if comparison.decided.warnings else "there is no interval"
-        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_trials(comparison, words)}."
-    amount, trials = _format_amount(comparison, words), _trials(comparison, words)
+        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_describe_trials(comparison, words)}."
+    amount, trials = _format_amount(comparison, words), _describe_trials(comparison, words)
     if comparison.verdict == CANNOT_TELL:
         either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
         nothing = 0 if comparison.ratio is None else 1
         return (
             f"Cannot tell whether {b} is {either} than {a} (the base): {amount}, which holds {nothing} and reaches "
-            f"beyond {margin}; {trials}.{_cure(comparison)}"
+            f"beyond {margin}; {trials}.{_suggest_cure(comparison)}"
         )
     if comparison.verdict == EQUAL:
         return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
@@ -86,7 +86,7 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
 def overridden_sentence(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
     """What is said where an interval excludes 1, and the claim does not follow from it all the same: of ``why``."""
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
-    numbers = f"{_format_amount(comparison, words)}; {_trials(comparison, words)}"
+    numbers = f"{_format_amount(comparison, words)}; {_describe_trials(comparison, words)}"
     if state is VerdictState.NOT_SEPARABLE:
         return f"{inseparable(words.factor, why, words.way(comparison), f'{a} (the base)', b)}: {numbers}."
     either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
@@ -101,9 +101,9 @@ def inseparable(factor: str | None, other: str, way: str, a: str, b: str) -> str
 def _format_amount(comparison: Comparison, words: Wording) -> str:
     if comparison.ratio is not None:
         of = _describe_reference(words.metric)
-        return f"{_between(comparison.ratio)} times{of}"
+        return f"{_format_interval(comparison.ratio)} times{of}"
     divisor, unit = _choose_scale(comparison, words)
-    return f"by {_between(comparison.difference, divisor)} {unit}".rstrip()
+    return f"by {_format_interval(comparison.difference, divisor)} {unit}".rstrip()
 
 
 def _describe_reference(metric: Metric) -> str:
@@ -112,15 +112,15 @@ def _describe_reference(metric: Metric) -> str:
     return " the rate" if changed(metric, True) == "faster" else " the time"
 
 
-def _between(estimate: Estimate, divisor: float = 0.0) -> str:
+def _format_interval(estimate: Estimate, divisor: float = 0.0) -> str:
     assert estimate.value is not None and estimate.low is not None and estimate.high is not None
     low, value, high = (
-        shown(x / divisor) if divisor else ratio_text(x) for x in (estimate.low, estimate.value, estimate.high)
+        format_number(x / divisor) if divisor else ratio_text(x) for x in (estimate.low, estimate.value, estimate.high)
     )
     return f"{value} ({low} to {high})"
 
 
-def _trials(comparison: Comparison, words: Wording) -> str:
+def _describe_trials(comparison: Comparison, words: Wording) -> str:
     """``199 → 211 s, n = 8 and 8``; of cells, whose means are of different settings, only the trials."""
     if comparison.cells > 1 or words.adjusted:
         within = f"within {counted(comparison.cells, 'cell')}" + (
@@ -149,7 +149,7 @@ def _format_margin(comparison: Comparison, words: Wording) -> str:
     return f"{significant(comparison.difference_margin / divisor)} {unit}".rstrip()
 
 
-def _cure(comparison: Comparison) -> str:
+def _suggest_cure(comparison: Comparison) -> str:
     if comparison.cells_differ:
         return f" Its cells disagree beyond chance, which more trials would not change: compare each with {spell.by}."
     if comparison.n_needed is None:

@@ -79,9 +79,12 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     if not used:
         return None
     values = np.concatenate([cell.values for cell in used])
-    limits = _limits(values)
+    limits = _find_limits(values)
     observations = [
-        observation for cell in used for observation in _said(cell, records or {}) if observation[0] not in limits
+        observation
+        for cell in used
+        for observation in _list_observations(cell, records or {})
+        if observation[0] not in limits
     ]
     repeats = len(observations) - len(set(observations))
     if not repeats:
@@ -97,10 +100,10 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     cell_pairs = _find_equal_cells(used, limits, records or {})
     inside = {id(cell) for pair in cell_pairs for cell in pair}
     trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
-    return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _pattern(cell_pairs, used))
+    return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _find_pattern(cell_pairs, used))
 
 
-def _said(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
+def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
     """Each value with what else is known of its trial; of the iterations inside one run also which it is."""
     values = cell.values.tolist()
     if not records:
@@ -112,7 +115,7 @@ def _said(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
     return list(zip(values, trial_records, strict=True))
 
 
-def _limits(values: np.ndarray) -> np.ndarray:
+def _find_limits(values: np.ndarray) -> np.ndarray:
     """0, the lowest and the highest value where they come three times or more: a timeout, a saturated counter."""
     return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
 
@@ -133,7 +136,7 @@ def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarra
     may be proportional to a setting or to a product of two. A lowest or highest value may lie on it, too, or come from
     elsewhere, as a timeout does.
     """
-    works = [np.array([_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
+    works = [np.array([_to_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
     works = [work for work in works if np.all(work > 0) and np.ptp(work) > 0]
     works += [first * other for first, other in combinations(works, 2)]
     chances = [0.0]
@@ -145,7 +148,7 @@ def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarra
     return max(chances)
 
 
-def _number(level: Level) -> float:
+def _to_number(level: Level) -> float:
     return float(level) if isinstance(level, (int, float)) else 0.0
 
 
@@ -180,13 +183,15 @@ def _place_on_grid(x: np.ndarray) -> np.ndarray | None:
 
 def _find_equal_cells(
     cells: Sequence[TrialCell], limits: np.ndarray, records: Records
-) -> list[tuple[TrialCell, TrialCell]]:  # fmt: skip
+) -> list[tuple[TrialCell, TrialCell]]:
     first: dict[Hashable, TrialCell] = {}
     pairs = []
     for cell in cells:
         if np.isin(cell.values, limits).all():
             continue
-        key = tuple(sorted(_said(cell, records), key=lambda observation: (observation[0], str(observation[1]))))
+        key = tuple(
+            sorted(_list_observations(cell, records), key=lambda observation: (observation[0], str(observation[1])))
+        )
         if key in first:
             pairs.append((first[key], cell))
         else:
@@ -198,7 +203,7 @@ def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Reco
     first: dict[tuple[float, Hashable], str] = {}
     pairs = []
     for cell in cells:
-        for number, observation in enumerate(_said(cell, records)):
+        for number, observation in enumerate(_list_observations(cell, records)):
             if observation[0] in limits:
                 continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
@@ -208,7 +213,7 @@ def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Reco
     return pairs
 
 
-def _pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
+def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
     """The commonest difference between copy and original, and how much of the cells there it covers."""
     if not pairs:
         return None

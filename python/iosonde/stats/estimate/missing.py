@@ -58,14 +58,14 @@ def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) 
     observed = np.concatenate([a, b])
     edge = float(observed.max() if above else observed.min())
     beyond = edge + (1 if above else -1) * (float(np.ptp(observed)) or 1.0)
-    test = unpaired(_filled(a, missing_a, beyond), _filled(b, missing_b, beyond), 0.95)
+    test = unpaired(_fill_missing(a, missing_a, beyond), _fill_missing(b, missing_b, beyond), 0.95)
     # The edge bounds what B's missing values do to the ratio, and nothing what A's do.
-    base = float(np.median(_filled(a, missing_a, edge)))
+    base = float(np.median(_fill_missing(a, missing_a, edge)))
     is_bounded = missing_a < a.size and base > 0
     return WorstCase(
-        test.p, test.superiority, float(np.median(_filled(b, missing_b, edge))) / base if is_bounded else None
+        test.p, test.superiority, float(np.median(_fill_missing(b, missing_b, edge))) / base if is_bounded else None
     )
 
 
-def _filled(seen: Array, missing: int, value: float) -> Array:
-    return np.concatenate([seen, np.full(missing, value)])
+def _fill_missing(observed: Array, missing: int, value: float) -> Array:
+    return np.concatenate([observed, np.full(missing, value)])

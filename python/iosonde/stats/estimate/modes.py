@@ -64,7 +64,7 @@ def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float6
 
 
 @cache
-def _null(n: int) -> npt.NDArray[np.float64]:
+def _simulate_null(n: int) -> npt.NDArray[np.float64]:
     draws = np.sort(np.random.default_rng(1969).random((_DRAWS, n)), axis=1)
     return np.sort(_best_split(draws)[0])
 
@@ -72,5 +72,5 @@ def _null(n: int) -> npt.NDArray[np.float64]:
 def _compute_p(share: float, n: int) -> float:
     if share <= ONE_MODE:
         return 1.0
-    null = _null(n)
+    null = _simulate_null(n)
     return float((null.size - np.searchsorted(null, share, "left") + 1) / (null.size + 1))

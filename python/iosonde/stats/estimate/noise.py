@@ -93,12 +93,12 @@ class Passport:
         }  # fmt: skip
 
 
-def of_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
+def passport_from_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
     """The passport of a plain table."""
     return passport(cells_of(table, responses, by), level, {})
 
 
-def of_store(measured: MeasuredCells, results: Table, level: float) -> Passport:
+def passport_from_store(measured: MeasuredCells, results: Table, level: float) -> Passport:
     """The passport of a store, with the ranks' own rates, which are in ``results``, as the values inside a trial."""
     return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
 
@@ -121,8 +121,8 @@ def passport(
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
     halves = [_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
     alternating = [_is_different(x[::2], x[1::2], level) for x in enough]
-    return Passport(level, _random_splits(enough, level), _share(alternating, level),
-                    _share(halves, level), metrics)  # fmt: skip
+    return Passport(level, _random_splits(enough, level), _estimate_share(alternating, level),
+                    _estimate_share(halves, level), metrics)  # fmt: skip
 
 
 def _is_different(a: Array, b: Array, level: float) -> bool:
@@ -141,12 +141,12 @@ def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
         mixed = [rng.permutation(x) for _ in range(splits)]
         shares.append(float(np.mean([_is_different(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
     if not shares:
-        return _share([], level)
+        return _estimate_share([], level)
     low, high = binomial_interval(sum(shares), len(shares), level)
     return Estimate(float(np.mean(shares)), low, high, level, len(shares))
 
 
-def _share(hits: Sequence[bool], level: float) -> Estimate:
+def _estimate_share(hits: Sequence[bool], level: float) -> Estimate:
     if not hits:
         return Estimate(
             None,

@@ -40,7 +40,7 @@ def shapiro_wilk(values: Array) -> tuple[float, float]:
     n = values.size
     ordered = np.sort(values) - np.median(values)
     ordered /= ordered[-1] - ordered[0]
-    weights = _weights(n)
+    weights = _compute_weights(n)
     centred = ordered - ordered.mean()
     norm = math.sqrt(float(centred @ centred))
     shared = float(weights @ ordered)
@@ -64,7 +64,7 @@ def shapiro_wilk(values: Array) -> tuple[float, float]:
     return 1 - missing, tail if z > 0 else 1 - tail
 
 
-def _weights(n: int) -> Array:
+def _compute_weights(n: int) -> Array:
     """Of the sorted values: antisymmetric, of length 1."""
     if n == 3:
         return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])

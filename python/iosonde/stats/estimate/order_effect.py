@@ -69,10 +69,10 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
     if best is None or best[0] >= ALPHA:
         return OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
-    return OrderEffect(best[1].relative_change, best[0], _step(y, trials, level), worth)
+    return OrderEffect(best[1].relative_change, best[0], _estimate_step(y, trials, level), worth)
 
 
-def _step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
+def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
     """The difference of the lines at the border; None where nothing is left to judge it by."""
     border = float(np.flatnonzero(np.diff(trials.of_b))[0]) + 0.5
     away = np.arange(y.size) - border

@@ -22,12 +22,15 @@ def sentence(pair_verdict: PairVerdict) -> str:
     a, b, margin = *sides(pair_verdict), f"± {percent(pair_verdict.rule.margin)}"
     e = pair_verdict.ratio
     unclear = f"Cannot tell whether {b} differs from {a}"
-    pairs, alone = _format_pairs(pair_verdict), _alone(pair_verdict)
+    pairs, alone = _format_pairs(pair_verdict), _describe_unpaired(pair_verdict)
     if pair_verdict.n < LEAST:
         return f"{unclear}: {pairs}, and at least {LEAST} are needed{alone}."
     if e.value is None or e.low is None or e.high is None:
         return f"{unclear}: {e.warnings[0]} ({pairs}{alone})."
-    basis = f"{100 * pair_verdict.rule.level:g} %, anytime-valid, {_format_pairs(pair_verdict)}{_alone(pair_verdict)}"
+    basis = (
+        f"{100 * pair_verdict.rule.level:g} %, anytime-valid, "
+        f"{_format_pairs(pair_verdict)}{_describe_unpaired(pair_verdict)}"
+    )
     interval = f"{ratio_text(e.low)} to {ratio_text(e.high)}"
     ratio = f"ratio {ratio_text(e.value)}, {interval}; {basis}"
     if pair_verdict.verdict == CANNOT_TELL:
@@ -107,7 +110,7 @@ def _format_pairs(pair_verdict: PairVerdict) -> str:
     return "1 pair" if pair_verdict.n == 1 else f"{pair_verdict.n} pairs"
 
 
-def _alone(pair_verdict: PairVerdict) -> str:
+def _describe_unpaired(pair_verdict: PairVerdict) -> str:
     if not pair_verdict.alone:
         return ""
     return f"; {pair_verdict.alone} run{'s' if pair_verdict.alone > 1 else ''} without a complete partner left out"

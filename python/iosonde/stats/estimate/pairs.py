@@ -108,7 +108,7 @@ class PairVerdict:
         return tuple(limit for limit in self.limits if limit.holds(self.ratio, metric_of(*self.name[1:])) is None)
 
     @property
-    def told(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether no more pairs are needed: the sealed conditions are told, or without any there is a verdict."""
         return not self.untold if self.limits else self.verdict != CANNOT_TELL
 
@@ -118,14 +118,14 @@ class PairVerdict:
         a limit, should the ratio stay what it is. None where that cannot be said."""
         if self.ratio.low is None or self.n < sequential.LEAST:
             return None
-        apart = min((self._distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
+        apart = min((self._measure_distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
         if not apart:
             return None
         spread = standard_deviation(np.log(self.b) - np.log(self.a))
         critical = sequential.critical(self.rule.most, self.ratio.level, self.rule.most)
         return math.ceil((critical * spread / apart) ** 2)
 
-    def _distance(self, limit: Threshold) -> float:
+    def _measure_distance(self, limit: Threshold) -> float:
         """Of the logarithms of the ratio and of a limit, the nearer one where there are two."""
         ways = limit.ends(self.ratio, metric_of(*self.name[1:]))
         return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
@@ -150,7 +150,7 @@ class PairVerdict:
             "pairs": self.n,
             "without_partner": self.alone,
             "most_pairs": self.rule.most,
-            "n_needed": None if self.told else self.n_needed(),
+            "n_needed": None if self.is_decided else self.n_needed(),
             "ratio": self.ratio.to_json(),
             "margin": self.rule.margin,
             "verdict": self.verdict,
@@ -190,13 +190,13 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
     others = [name for name in others if name != primary]
     names = [(primary, 1), *((name, len(others)) for name in others)] if primary else []
     return [
-        _judge_cell(cell, name, pairs, rule, rule.share(metrics), name == primary, _alone(cells[cell]))
+        _judge_cell(cell, name, pairs, rule, rule.share(metrics), name == primary, _count_unpaired(cells[cell]))
         for name, metrics in names
-        for cell, pairs in sorted(both.items(), key=lambda item: [_place(level) for _, level in item[0]])
+        for cell, pairs in sorted(both.items(), key=lambda item: [_order_level(level) for _, level in item[0]])
     ]
 
 
-def _place(level: FactorValue) -> tuple[bool, float, str]:
+def _order_level(level: FactorValue) -> tuple[bool, float, str]:
     """Numbers by size, before texts."""
     text = isinstance(level, str) or level is None
     return text, 0.0 if text else float(level or 0), str(level)
@@ -210,7 +210,7 @@ def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) ->
     return deciding([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
 
 
-def _alone(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
+def _count_unpaired(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
     return sum(len(pair) == 1 for pair in blocks.values())
 
 

@@ -33,7 +33,9 @@ class TrialPercentiles:
     duration_ns: Mapping[float, float | None]
 
 
-def of_durations(durations_ns: npt.ArrayLike, percentiles: Sequence[float], level: float) -> dict[float, float | None]:
+def percentiles_from_durations(
+    durations_ns: npt.ArrayLike, percentiles: Sequence[float], level: float
+) -> dict[float, float | None]:
     """The percentiles of one trial's durations, each an observed one (the inverse of the empirical
     distribution).
 
@@ -49,7 +51,7 @@ def of_durations(durations_ns: npt.ArrayLike, percentiles: Sequence[float], leve
     return values
 
 
-def of_histogram(
+def percentiles_from_histogram(
     edges: npt.ArrayLike, counts: npt.ArrayLike, percentiles: Sequence[float], level: float
 ) -> dict[float, float | None]:
     """The same from a histogram: ``edges`` (m + 1, ns) and ``counts`` (m); linear inside a bucket.
@@ -68,10 +70,13 @@ def of_histogram(
     return values
 
 
-def of_trial(
-    operations: npt.NDArray[np.void], phase_names: Mapping[int, str], kinds: Sequence[str], level: float,
+def percentiles_from_trial(
+    operations: npt.NDArray[np.void],
+    phase_names: Mapping[int, str],
+    kinds: Sequence[str],
+    level: float,
     percentiles: Sequence[float] = PERCENTILES,
-) -> list[TrialPercentiles]:  # fmt: skip
+) -> list[TrialPercentiles]:
     """Percentiles of every (phase, kind) of one trial; ``operations`` has dtype ``schema.OPERATION``.
 
     ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are
@@ -83,7 +88,7 @@ def of_trial(
         here = good[good["phase"] == phase]
         for kind in np.flatnonzero(np.bincount(here["kind"])).tolist():
             durations = here["duration_ns"][here["kind"] == kind]
-            values = of_durations(durations, percentiles, level)
+            values = percentiles_from_durations(durations, percentiles, level)
             summaries.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
     return summaries
 
@@ -109,13 +114,19 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
     return geometric_mean([max(value, 0.5e-9) for value in seconds], level)
 
 
-def of_buckets(
-    operation: str, kind: str, edges_ns: npt.NDArray[np.float64], pairs: Sequence[Sequence[int]], level: float,
+def percentiles_from_buckets(
+    operation: str,
+    kind: str,
+    edges_ns: npt.NDArray[np.float64],
+    pairs: Sequence[Sequence[int]],
+    level: float,
     percentiles: Sequence[float] = PERCENTILES,
-) -> TrialPercentiles:  # fmt: skip
+) -> TrialPercentiles:
     """One trial's percentiles from (bucket, count) pairs, as a run keeps them where it could not keep every
     operation."""
     counts = np.zeros(len(edges_ns) - 1, dtype=np.int64)
     for bucket, count in pairs:
         counts[bucket] += count
-    return TrialPercentiles(operation, kind, int(counts.sum()), of_histogram(edges_ns, counts, percentiles, level))
+    return TrialPercentiles(
+        operation, kind, int(counts.sum()), percentiles_from_histogram(edges_ns, counts, percentiles, level)
+    )

@@ -92,7 +92,7 @@ def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
 
 def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
     """NaN where ties alone leave no variance."""
-    spread_a, spread_b = a.size * np.var(_below(a, b), ddof=1), b.size * np.var(_below(b, a), ddof=1)
+    spread_a, spread_b = a.size * np.var(_count_below(a, b), ddof=1), b.size * np.var(_count_below(b, a), ddof=1)
     spread = float(spread_a + spread_b)
     if spread == 0:
         return nan
@@ -100,7 +100,7 @@ def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
     return t_two_sided_p(a.size * b.size * (superiority - 0.5) / sqrt(spread), df)
 
 
-def _below(values: Array, others: Array) -> Array:
+def _count_below(values: Array, others: Array) -> Array:
     """Of each value, how many of the others lie below it; equal ones count half."""
     ordered = np.sort(others)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
@@ -152,7 +152,7 @@ def _wilcoxon_p(d: Array) -> float:
 
 def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
     """Twice the rank of each, so that the mean rank of equal ones is a whole number, too."""
-    return np.rint(2 * _below(values, values) + 1).astype(int)
+    return np.rint(2 * _count_below(values, values) + 1).astype(int)
 
 
 def _count_ties(values: Array) -> int:

@@ -83,7 +83,7 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
 
 def critical(n: int, level: float, most: int = MOST) -> float:
     """What Student's t is held against at the look after ``n`` pairs; infinite where no pairs could reach it."""
-    u2 = _boundary(n, threshold(1 - level, most)) ** 2
+    u2 = _compute_boundary(n, threshold(1 - level, most)) ** 2
     return math.inf if u2 >= n * (1 - 1e-12) else math.sqrt((n - 1) * u2 / (n - u2))
 
 
@@ -114,10 +114,10 @@ def crossing(most: int, log_factor: float) -> float:
     next pair, whose density is cos(φ)^(n-1) whatever was seen, as the direction of normal pairs does not depend on
     their length. So the probability of no crossing from here on is a function of u, found from the last look backwards.
     """
-    bound, next_bound = _boundary(most, log_factor), math.inf
+    bound, next_bound = _compute_boundary(most, log_factor), math.inf
     after = _fit_curve(bound, next_bound, np.ones_like)
     for n in range(most - 1, LEAST - 1, -1):
-        bound, next_bound = _boundary(n, log_factor), bound
+        bound, next_bound = _compute_boundary(n, log_factor), bound
         after = _fit_curve(bound, next_bound, _StepBack(n, next_bound, after))
     return 1 - 2 * after.integral(lambda u: _compute_density(u, LEAST))
 
@@ -183,7 +183,7 @@ class _StepBack:
         return total * _compute_sphere_factor(self.n)
 
 
-def _boundary(n: int, log_factor: float) -> float:
+def _compute_boundary(n: int, log_factor: float) -> float:
     """|u| at which the Bayes factor, (n+1)^(-1/2)·(1 - u²/(n+1))^(-n/2), is as large; at most √n, which no u passes."""
     return math.sqrt(min(float(n), (n + 1) * -math.expm1(-(2 * log_factor + math.log(n + 1)) / n)))
 

@@ -42,13 +42,13 @@ class Shape:
         return (10.0 ** (np.arange(first, last + 1) / PER_DECADE - 9)).tolist(), shares.tolist()
 
 
-def of_durations(durations_ns: npt.ArrayLike) -> Shape:
+def shape_from_durations(durations_ns: npt.ArrayLike) -> Shape:
     """From each operation's duration. 0 ns (below the clock's resolution) counts as 1 ns."""
     x = np.asarray(durations_ns, dtype=float)
     return Shape(_count_buckets(x, None), float(x.sum()))
 
 
-def of_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Iterable[Sequence[int]]) -> Shape:
+def shape_from_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Iterable[Sequence[int]]) -> Shape:
     """From the engine's histogram: pairs (bucket, count), each bucket taken at its geometric middle."""
     edges = np.asarray(edges_ns, dtype=float)
     table = np.array([tuple(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)

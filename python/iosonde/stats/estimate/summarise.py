@@ -35,7 +35,7 @@ def mean(values: Values, level: float) -> Estimate:
     x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, float(x[0]) if x.size else None)
-    center, half = _mean(x), t_critical(level, x.size - 1) * standard_deviation(x) / math.sqrt(x.size)
+    center, half = _compute_mean(x), t_critical(level, x.size - 1) * standard_deviation(x) / math.sqrt(x.size)
     return Estimate(center, center - half, center + half, level, x.size)
 
 
@@ -134,7 +134,7 @@ def harmonic_mean(values: Values, level: float) -> Estimate:
     inverse = 1 / x
     if x.size < 2:
         return _without_interval(x, level, float(x[0]) if x.size else None)
-    center = _mean(inverse)
+    center = _compute_mean(inverse)
     spread = max(standard_deviation(inverse) / center, standard_deviation(np.log(x)))
     half = t_critical(level, x.size - 1) * spread / math.sqrt(x.size)
     return exp_of(Estimate(-math.log(center), -math.log(center) - half, -math.log(center) + half, level, x.size))
@@ -166,7 +166,7 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
     x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, None)
-    center, n, df = abs(_mean(x)), x.size, x.size - 1
+    center, n, df = abs(_compute_mean(x)), x.size, x.size - 1
     if center == 0:
         return Estimate(
             None, None, None, level, n, (Message("zero-mean", "a mean of 0 has no coefficient of variation"),)
@@ -193,7 +193,7 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
     return Estimate(k, bounds[0], bounds[1], level, n)
 
 
-def _mean(x: npt.NDArray[np.float64]) -> float:
+def _compute_mean(x: npt.NDArray[np.float64]) -> float:
     return float(x[0]) if np.ptp(x) == 0 else float(np.mean(x))
 
 

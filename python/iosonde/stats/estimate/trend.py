@@ -51,7 +51,7 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     pairs = sum(x.size * (x.size - 1) // 2 for x in used)
     tied = any(n_distinct(x) < x.size for x in used)
     p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
-    slopes = np.concatenate([_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
+    slopes = np.concatenate([_compute_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
     longest = max(x.size for x in used)
     return Trend(s, s / pairs, p, middle(slopes) * (longest - 1), sum(x.size for x in used))
 
@@ -75,7 +75,7 @@ def _compute_score(x: npt.NDArray[np.float64]) -> int:
     return int(np.sign(x[columns] - x[rows]).sum())
 
 
-def _slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _compute_slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     rows, columns = _index_pairs(x.size)
     slopes: npt.NDArray[np.float64] = (x[columns] - x[rows]) / (columns - rows)
     return slopes

@@ -61,10 +61,10 @@ class Variation:
             return Estimate(value, None, None, level, self.n, (NO_NOISE,))
         df = max(0, self.n - 1 - self.noise.df - effect.df)
         others = SumOfSquares(max(0.0, self.total - self.noise.ss - effect.ss), df)
-        return held_between(value, share_limits(effect, others, self.noise, self.n, level), level, self.n)
+        return clamp_share(value, share_limits(effect, others, self.noise, self.n, level), level, self.n)
 
 
-def held_between(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
+def clamp_share(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
     """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
     value, low, high = (min(1.0, max(0.0, x)) for x in (value, *limits))
     return Estimate(value, min(low, value), max(high, value), level, n)

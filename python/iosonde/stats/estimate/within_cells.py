@@ -200,21 +200,21 @@ def compare_within(
     margin: float,
     base: float | None,
     *,
-    shown: Cells | None = None,
+    display_cells: Cells | None = None,
     exact: bool = False,
 ) -> Comparison:
     """The comparison of ``names`` A and B over cells, each of which has trials of both. ``base``: as of ``compare``.
-    ``shown``: the same cells for means and differences, where ratios are of other means."""
+    ``display_cells``: the same cells for means and differences, where ratios are of other means."""
     check_margin(level, margin)
-    shown = cells if shown is None else shown
-    sides = [np.concatenate([cell[place] for cell in shown]) for place in (0, 1)]
+    display_cells = cells if display_cells is None else display_cells
+    sides = [np.concatenate([cell[place] for cell in display_cells]) for place in (0, 1)]
     logs = base is None and all(np.all(x > 0) for cell in cells for x in cell)
     effect = within([(np.log(a), np.log(b)) for a, b in cells] if logs else cells)
-    ticks = Rounding() if exact or base is not None else _measure_rounding(shown)
+    ticks = Rounding() if exact or base is not None else _measure_rounding(display_cells)
     effect = replace(effect, slack=_compute_slack(cells, ticks) if logs else ticks.a + ticks.b)
     n = min(x.size for x in sides)
     estimate = effect.interval(level, n)
-    plain = replace(within(shown), slack=ticks.a + ticks.b).interval(level, n) if logs else estimate
+    plain = replace(within(display_cells), slack=ticks.a + ticks.b).interval(level, n) if logs else estimate
     a, b = (Group(name, side(x), x) for name, x in zip(names, sides, strict=True))
     ratio = exp_of(estimate) if logs else None
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
@@ -235,7 +235,7 @@ def compare_within(
     )
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
-        a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
+        a, b, _estimate_mean(a, level), _estimate_mean(b, level), overlap=None, mean_inside=None,
         t=t, df=effect.df, p=None if t is None else t_two_sided_p(t, effect.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
         verdict=outcome, paired=False, n_needed=enough(effect.variance, half, level) if open_to_trials else None,
@@ -265,7 +265,7 @@ def _log_slack(share: float) -> float:
     return -math.log1p(-min(share, 0.999))
 
 
-def _mean(group: Group, level: float) -> Estimate:
+def _estimate_mean(group: Group, level: float) -> Estimate:
     """Over all cells, where an interval would be one of their differences."""
     return Estimate(group.side.mean, None, None, level, group.side.n)
 

@@ -58,12 +58,14 @@ def busiest_by_mean(counts: Sequence[float]) -> float:
 def _estimate_balance(what: str, setting: str, trials: Sequence[dict[str, int]], level: float) -> ServerBalance:
     indices = [busiest_by_mean(list(trial.values())) for trial in trials]
     index = mean(indices, level).within(low=1.0)
-    lost = replace(index, value=_lost(index.value), low=_lost(index.low), high=_lost(index.high))
+    lost = replace(
+        index, value=_compute_loss(index.value), low=_compute_loss(index.low), high=_compute_loss(index.high)
+    )
     busiest = Counter(max(trial, key=lambda name: trial[name]) for trial in trials)
     return ServerBalance(what, setting, max(map(len, trials)), index, lost, min(indices), busiest)
 
 
-def _lost(index: float | None) -> float | None:
+def _compute_loss(index: float | None) -> float | None:
     return None if index is None else 1 - 1 / index
 
 
@@ -77,9 +79,10 @@ def settings_of(runs: Sequence[StoredRun]) -> list[str]:
 
     def describe_setting(run: StoredRun) -> str:
         varying: dict[str, Any] = {
-            name: level for name, level in run.factors.items() if name not in _OF_TRIAL
-            and not name.startswith(BRING_UP) and len(levels[run.experiment, name]) > 1
-        }  # fmt: skip
+            name: level
+            for name, level in run.factors.items()
+            if name not in _OF_TRIAL and not name.startswith(BRING_UP) and len(levels[run.experiment, name]) > 1
+        }
         return ", ".join(f"{name}={level}" for name, level in varying.items())
 
     return [describe_setting(run) for run in runs]

@@ -53,13 +53,16 @@ def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
                 cell = cells.setdefault((run.experiment, phase.operation, setting), {})
                 cell.setdefault(run.factors.get(BRING_UP, run.id), []).append(phase)
     return tuple(
-        _calls(operation, setting, list(units.values()), level) for (_, operation, setting), units in cells.items()
+        _estimate_phase_calls(operation, setting, list(units.values()), level)
+        for (_, operation, setting), units in cells.items()
     )
 
 
-def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float) -> PhaseCalls:
+def _estimate_phase_calls(
+    operation: str, setting: str, units: Sequence[Sequence[StoredPhase]], level: float
+) -> PhaseCalls:
     done = [
-        _mean(
+        _average_counts(
             [
                 {kind: total["count"] / _count_operations(phase) for kind, total in phase.totals.items()}
                 for phase in unit
@@ -68,7 +71,7 @@ def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]],
         for unit in units
     ]
     served = [
-        _mean(
+        _average_counts(
             [{kind: n / _count_operations(phase) for kind, n in (phase.server_calls or {}).items()} for phase in unit]
         )
         for unit in units
@@ -77,8 +80,8 @@ def _calls(operation: str, setting: str, units: Sequence[Sequence[StoredPhase]],
         operation,
         setting,
         str(units[0][0].counted_kind),
-        _each(done, level),
-        _each(served, level),
+        _estimate_each(done, level),
+        _estimate_each(served, level),
         _in_all(served, level),
         _in_all(done, level),
     )
@@ -88,12 +91,12 @@ def _in_all(units: Sequence[Mapping[str, float]], level: float) -> Estimate:
     return mean([sum(unit.values()) for unit in units], level).within(low=0.0)
 
 
-def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    kinds = dict.fromkeys(kind for counter in found for kind in counter)
-    return {kind: sum(counter.get(kind, 0.0) for counter in found) / len(found) for kind in kinds}
+def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    kinds = dict.fromkeys(kind for counter in counters for kind in counter)
+    return {kind: sum(counter.get(kind, 0.0) for counter in counters) / len(counters) for kind in kinds}
 
 
-def _each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
+def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
     """Kind → how many for each operation, the most first."""
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
     estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}

@@ -197,7 +197,7 @@ def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
     return np.column_stack(units) if units else None
 
 
-def on_one_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:
+def find_shared_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:
     """The grid that these cells are of, and a row of each; None where they are of several, or of none."""
     settings = [cell.by for cell in cells if isinstance(cell.by, Setting)]
     if not settings or len(settings) < len(cells) or len({id(setting.grid) for setting in settings}) > 1:

@@ -47,8 +47,16 @@ class Evenness:
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON; ``confidence`` is the level."""
-        return {"what": self.what, "places": self.n_places, "index": self.index, "chance_high": self.chance_high,
-                "p": self.p, "p_holm": self.p_holm, "confidence": self.level, "uneven": self.uneven}  # fmt: skip
+        return {
+            "what": self.what,
+            "places": self.n_places,
+            "index": self.index,
+            "chance_high": self.chance_high,
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "confidence": self.level,
+            "uneven": self.uneven,
+        }
 
 
 def places_of(
@@ -72,28 +80,37 @@ def places_of(
 
 
 def evenness(
-    held: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
+    placements: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
 ) -> tuple[Evenness, Evenness]:
-    """Of files and of bytes: ``held``: the places (by number) that each file is on, each on as many; ``sizes``: bytes
-    of each."""
+    """Of files and of bytes: ``placements``: the places (by number) that each file is on, each on as many; ``sizes``:
+    bytes of each."""
     weights = np.column_stack([np.ones(len(sizes)), np.asarray(sizes, dtype=float)])
     counted = np.zeros((n_places, 2))
-    for places, weight in zip(held, weights, strict=True):
+    for places, weight in zip(placements, weights, strict=True):
         counted[list(places)] += weight
-    drawn = _drawn(weights, n_places, len(held[0]), level)
+    drawn = _draw_indices(weights, n_places, len(placements[0]), level)
     indices = [busiest_by_mean(counted[:, kind].tolist()) for kind in (0, 1)]
-    p = [(1 + int((drawn[:, kind] >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
-         for kind, index in enumerate(indices)]  # fmt: skip
+    p = [
+        (1 + int((drawn[:, kind] >= index * (1 - 1e-12)).sum())) / (1 + len(drawn))
+        for kind, index in enumerate(indices)
+    ]
     corrected = holm(p)
     files, n_bytes = (
-        Evenness(what, n_places, indices[kind], float(np.quantile(drawn[:, kind], level, method="higher")), p[kind],
-                 corrected[kind] or 0.0, level)
+        Evenness(
+            what,
+            n_places,
+            indices[kind],
+            float(np.quantile(drawn[:, kind], level, method="higher")),
+            p[kind],
+            corrected[kind] or 0.0,
+            level,
+        )
         for kind, what in enumerate(("files", "bytes"))
-    )  # fmt: skip
+    )
     return files, n_bytes
 
 
-def _drawn(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
+def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
     """(files, bytes): the index of each, in every draw; so many that the least p, of none as uneven, is below
     1 − level."""
     rng, n_files = np.random.default_rng(_SEED), len(weights)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from iosonde.core.faults import FaultDone
 from iosonde.core.stored import StoredPhase, StoredRun
 
-from ..estimate.percentiles import of_durations
+from ..estimate.percentiles import percentiles_from_durations
 from .over_time import PhaseRows, phase_rows
 
 BEFORE, DURING, HEALING, AFTER = "before", "during", "healing", "after"
@@ -71,7 +71,7 @@ def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
     for several in _group_faults(run.faults):
         for phase in run.phases:
             rows = phase_rows(phase, operations, kinds) if phase.comparable else None
-            if rows is not None and (effect := _effect(several, phase, rows, level)):
+            if rows is not None and (effect := _measure_effect(several, phase, rows, level)):
                 phase_effects.append(effect)
     return phase_effects
 
@@ -96,14 +96,16 @@ def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
     return list(groups.values())
 
 
-def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
+def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level: float) -> PhaseEffect | None:
     end = float((rows.start + rows.duration).max())
     begun, undone, healed = _find_moments(several, rows.zero_ns, end)
     if begun >= end or healed <= 0:
         return None
     cuts = [(BEFORE, 0.0, begun), (DURING, begun, undone), (HEALING, undone, healed), (AFTER, healed, end)]
     clipped = [(name, max(low, 0.0), min(high, end)) for name, low, high in cuts]
-    parts = tuple(_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9)
+    parts = tuple(
+        _measure_part(name, rows, low, high, level) for name, low, high in clipped if high - low >= _LEAST_S * 1e9
+    )
     if not parts:
         return None
     stall_at, stall = _find_stall(rows, max(begun, 0.0), end)
@@ -113,9 +115,17 @@ def _effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRows, level
     heal = [fault.heal_s for fault in several]
     heal_times = [seconds for seconds in heal if seconds is not None]
     return PhaseEffect(
-        f"{first.name.rpartition(' on ')[0]} on {host}", phase.operation, rows.unit, rows.counted, rows.slow, parts,
-        stall / 1e9, stall_at / 1e9, usual, max(heal_times) if len(heal_times) == len(heal) else None,
-    )  # fmt: skip
+        f"{first.name.rpartition(' on ')[0]} on {host}",
+        phase.operation,
+        rows.unit,
+        rows.counted,
+        rows.slow,
+        parts,
+        stall / 1e9,
+        stall_at / 1e9,
+        usual,
+        max(heal_times) if len(heal_times) == len(heal) else None,
+    )
 
 
 def _find_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
@@ -126,11 +136,11 @@ def _find_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[f
     return float(begun), float(undone), float(healed)
 
 
-def _part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> PhasePart:
+def _measure_part(name: str, rows: PhaseRows, low: float, high: float, level: float) -> PhasePart:
     took = np.maximum(rows.duration, 1.0)
     inside = np.clip(np.minimum(rows.start + took, high) - np.maximum(rows.start, low), 0.0, None) / took
     began = rows.took_slow & (rows.start >= low) & (rows.start < high)
-    percentiles = of_durations(rows.duration[began] / 1e9, _PERCENTILES, level)
+    percentiles = percentiles_from_durations(rows.duration[began] / 1e9, _PERCENTILES, level)
     seconds = (high - low) / 1e9
     return PhasePart(
         name, seconds, float((rows.work * inside).sum()) / seconds, *(percentiles[p] for p in _PERCENTILES)

@@ -37,10 +37,10 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
                   for i in range(len(first["probe"]["pairs"]))],
         "tcp": _summarise_links(first, links, level),
         "tcp_error": next((link["error"] for link in links if link["error"]), ""),
-        "nodes": [_node([probe["nodes"][i] for probe in probes], level)
+        "nodes": [_summarise_node([probe["nodes"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["nodes"]))],
         "servers": _summarise_servers([probe.get("servers") or () for probe in probes], level),
-        **_target(first),
+        **_describe_target(first),
     }  # fmt: skip
 
 
@@ -87,17 +87,17 @@ def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
     return facts
 
 
-def slowest(made: Facts) -> dict[str, float]:
+def slowest(facts: Facts) -> dict[str, float]:
     """Value of each number of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
     slowest disk: those of the servers where they were probed, and no rate through a mounted file system."""
-    pairs, nodes = made["pairs"], made["nodes"]
+    pairs, nodes = facts["pairs"], facts["nodes"]
     values = {}
     if pairs:
         values["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
         values["network_latency"] = max(pair["latency"].value for pair in pairs)
-    if made["tcp"]:
+    if facts["tcp"]:
         values["tcp_bandwidth"] = min(
-            link[way].value for link in made["tcp"] for way in ("bandwidth", "bandwidth_back")
+            link[way].value for link in facts["tcp"] for way in ("bandwidth", "bandwidth_back")
         )
     for name, key, worst in (
         ("memory_copy", "memory_copy_all_cores", min),
@@ -106,19 +106,19 @@ def slowest(made: Facts) -> dict[str, float]:
     ):
         if nodes and key in nodes[0]:
             values[name] = worst(node[key].value for node in nodes)
-    disks = [disk for server in made["servers"] for disk in server["disks"]]
-    if not disks and made["own_disk"] is not False:
+    disks = [disk for server in facts["servers"] for disk in server["disks"]]
+    if not disks and facts["own_disk"] is not False:
         disks = [node for node in nodes if "disk_write" in node]
     for name in ("disk_write", "disk_read") if disks else ():
         values[name] = min(disk[name].value for disk in disks)
     return values
 
 
-def of_servers(made: Facts) -> dict[str, str | int]:
+def describe_servers(facts: Facts) -> dict[str, str | int]:
     """How many servers were probed, and on which file systems their disks are, as far as they were asked: the others of
     ``schema.PROBE_FACTORS``."""
-    kinds = sorted({str(disk["filesystem"] or "unknown") for server in made["servers"] for disk in server["disks"]})
-    return {"probed_servers": len(made["servers"]), "base_filesystem": ", ".join(kinds)} if kinds else {}
+    kinds = sorted({str(disk["filesystem"] or "unknown") for server in facts["servers"] for disk in server["disks"]})
+    return {"probed_servers": len(facts["servers"]), "base_filesystem": ", ".join(kinds)} if kinds else {}
 
 
 def to_json(value: Any) -> Any:
@@ -130,7 +130,7 @@ def to_json(value: Any) -> Any:
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _target(facts: Facts) -> Facts:
+def _describe_target(facts: Facts) -> Facts:
     """What the disk of the nodes was measured on; nothing where none was."""
     kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
     return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
@@ -144,11 +144,11 @@ def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
         "ranks": [a, b],
         "hosts": [hosts[a], hosts[b]],
         "medium": min(media),
-        "latency": _mean([pair["sweep"][0][1] for pair in same], level),
-        "bandwidth": _mean([pair["forth"] for pair in same], level),
-        "bandwidth_back": _mean([pair["back"] for pair in same], level),
+        "latency": _estimate_mean([pair["sweep"][0][1] for pair in same], level),
+        "bandwidth": _estimate_mean([pair["forth"] for pair in same], level),
+        "bandwidth_back": _estimate_mean([pair["back"] for pair in same], level),
         "sweep": [
-            {"bytes": size, "half_round_trip": _mean([pair["sweep"][i][1] for pair in same], level)}
+            {"bytes": size, "half_round_trip": _estimate_mean([pair["sweep"][i][1] for pair in same], level)}
             for i, size in enumerate(sizes)
         ],
     }
@@ -164,20 +164,20 @@ def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list
         {
             "ranks": [a, b],
             "hosts": [facts["hosts"][a], facts["hosts"][b]],
-            "bandwidth": _mean([link["forth"] for link in repeats], level),
-            "bandwidth_back": _mean([link["back"] for link in repeats], level),
+            "bandwidth": _estimate_mean([link["forth"] for link in repeats], level),
+            "bandwidth_back": _estimate_mean([link["back"] for link in repeats], level),
         }
         for (a, b), repeats in same.items()
     ]
 
 
-def _node(same: Sequence[Facts], level: float) -> Facts:
+def _summarise_node(same: Sequence[Facts], level: float) -> Facts:
     chosen = {key: read for key, read in _OF_NODE.items() if key not in _ONLY_WITH_TARGET or "disk" in same[0]}
     facts: Facts = {"host": same[0]["host"], "rank": same[0]["rank"], "cores": same[0]["cores"]}
     facts["disk_way"] = (
         ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if "disk" in same[0] else None
     )
-    return facts | {key: _mean([read(node) for node in same], level) for key, read in chosen.items()}
+    return facts | {key: _estimate_mean([read(node) for node in same], level) for key, read in chosen.items()}
 
 
 def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:
@@ -188,7 +188,7 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
             "disks": [
                 {
                     "dir": disk["dir"], "filesystem": disk["filesystem"], "disk_way": disk["way"],
-                    **{f"disk_{way}": _mean([same[i]["disks"][j][way] for same in repetitions], level)
+                    **{f"disk_{way}": _estimate_mean([same[i]["disks"][j][way] for same in repetitions], level)
                        for way in ("write", "read")},
                 }
                 for j, disk in enumerate(server["disks"])
@@ -198,6 +198,6 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
     ]  # fmt: skip
 
 
-def _mean(values: list[float], level: float) -> Estimate:
+def _estimate_mean(values: list[float], level: float) -> Estimate:
     # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
     return means.mean(values, level).within(low=0.0)

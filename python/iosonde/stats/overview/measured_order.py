@@ -23,11 +23,11 @@ def measured_order(rows: Table, used: Collection[str]) -> Array | None:
     Columns that are ``used``, as the response or as factors, tell no time."""
     columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
     for column in columns:
-        if not column.numeric and (times := _times(column)) is not None:
+        if not column.numeric and (times := _parse_times(column)) is not None:
             return times
     numeric = [column for column in columns if column.numeric]
     clocks = [column for column in numeric if _is_called(column, _CLOCKS)]
-    orders = [column for column in numeric if _is_called(column, _ORDERS) and _counts(column.values)]
+    orders = [column for column in numeric if _is_called(column, _ORDERS) and _is_counting(column.values)]
     return next((column.values.astype(float) for column in (*clocks, *orders)), None)
 
 
@@ -35,13 +35,13 @@ def _is_called(column: Column, words: Collection[str]) -> bool:
     return column.name in words or _last_word(column) in words
 
 
-def _counts(values: npt.NDArray[Any]) -> bool:
+def _is_counting(values: npt.NDArray[Any]) -> bool:
     """Whether they are 0, 1, 2, … or 1, 2, 3, …: ``block`` may be a size, too."""
     levels = np.unique(values)
     return bool(levels[0] in (0, 1) and np.array_equal(levels, levels[0] + np.arange(levels.size)))
 
 
-def _times(column: Column) -> Array | None:
+def _parse_times(column: Column) -> Array | None:
     """Seconds of a column of dates; None of any other."""
     try:
         return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from iosonde.core.stored import StoredPhase
 
-from ..estimate.percentiles import of_durations
+from ..estimate.percentiles import percentiles_from_durations
 from ..estimate.summarise import least_n_for_quantile
 
 MOST_RANKS = 16  # beyond, their lines could not be told apart
@@ -98,7 +98,7 @@ class _Bins:
         """Where each ends."""
         return np.append(np.arange(1, self.count) * self.width, self.end)
 
-    def of(self, at: Array) -> npt.NDArray[np.intp]:
+    def find_bins(self, at: Array) -> npt.NDArray[np.intp]:
         """The bin that each moment lies in."""
         return np.clip((at / self.width).astype(np.intp), 0, self.count - 1)
 
@@ -107,8 +107,8 @@ class _Bins:
 class PhaseRows:
     """The operations of one phase that succeeded, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock;
     where clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled
-    to all where they are a sample; ``ranks``, and ``of`` which of them each is. ``slow`` took most of the time of the
-    kinds that are many. ``mine``: how many there are, failed ones too, of ``made``."""
+    to all where they are a sample; ``ranks``, and ``find_bins`` which of them each is. ``slow`` took most of the time
+    of the kinds that are many. ``mine``: how many there are, failed ones too, of ``made``."""
 
     start: Array
     duration: Array
@@ -131,7 +131,7 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
     rows = _take_rows(mine, mine["status"] == 0)
     if not rows.size:
         return None
-    start, zero_ns = _starts(phase, rows)
+    start, zero_ns = _compute_starts(phase, rows)
     duration = rows["duration_ns"].astype(np.float64)
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     counted, slow = _choose_counted(phase, rows, kinds), _choose_slow(rows["kind"], duration)
@@ -139,7 +139,7 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
     return PhaseRows(
         start,
         duration,
-        work * _weights(phase, mine, ranks)[of],
+        work * _compute_weights(phase, mine, ranks)[of],
         ranks,
         of,
         rows["kind"] == slow,
@@ -149,7 +149,7 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
         unit,
         zero_ns,
         int(mine.size),
-        _made(phase, mine),
+        _count_operations(phase, mine),
     )
 
 
@@ -163,7 +163,7 @@ def in_bins(rows: PhaseRows) -> OverTime:
     """The same of rows that are there already."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
-    done = _done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
+    done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
     by_rank = done / bins.lengths_s
     p50, p99, longest = _summarise_durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
     few = 2 <= ranks.size <= MOST_RANKS
@@ -192,10 +192,10 @@ def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArr
 
 def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
     """ns after the first start: by the clock of rank 0, or, where clocks cannot be compared, by each rank's own."""
-    return _starts(phase, rows)[0]
+    return _compute_starts(phase, rows)[0]
 
 
-def _starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
+def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
     """Those, and the first start itself."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
@@ -241,7 +241,7 @@ def _compute_work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> t
     return (moved, "bytes/s") if is_data else (mine, "operations/s")
 
 
-def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> Array:
+def _compute_weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> Array:
     """How many operations of its rank each recorded one stands for: 1, but in a sample."""
     if phase.recorded_all:
         return np.ones(ranks.size)
@@ -251,7 +251,7 @@ def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]
     return np.array([every / n for every, n in zip(rank_totals, recorded.tolist(), strict=True)])
 
 
-def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
+def _count_operations(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
     return (
         int(mine.size)
         if phase.recorded_all
@@ -259,7 +259,7 @@ def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
     )
 
 
-def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:
+def _compute_done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:
     """Ranks × bins: the work that lies in each, by the share of each operation's time that is inside.
 
     The work done until a moment t is the sum of d·(t - start) over what began, less that of d·(t - end) over what
@@ -268,7 +268,7 @@ def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np
     density = work / (end - start)
     until = np.zeros((ranks, bins.count))
     for at, sign in ((start, 1.0), (end, -1.0)):
-        cell = of * bins.count + bins.of(at)
+        cell = of * bins.count + bins.find_bins(at)
         d = np.bincount(cell, density, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
         d_at = np.bincount(cell, density * at, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
         until += sign * (bins.edges * d - d_at)
@@ -277,10 +277,10 @@ def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np
 
 def _summarise_durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
     """The median, the 99th percentile and the maximum of what began in each bin; None where too few did."""
-    cell = bins.of(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
+    cell = bins.find_bins(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
     ordered = seconds[np.argsort(cell, kind="stable")]
     ends = np.cumsum(np.bincount(cell, minlength=bins.count)).tolist()
     durations_by_bin = [ordered[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-    percentiles = [of_durations(durations, _PERCENTILES, _LEVEL) for durations in durations_by_bin]
+    percentiles = [percentiles_from_durations(durations, _PERCENTILES, _LEVEL) for durations in durations_by_bin]
     p50, p99 = (tuple(values[share] for values in percentiles) for share in _PERCENTILES)
     return p50, p99, tuple(float(durations.max()) if durations.size else None for durations in durations_by_bin)

@@ -41,7 +41,7 @@ _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "co
 _SIZES = ("nodes", "ranks")
 
 
-def of_table(
+def overview_from_table(
     table: Table, responses: Sequence[str], by: Sequence[str], level: float, headlines: Sequence[str] = ()
 ) -> Overview:
     """The overview of a plain table: every response in every group of the columns ``by``. ``headlines``: responses that
@@ -62,10 +62,10 @@ def of_table(
                     rows=where,
                 )
             )
-    subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
+    subject = checks.Subject(cells, level, (), table, _find_hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
-    overview = _overview(subject, [column.name for column in columns], warnings, units=units)
+    overview = _build_overview(subject, [column.name for column in columns], warnings, units=units)
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
     headline_cells = cells_of(table, headlines, by)
     response_stories = stories(overview.rows, cells, level, headline_cells, missing=missing)
@@ -90,12 +90,12 @@ class StoreBackground:
     beside: Sequence[TrialCell] = ()
 
 
-def of_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
+def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """The overview of a store's trials."""
     latency = _build_latency(background.runs, background.latencies, measured.by, level)
     subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
     factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
-    overview = _overview(
+    overview = _build_overview(
         subject, measured.by, measured.warnings, latency, background.pilot, factor_units, background.experiments
     )
     impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
@@ -112,10 +112,10 @@ def _with_story(overview: Overview, response_stories: tuple[ResponseStory, ...])
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
     """What varied inside the cells of a store's trials without being grouped by: column → names of cells."""
-    return _hidden(measured.rows, measured.cells, _list_observed(measured.rows))
+    return _find_hidden(measured.rows, measured.cells, _list_observed(measured.rows))
 
 
-def _overview(
+def _build_overview(
     subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[OverviewLatency] = (),
     pilot: int | None = None, units: Mapping[str, str] | None = None, experiments: Sequence[Experiment] = (),
 ) -> Overview:  # fmt: skip
@@ -182,7 +182,7 @@ def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:
     return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
 
 
-def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
+def _find_hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
     """What varied unseen inside cells; who read, and from which cache, matters to reads alone."""
     reads = {cell.name for cell in cells if cell.operation.startswith("read")}
     hidden = {}

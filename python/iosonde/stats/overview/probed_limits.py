@@ -43,9 +43,9 @@ class ProbedLimits:
 
     def __init__(self, probes: Sequence[StoredRun], level: float) -> None:
         self._probes, self._level = probes, level
-        self._made: dict[str, Mapping[str, Any]] = {}
+        self._summaries: dict[str, Mapping[str, Any]] = {}
 
-    def of(self, run: StoredRun, direction: str) -> ProbedLimit | None:
+    def find_limit(self, run: StoredRun, direction: str) -> ProbedLimit | None:
         """For a run that reads or writes (``direction``); None where no probe of its nodes speaks of its target.
 
         On a network file system its nodes' links. On a disk of their own these disks, where that target was probed.
@@ -57,7 +57,7 @@ class ProbedLimits:
         last = next((probe for probe in reversed(self._probes) if hosts and hosts <= set(probe.facts["hosts"])), None)
         if last is None or run.filesystem in MEMORY_TYPES:
             return None
-        summary = self._summary(last.experiment)
+        summary = self._summarise_experiment(last.experiment)
         links, disks = _limit_by_links(summary, hosts), _limit_by_disks(summary, hosts, direction)
         if run.filesystem is None:
             return max((limit for limit in (links, disks) if limit), key=lambda limit: limit.bytes_per_s, default=None)
@@ -75,7 +75,7 @@ class ProbedLimits:
         excesses = []
         for value, place in zip(cell.values * min(readings), cell.places, strict=False):
             run = runs.get(place.removeprefix("run "))
-            limit = None if run is None else self.of(run, direction)
+            limit = None if run is None else self.find_limit(run, direction)
             if limit and value > PROBED_MARGIN * limit.bytes_per_s:
                 excesses.append(BeyondLimit(float(value), limit, place))
         return excesses
@@ -85,11 +85,11 @@ class ProbedLimits:
         by_id = {run.id: run for run in runs}
         return [cell for cell in cells if by_id and 2 * len(self.beyond(cell, by_id)) > cell.values.size]
 
-    def _summary(self, experiment: str) -> Mapping[str, Any]:
-        if experiment not in self._made:
+    def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
+        if experiment not in self._summaries:
             facts = [dict(run.facts) for run in self._probes if run.experiment == experiment]
-            self._made[experiment] = hardware.summarise(facts, self._level)
-        return self._made[experiment]
+            self._summaries[experiment] = hardware.summarise(facts, self._level)
+        return self._summaries[experiment]
 
 
 def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:

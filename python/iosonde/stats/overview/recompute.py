@@ -89,7 +89,7 @@ def _recompute_series(
     rates_by_key[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
     for clock, begin in (("first_done", first.min()), ("overlap", first.max())):
         if last.min() > begin:
-            rates_by_key[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
+            rates_by_key[name, f"{metric}_{clock}", None] = _compute_window_rate(work, start, end, begin, last.min())
     counting = rows["kind"] == kind
     present = {kinds[other] for other in np.unique(rows["kind"])}
     if bandwidth and kinds[kind] == "write" and present & {"fsync", "fdatasync", "close"}:
@@ -99,7 +99,7 @@ def _recompute_series(
     return rates_by_key
 
 
-def _between(
+def _compute_window_rate(
     work: npt.NDArray[np.float64], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], low: int, high: int
 ) -> float:
     """Work per second in a window; an operation across its edge counts by the share inside."""

@@ -13,7 +13,7 @@ from iosonde.core.stored import StoredRun
 def cluster_of(run: StoredRun) -> ClusterNodes | None:
     """The nodes that the experiment's cluster file named; None where it had none."""
     rows = run.facts.get(CLUSTER)
-    return ClusterNodes.of_json(rows) if rows else None
+    return ClusterNodes.from_json(rows) if rows else None
 
 
 def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
@@ -37,10 +37,10 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
 def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
     """A sentence for each thing that does not fit: where ranks ran, who served, and which server was not seen."""
     yield from cluster.misplaced(_list_hosts(runs))
-    if not cluster.named(SERVERS):
+    if not cluster.list_names(SERVERS):
         return
-    reported = _each(_get_machine_part(run, "filesystem").get("servers") or () for run in runs)
-    mounted = _each(str(_get_machine_part(run, "mount").get("server") or "").split(",") for run in runs)
+    reported = _list_unique(_get_machine_part(run, "filesystem").get("servers") or () for run in runs)
+    mounted = _list_unique(str(_get_machine_part(run, "mount").get("server") or "").split(",") for run in runs)
     if others := cluster.no_servers([*reported, *mounted]):
         yield Message(
             "unlisted-server",
@@ -64,7 +64,7 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
 
 
 def _list_hosts(runs: Sequence[StoredRun]) -> list[str]:
-    return _each(run.facts.get("hosts") or () for run in runs)
+    return _list_unique(run.facts.get("hosts") or () for run in runs)
 
 
 def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def _each(several: Any) -> list[str]:
+def _list_unique(several: Any) -> list[str]:
     """Every name once."""
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
 

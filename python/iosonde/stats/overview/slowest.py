@@ -49,18 +49,31 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
         mine = at[operations["phase"][at] == index]
         starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
     ordered = at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
-    return [_one(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
-            for i in ordered]  # fmt: skip
+    return [
+        _build_operation(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
+        for i in ordered
+    ]
 
 
-def _one(run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[str], start_s: float) -> SlowOperation:
+def _build_operation(
+    run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[str], start_s: float
+) -> SlowOperation:
     rank = int(row["rank"])
     hosts = {entry["rank"]: str(entry.get("host") or "") for entry in phase.ranks} if phase else {}
     return SlowOperation(
-        run.id, phase.operation if phase else "", kinds[row["kind"]], rank, hosts.get(rank, ""), int(row["file"]),
-        int(row["offset"]), int(row["size"]), start_s, float(row["duration_ns"]) / 1e9, int(row["status"]),
+        run.id,
+        phase.operation if phase else "",
+        kinds[row["kind"]],
+        rank,
+        hosts.get(rank, ""),
+        int(row["file"]),
+        int(row["offset"]),
+        int(row["size"]),
+        start_s,
+        float(row["duration_ns"]) / 1e9,
+        int(row["status"]),
         run.file_name(int(row["file"])),
-    )  # fmt: skip
+    )
 
 
 def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:

@@ -24,7 +24,7 @@ class Spread:
     values: tuple[float, ...]
 
     @property
-    def named(self) -> dict[str, Estimate]:
+    def by_label(self) -> dict[str, Estimate]:
         """``p10`` … ``p90``, ``geometric mean``."""
         return {f"p{100 * share:g}": estimate for share, estimate in self.quantiles.items()} | {
             "geometric mean": self.geometric_mean

@@ -35,16 +35,16 @@ _MIN_SHARE = 0.05  # a share worth a word where it has no test
 
 
 def stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, beside: Sequence[TrialCell] = (),
+    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, headline_cells: Sequence[TrialCell] = (),
     impossible: Sequence[TrialCell] = (), together: Mapping[str, Sequence[str]] | None = None,
     missing: Mapping[str, str] | None = None,
 ) -> tuple[ResponseStory, ...]:  # fmt: skip
     """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
-    each. ``beside``: cells of the headline responses, which belong to the family of tests whether shown or not;
+    each. ``headline_cells``: cells of the headline responses, which belong to the family of tests whether shown or not;
     ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
     always change with it; ``missing``: response → the setting that lacks more values than the others."""
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    displayed, others = _by_response(cells), _by_response(beside)
+    displayed, others = _by_response(cells), _by_response(headline_cells)
     family = {key: effects_of_cells(some, level, together) for key, some in (others | displayed).items()}
     effects = dict(zip(family, correct(list(family.values())), strict=True))
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in impossible}
@@ -119,13 +119,13 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
 
 def sentences(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
     """One sentence for each of the first responses with a significant effect, one for all others."""
-    sure = [story for story in response_stories if story.is_told]
+    sure = [story for story in response_stories if story.is_significant]
     texts = [_significant(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
     drifts = [f"{story.title}: {text}." for story in response_stories for text in drift_sentences(story.effects)]
-    open_ = [story for story in response_stories if not story.is_told and not story.effects.drifting]
-    return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_unsure(open_))
+    open_ = [story for story in response_stories if not story.is_significant and not story.effects.drifting]
+    return (*texts, *more, *drifts[:_MOST], *missing[:_MOST], *_describe_unsure(open_))
 
 
 def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
@@ -157,7 +157,7 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     return f"{text}, without {beyond}: beyond what the hardware carries (S127)"
 
 
-def _unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
+def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
     """The responses without a significant effect, by what they were tested against."""
     by_test: dict[tuple[str, bool], list[ResponseStory]] = {}
     for story in unsure:
@@ -202,14 +202,14 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
         "significant",
         "{extremes}; {effects}.",
         extremes=_describe_extremes(story, units),
-        effects="; ".join([said, *block_sentences(told), *([_open(open_)] if open_ else [])]),
+        effects="; ".join([said, *block_sentences(told), *([_describe_untested(open_)] if open_ else [])]),
         factors=[one.name for one in first],
         matters_most=most,
         untested=[one.name for one in open_],
     )
 
 
-def _open(untold: Sequence[FactorEffect]) -> str:
+def _describe_untested(untold: Sequence[FactorEffect]) -> str:
     """What of the factors without a test explains most, as far as that is seen."""
     ordered = sorted(untold, key=lambda effect: -effect.share)
     names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][

@@ -160,7 +160,7 @@ class Systems:
         if not good.any():
             return None
         clustered, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
-        explained = {name: self._explained(name, clustered, at) for name in self.on}
+        explained = {name: self._explain_by(name, clustered, at) for name in self.on}
         quantiles = {p: clustered.quantile(p, self.level) for p in QUANTILES}
         corpus_phase = CorpusPhase(
             *kind,
@@ -172,8 +172,8 @@ class Systems:
             quantiles,
             clustered.geometric_mean(self.level),
             explained,
-            self._far(clustered, at),
-            {name: self._setting(name, clustered, at) for name in self.on},
+            self._find_far(clustered, at),
+            {name: self._describe_setting(name, clustered, at) for name in self.on},
             None,
             without,
         )
@@ -183,10 +183,10 @@ class Systems:
             else replace(corpus_phase, placed=_place_value(corpus_phase, clustered, own, per, self.level))
         )
 
-    def _explained(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> Explained:
+    def _explain_by(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> Explained:
         column = self.rows.columns[name]
         present = ~column.missing[at]
-        part = Clustered(made.values[present], made.clusters[present])
+        part = Clustered(clustered.values[present], clustered.clusters[present])
         if not present.any():
             return Explained(
                 Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run says {fact}", fact=name),)),
@@ -197,14 +197,14 @@ class Systems:
             return explained_by_number(part, _scale_values(column.values[at][present].astype(float)), self.level)
         return explained_by_levels(part, column.codes()[0][at][present], self.level, LEAST)
 
-    def _setting(self, name: str, made: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
+    def _describe_setting(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
         column = self.rows.columns[name]
         codes, levels = column.codes()
         present = ~column.missing
         medians = {}
         for code in np.unique(codes[at][present[at]]):
             here = (codes[at] == code) & present[at]
-            part = Clustered(made.values[here], made.clusters[here])
+            part = Clustered(clustered.values[here], clustered.clusters[here])
             if part.n >= LEAST:
                 medians[levels[code]] = part.quantile(0.5, self.level)
         values = column.values[at][present[at]].astype(float) if column.numeric else np.zeros(0)
@@ -215,10 +215,10 @@ class Systems:
             bool(len(values)) and _is_far(values),
         )
 
-    def _far(self, made: Clustered, at: npt.NDArray[np.intp]) -> tuple[StandingOut, ...]:
-        logs = made.log_means
-        names = {int(cluster): str(name) for cluster, name in zip(made.clusters, self.names[at], strict=True)}
-        numbers = np.unique(made.clusters)
+    def _find_far(self, clustered: Clustered, at: npt.NDArray[np.intp]) -> tuple[StandingOut, ...]:
+        logs = clustered.log_means
+        names = {int(cluster): str(name) for cluster, name in zip(clustered.clusters, self.names[at], strict=True)}
+        numbers = np.unique(clustered.clusters)
         far = outliers(logs, _ALPHA)
         middle = float(np.median(logs))
         return tuple(StandingOut(names[int(numbers[i])], float(np.exp(logs[i] - middle))) for i in far)

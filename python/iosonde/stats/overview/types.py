@@ -120,13 +120,13 @@ class ResponseStory:
         return f"{self.operation} {self.metric}".strip()
 
     @property
-    def is_told(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether any effect is significant."""
         return bool(self.effects.significant)
 
     def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
         """Of each effect, and of the best setting."""
-        state = VerdictState.DIFFERENT if self.is_told else VerdictState.INCONCLUSIVE
+        state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
         claim = setting_text(self.best.by, units)
@@ -168,7 +168,7 @@ class Overview:
         """(operation, metric) → the effects of its settings."""
         return {(story.operation, story.metric): story.effects for story in self.stories}
 
-    def p_values_beside(self, key: tuple[str, str]) -> tuple[float, ...]:
+    def other_p_values(self, key: tuple[str, str]) -> tuple[float, ...]:
         """Of the effects on all responses but this (operation, metric)."""
         others = [effects for other, effects in self.effects.items() if other != key]
         return tuple(test.p for effects in others for test in effects.tests if test.p is not None)

@@ -72,7 +72,7 @@ class Verified:
         }
 
 
-def of_store(
+def verify_store(
     results: Table,
     measured: MeasuredCells,
     runs: Iterable[tuple[StoredRun, Any]],
@@ -98,11 +98,13 @@ def of_store(
             if key in computed:
                 again[row] = computed.pop(key)
                 verified.n_results += 1
-                _compare_numbers(verified, f"run {run.id}: {_name(key)}", float(values[row]), float(again[row]))
+                _compare_numbers(verified, f"run {run.id}: {_format_key(key)}", float(values[row]), float(again[row]))
             else:
                 _count_unverified(verified, _why_not(run, key), 1)
-        verified.different += [ChangedNumber(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
-    _summary(verified, results, measured, again, level, pilot)
+        verified.different += [
+            ChangedNumber(f"run {run.id}: {_format_key(key)}", None, v) for key, v in computed.items()
+        ]
+    _verify_summary(verified, results, measured, again, level, pilot)
     for experiment in experiments:
         sealed = experiment.settings.get(decision.KEY)
         if sealed:
@@ -133,8 +135,8 @@ def _why_not(run: StoredRun, key: Key) -> str:
     )
 
 
-def _summary(
-    made: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
+def _verify_summary(
+    verified: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
 ) -> None:
     """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
@@ -168,8 +170,10 @@ def _summary(
                 if recomputed is not None:
                     numbers[number] = (stored, recomputed)
         for number, (stored, recomputed) in numbers.items():
-            made.n_summary += 1
-            _compare_numbers(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))
+            verified.n_summary += 1
+            _compare_numbers(
+                verified, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center)
+            )
 
 
 def _compare_numbers(
@@ -184,5 +188,5 @@ def _count_unverified(verified: Verified, why: str, n: int) -> None:
     verified.untold[why] = verified.untold.get(why, 0) + n
 
 
-def _name(key: Key) -> str:
+def _format_key(key: Key) -> str:
     return f"{key[0]} {key[1]}" + ("" if key[2] is None else f" of rank {key[2]}")

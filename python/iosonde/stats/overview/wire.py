@@ -24,9 +24,9 @@ def phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
 def words(runs: Sequence[StoredRun]) -> str:
     """One sentence or more about all runs; '' where the target has no server, or nobody counted."""
     sentences = []
-    if text := _shares(runs, "received"):
+    if text := _describe_shares(runs, "received"):
         sentences.append(Message("read-over-network", "{share} of what was read came over the network.", share=text))
-    if text := _shares(runs, "sent"):
+    if text := _describe_shares(runs, "sent"):
         sentences.append(
             Message("sent-before-end", "{share} of what was written had been sent when the clock stopped.", share=text)
         )
@@ -51,7 +51,7 @@ def _is_unknown(network: Mapping[str, Any]) -> bool:
     return UNKNOWN in (network.get("reads"), network.get("writes"))
 
 
-def _shares(runs: Sequence[StoredRun], direction: str) -> str:
+def _describe_shares(runs: Sequence[StoredRun], direction: str) -> str:
     """``92 % (80 to 100 % by phase)``. More than all is headers and messages, and makes up for no other phase."""
     of = [phase.network for phase in phases(runs) if phase.network.get(f"share_{direction}") is not None]
     if not of:
@@ -59,10 +59,10 @@ def _shares(runs: Sequence[StoredRun], direction: str) -> str:
     shares = [min(1.0, float(network[f"share_{direction}"])) for network in of]
     expected = [float(network[f"expected_{direction}_bytes"]) for network in of]
     total_share = sum(share * size for share, size in zip(shares, expected, strict=True)) / sum(expected)
-    low, high = whole_percent(min(shares)), whole_percent(max(shares))
-    return whole_percent(total_share) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
+    low, high = floor_percent(min(shares)), floor_percent(max(shares))
+    return floor_percent(total_share) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
 
 
-def whole_percent(share: float) -> str:
+def floor_percent(share: float) -> str:
     """``92 %``; 99.9 % is not all."""
     return f"{int(100 * share + 1e-9)} %"

@@ -56,29 +56,31 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
     size = max(item.size for item in efficiency)
     here = [item for item in efficiency if item.size == size]
     factor = here[0].factor
-    conclusive = [item for item in here if _said(item) != "cannot tell"]
+    conclusive = [item for item in here if _judge_item(item) != "cannot tell"]
     if not conclusive:
         return f"What {size:g} {factor} add cannot be told from these trials."
     best = max(conclusive, key=lambda item: item.efficiency.value or 0.0)
     worst = min(conclusive, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
-        text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_format_estimate(best)}"
-        text += f": {_said(best)}"
-    elif _said(best) not in SOME:
-        text = f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_what(worst, here, units)}"
-        text += f" ({_format_estimate(worst)}: {_said(worst)})"
+        text = f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}"
+        text += f": {_judge_item(best)}"
+    elif _judge_item(best) not in SOME:
+        text = (
+            f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_name_item(worst, here, units)}"
+        )
+        text += f" ({_format_estimate(worst)}: {_judge_item(worst)})"
     else:
-        text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_format_estimate(best)})"
-        text += f", {_what(worst, here, units)} worst ({_format_estimate(worst)}: {_said(worst)})"
+        text = f"On {size:g} {factor} {_name_item(best, here, units)} scales best (efficiency {_format_estimate(best)})"
+        text += f", {_name_item(worst, here, units)} worst ({_format_estimate(worst)}: {_judge_item(worst)})"
     unsure = len(here) - len(conclusive)
     return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
 
 
-def _said(item: Efficiency) -> str:
+def _judge_item(item: Efficiency) -> str:
     return verdict(item.efficiency, item.size, item.base)
 
 
-def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """The operation, with its metric and its setting where others differ in these alone."""
     alike = [other for other in among if other.operation == item.operation]
     names = [
@@ -94,10 +96,10 @@ def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str
 
 def _format_estimate(item: Efficiency) -> str:
     e = item.efficiency
-    value = "?" if e.value is None else _number(e.value)
-    return value if e.low is None or e.high is None else f"{value}, {_number(e.low)} to {_number(e.high)}"
+    value = "?" if e.value is None else _format_number(e.value)
+    return value if e.low is None or e.high is None else f"{value}, {_format_number(e.low)} to {_format_number(e.high)}"
 
 
-def _number(x: float) -> str:
+def _format_number(x: float) -> str:
     """Two decimals; two digits of what these would hide."""
     return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else significant(x, 2)

@@ -163,7 +163,7 @@ def anova(
             "use 1 (sequential), 2 or 3",
             kind=kind,
         )
-    query = _read(table, response, on, block, (level, kind))
+    query = _read_query(table, response, on, block, (level, kind))
     data, pure = _compress_cells(query.taken, query.y, list(query.factors))
     balanced, warnings = _check_balance(data, query.factors, kind)
     weights: tuple[GroupWeight, ...] = ()
@@ -255,10 +255,12 @@ class _Judged:
     strata: tuple[Stratum, ...] = ()
 
 
-def _read(table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]) -> _Query:
+def _read_query(
+    table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]
+) -> _Query:
     """What is asked, of the rows that can answer. ``how``: level and kind. Raises InputError, DataError."""
     block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
-    names = _names(on, block, table)
+    names = _parse_terms(on, block, table)
     factors = {name: _build_factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
     if table.column(response).name in factors:
         raise InputError(
@@ -303,7 +305,7 @@ def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Resi
 def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
     """Every term against the noise between trials, which share nothing."""
     sources = tuple(
-        _source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
+        _build_source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
         for place, term in enumerate(query.terms)
     )
     judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
@@ -329,7 +331,7 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
     )
     judge = shared.judge(terms)
     estimates = tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts)
-    untold = [name for name in query.factors if not shared.told(query.factors[name])]
+    untold = [name for name in query.factors if not shared.has_error(query.factors[name])]
     lost = strata.once(query.taken, untold, shared.strata.units)
     warnings = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
     return _Judged(
@@ -386,7 +388,7 @@ def _in_stratum(
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
-    exact = shared.strata.told(depth) and shared.strata.exact(depth)
+    exact = shared.strata.has_error(depth) and shared.strata.exact(depth)
     test = None if exact else shared.strata.test(base, own, depth)
     if test is None:
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
@@ -438,7 +440,7 @@ def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int
     return False, warnings
 
 
-def _source(
+def _build_source(
     term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]
 ) -> VariationSource:
     ss, df = added
@@ -478,7 +480,7 @@ def _is_superset(bigger: Term, smaller: Term) -> bool:
     return inside <= {factor.column for factor in bigger.factors}
 
 
-def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
+def _parse_terms(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
     """Terms as tuples of column names, main effects first; ``a*b`` is spelled out."""
     if not on:
         raise InputError(

@@ -83,11 +83,11 @@ class Assumptions:
 
 def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
     """Every check of one fit; ``values`` are the raw predictors, by which repeats are known."""
-    residuals, cells = fit.residuals, _cells(values, fit.n)
+    residuals, cells = fit.residuals, _number_settings(values, fit.n)
     scale = float(np.sqrt(fit.sse / fit.n))
     exact = scale <= 1e-12 * (abs(fit.mean_y) + float(np.abs(fit.y).max()) if fit.y is not None else 1.0)
     blind = exact or fit.df < _LEAST_DF
-    cook, studentized = _influence(fit)
+    cook, studentized = _compute_influence(fit)
     limit = f_quantile(0.5, len(fit.names), fit.df)
     worst = float(np.abs(studentized).max())
     outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
@@ -101,17 +101,28 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     assert triangle is not None  # that of a fit of sums alone
     drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
-        lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
-        design_like=_design_like(values, cells, fit.n), shapiro_w=w, shapiro_p=w_p,
-        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
-        brown_forsythe_p=None if exact else brown_forsythe(residuals, cells), autocorrelation=r1,
+        lack_of_fit=_lack_of_fit(fit, cells, exact),
+        repeats=bool(cells.max() + 1 < fit.n),
+        design_like=_design_like(values, cells, fit.n),
+        shapiro_w=w,
+        shapiro_p=w_p,
+        qq_correlation=qq_correlation(residuals),
+        breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
+        brown_forsythe_p=None if exact else brown_forsythe(residuals, cells),
+        autocorrelation=r1,
         autocorrelation_p=r1_p,
-        trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
-        largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
-        influential_rows=[] if blind else influential, vif=_compute_vif(fit.names[1:], triangle),
-        condition_number=float(np.linalg.cond(triangle)), deciding_rows=_find_deciding_rows(fit),
+        trend_tau=None if drift is None else drift.tau,
+        trend_p=None if drift is None else drift.p,
+        largest_cook=float(cook.max()),
+        cook_limit=limit,
+        largest_studentized=worst,
+        studentized_p=outlier_p,
+        influential_rows=[] if blind else influential,
+        vif=_compute_vif(fit.names[1:], triangle),
+        condition_number=float(np.linalg.cond(triangle)),
+        deciding_rows=_find_deciding_rows(fit),
         curvature_p={} if blind or cells.max() + 1 < fit.n else _test_curvature(fit),
-    )  # fmt: skip
+    )
 
 
 def qq_points(residuals: Array) -> tuple[Array, Array]:
@@ -126,7 +137,7 @@ def qq_correlation(residuals: Array) -> float:
     return float(np.corrcoef(quantiles, ordered)[0, 1]) if np.ptp(ordered) > 0 else 1.0
 
 
-def _cells(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray[np.intp]:
+def _number_settings(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray[np.intp]:
     """The number of each row's setting: rows with equal predictors are repeats.
 
     Rows are told apart by a 64-bit hash: among a million rows two settings fall together with a chance of 10⁻⁷.
@@ -134,13 +145,13 @@ def _cells(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray
     keys = np.zeros(n, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column in values.values():
-            bits = _codes(column) if column.dtype == object else (column.astype(float) + 0.0).view(np.uint64)
+            bits = _encode_objects(column) if column.dtype == object else (column.astype(float) + 0.0).view(np.uint64)
             keys = (keys ^ (bits * _MIX)) * _MIX
             keys ^= keys >> np.uint64(29)
     return np.unique(keys, return_inverse=True)[1]
 
 
-def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+def _encode_objects(column: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
     codes: dict[object, int] = {}
     return np.fromiter((codes.setdefault(cell, len(codes)) for cell in column), np.uint64, len(column))
 
@@ -151,7 +162,8 @@ def _design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArr
     if len(values) == 1:
         return n <= 12
     return all(
-        2 * np.unique(_codes(column) if column.dtype == object else column).size <= n for column in values.values()
+        2 * np.unique(_encode_objects(column) if column.dtype == object else column).size <= n
+        for column in values.values()
     )
 
 
@@ -223,7 +235,7 @@ def _estimate_autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
     return r, normal_two_sided_p((r - mean) / math.sqrt(variance)) if variance > 1e-12 else 1.0
 
 
-def _influence(fit: Fit) -> tuple[Array, Array]:
+def _compute_influence(fit: Fit) -> tuple[Array, Array]:
     """(Cook's distances (Technometrics 19, 1977), externally studentised residuals)."""
     assert fit.leverage is not None
     residuals, h = fit.residuals, np.minimum(fit.leverage, 1 - 1e-12)

@@ -110,7 +110,7 @@ def contrast(
 ) -> Contrast:
     """``version: after - before`` of least-squares means: the model's mean of a level, over all levels of the
     others alike."""
-    name, weights = _weights(text, factors)
+    name, weights = _parse_weights(text, factors)
     row = sum(
         (weight * _mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()), start=np.zeros(1)
     )
@@ -145,7 +145,7 @@ def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, 
     return mean
 
 
-def _weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Cell, float]]:
+def _parse_weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Cell, float]]:
     name, colon, body = (part.strip() for part in text.partition(":"))
     if not colon or name not in factors:
         raise InputError(

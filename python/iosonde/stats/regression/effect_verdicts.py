@@ -25,7 +25,7 @@ def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, .
 def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdict]:
     doubts: tuple[str, ...] = ("bring-ups",) if effect.p is None else ()
     doubts += DOUBTS if effect.passes_test and effect.drift is not None else ()
-    yield _build_verdict(response, effect, _state(effect), doubts)
+    yield _build_verdict(response, effect, _classify_effect(effect), doubts)
     own = {member.factors[0]: member for member in effect.own}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
         if name in own and own[name].is_significant:
@@ -34,7 +34,7 @@ def _list_effect_verdicts(response: str, effect: FactorEffect) -> Iterator[Verdi
             yield Verdict("effect", response, (name,), VerdictState.NOT_SEPARABLE, doubts=TOGETHER)
 
 
-def _state(effect: FactorEffect) -> VerdictState:
+def _classify_effect(effect: FactorEffect) -> VerdictState:
     if effect.p is None:
         return VerdictState.NOT_TESTED
     if effect.is_significant:

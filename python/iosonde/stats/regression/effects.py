@@ -43,7 +43,7 @@ def effects_of(
     """The effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the trials of
     each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first column."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
-    data = _Data.of(values, {name: _encode_dummies(settings[name]) for name in names}, level)
+    data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
@@ -65,7 +65,7 @@ class _Data:
     level: float
 
     @classmethod
-    def of(cls, values: Sequence[Array], columns: Mapping[str, Array], level: float) -> _Data:
+    def from_trials(cls, values: Sequence[Array], columns: Mapping[str, Array], level: float) -> _Data:
         sizes = np.array([trials.size for trials in values])
         y = np.concatenate([*values, np.empty(0)])
         y = y - y.mean() if y.size else y
@@ -91,14 +91,14 @@ class _Data:
         return SumOfSquares(float(along @ along), basis.shape[1])
 
     @cached_property
-    def whole(self) -> SumOfSquares:
+    def full_model(self) -> SumOfSquares:
         """What the main effects of all factors explain."""
         return self.explained(list(self.columns))
 
     def added(self, names: Sequence[str]) -> SumOfSquares:
         """What these factors add to all others."""
         without = self.explained([name for name in self.columns if name not in names])
-        return SumOfSquares(max(0.0, self.whole.ss - without.ss), self.whole.df - without.df)
+        return SumOfSquares(max(0.0, self.full_model.ss - without.ss), self.full_model.df - without.df)
 
     @property
     def is_repeated(self) -> bool:
@@ -117,7 +117,7 @@ def _by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    interact = (data.total - data.within.ss - data.whole.ss) / data.total >= NEGLIGIBLE_SHARE
+    interact = (data.total - data.within.ss - data.full_model.ss) / data.total >= NEGLIGIBLE_SHARE
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         added = data.added(names)
@@ -147,8 +147,8 @@ def _choose_noise(data: _Data) -> SumOfSquares:
     """What effects are held against: the trials of each setting, or where these are few what the model leaves."""
     if data.within.df >= LEAST_DF:
         return data.within
-    residual_ss = max(data.within.ss, data.total - data.whole.ss)
-    return SumOfSquares(residual_ss, data.y.size - 1 - data.whole.df)
+    residual_ss = max(data.within.ss, data.total - data.full_model.ss)
+    return SumOfSquares(residual_ss, data.y.size - 1 - data.full_model.df)
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
@@ -162,7 +162,7 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
     ones = np.ones(data.y.size)
     model_strata = strata.strata(
-        data.y, np.column_stack([ones, *rows.values()]), strata.of_units(list(shared.T)), data.level
+        data.y, np.column_stack([ones, *rows.values()]), strata.nest_units(list(shared.T)), data.level
     )
     if model_strata is None:
         return data.untested(NOTHING_LEFT if data.is_repeated else ONE_TRIAL)
@@ -194,7 +194,9 @@ def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
         return None
     ones = np.ones((data.y.size, 1))
     settings = strata.indicators(data.cell)[:, 1:]
-    model_strata = strata.strata(data.y, np.column_stack([ones, settings]), strata.of_units(list(shared.T)), data.level)
+    model_strata = strata.strata(
+        data.y, np.column_stack([ones, settings]), strata.nest_units(list(shared.T)), data.level
+    )
     test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
     if test is None:
         return None

@@ -54,7 +54,7 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
     if not columns:
         return ()
     base = basis_of(np.column_stack([np.ones(y.size), *columns]))
-    x_residual, y_residual = _left(x[:, 1:], base), _left(y, base)
+    x_residual, y_residual = _residualise(x[:, 1:], base), _residualise(y, base)
     df = y.size - base.shape[1] - int(np.linalg.matrix_rank(x_residual)) if x_residual.size else 0
     if df < 1:
         return ()
@@ -63,27 +63,27 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
         names = [name for name, _ in term.columns(model.values)]
         own = np.arange(start, start + len(names))
         start += len(names)
-        terms.append(_held(term.name, names, own, (x[:, 1:], y), (x_residual, y_residual), df))
+        terms.append(_adjust_term(term.name, names, own, (x[:, 1:], y), (x_residual, y_residual), df))
     return tuple(terms)
 
 
-def _held(
+def _adjust_term(
     name: str, names: Sequence[str], own: npt.NDArray[np.intp], plain: tuple[Array, Array],
-    left: tuple[Array, Array], df: int,
+    residual: tuple[Array, Array], df: int,
 ) -> HeldTerm:  # fmt: skip
     x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
-    p, effect = _test(x, y, own, y.size - 1 - x.shape[1])
-    length = np.linalg.norm(_left(left[0][:, own], basis_of(np.delete(left[0], own, axis=1))), axis=0)
+    p, effect = _test_columns(x, y, own, y.size - 1 - x.shape[1])
+    length = np.linalg.norm(_residualise(residual[0][:, own], basis_of(np.delete(residual[0], own, axis=1))), axis=0)
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
         return HeldTerm(name, tuple(names), p, None, aliased=True)
-    p_adjusted, effect_adjusted = _test(*left, own, df)
+    p_adjusted, effect_adjusted = _test_columns(*residual, own, df)
     plain_fit, adjusted_fit = x[:, own] @ effect, x[:, own] @ effect_adjusted
     share = float(plain_fit @ adjusted_fit) / max(float(plain_fit @ plain_fit), 1e-300)
-    p_same, _ = _test(left[0], left[1] - left[0][:, own] @ effect, own, df)
+    p_same, _ = _test_columns(residual[0], residual[1] - residual[0][:, own] @ effect, own, df)
     return HeldTerm(name, tuple(names), p, p_adjusted, turns=share < 0, share=share, p_same=p_same)
 
 
-def _test(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
+def _test_columns(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
     """(p of the F test of some columns beside the others, None where nothing is left over; their coefficients)."""
     beta, full_sse, rank = _fit_least_squares(x, y)
     _, without, lower = _fit_least_squares(np.delete(x, own, axis=1), y)
@@ -108,5 +108,5 @@ def _encode_column(column: Column) -> Array | None:
     return np.array(codes[:, None] == np.arange(1, len(levels)), dtype=float)
 
 
-def _left(of: Array, basis: Array) -> Array:
+def _residualise(of: Array, basis: Array) -> Array:
     return np.asarray(of - basis @ (basis.T @ of))

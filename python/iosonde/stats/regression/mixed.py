@@ -64,40 +64,40 @@ class MixedModel:
     def test(self, base: Array, more: Array) -> MixedTest | None:
         """Whether the columns ``more`` add anything to ``base``; None where they add no dimension."""
         own = basis_of(_project_out(more, basis_of(base)))
-        old, new = self._whitened(base), self._whitened(own)
+        old, new = self._whiten_columns(base), self._whiten_columns(own)
         u, values, _ = np.linalg.svd(_project_out(new, basis_of(old)), full_matrices=False)
         size = np.linalg.norm(new, axis=0).max(initial=0.0)
         contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
         if not len(contrasts):
             return None
         f = float(np.sum((contrasts @ self._whiten(self.y)) ** 2)) / len(contrasts)
-        df_error = _joined([self._satterthwaite(contrast) for contrast in contrasts])
+        df_error = _join_df([self._satterthwaite_df(contrast) for contrast in contrasts])
         return MixedTest(f, len(contrasts), df_error, f_upper_p(f, len(contrasts), df_error))
 
     def value(self, x: Array, row: Array) -> LinearValue | None:
         """Σ row·β of the generalised least squares on the columns of ``x``; None where these cannot tell it."""
-        whitened = self._whitened(x)
+        whitened = self._whiten_columns(x)
         inverse = np.linalg.pinv(whitened, rcond=1e-10)
         if not np.allclose(row @ inverse @ whitened, row, rtol=0, atol=1e-6 * float(np.abs(row).max(initial=0.0))):
             return None
         weights = inverse.T @ row  # on whitened data
         error = float(np.linalg.norm(weights))
-        df = self._satterthwaite(weights / error) if error > 0 else _MOST_DF
+        df = self._satterthwaite_df(weights / error) if error > 0 else _MOST_DF
         return LinearValue(float(weights @ self._whiten(self.y)), error, df)
 
-    def _whitened(self, x: Array) -> Array:
+    def _whiten_columns(self, x: Array) -> Array:
         return self._whiten(self.basis.T @ x)
 
     def _whiten(self, inside: Array) -> Array:
-        return np.asarray(np.linalg.solve(self._root, inside))
+        return np.asarray(np.linalg.solve(self._cholesky_root, inside))
 
     @property
-    def _root(self) -> Array:
+    def _cholesky_root(self) -> Array:
         return np.asarray(np.linalg.cholesky(_build_covariance(self.parts, self.theta)))
 
-    def _satterthwaite(self, direction: Array) -> float:
+    def _satterthwaite_df(self, direction: Array) -> float:
         """2·v² ÷ Var(v) of the variance v of a contrast with unit weights on whitened data (v = 1)."""
-        inner = np.linalg.solve(self._root.T, direction)
+        inner = np.linalg.solve(self._cholesky_root.T, direction)
         slope = np.array([float(inner @ part @ inner) for part in self.parts])
         variance = float(slope @ self.spread @ slope)
         df = min(2.0 / variance, _MOST_DF) if variance > 0 else _MOST_DF
@@ -216,7 +216,7 @@ def _project_out(x: Array, basis: Array) -> Array:
     return np.asarray(rest[:, np.linalg.norm(rest, axis=0) > 1e-9 * np.linalg.norm(x, axis=0)])
 
 
-def _joined(each: Sequence[float]) -> float:
+def _join_df(each: Sequence[float]) -> float:
     """The degrees of freedom of an F of several contrasts, from those of each."""
     if max(each) - min(each) <= _DF_TOLERANCE * min(each) or min(each) <= 2:
         return float(min(each))

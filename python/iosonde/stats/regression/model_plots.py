@@ -38,10 +38,10 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
         "quantiles": quantiles[rows],
         "ordered_residuals": ordered[rows],
     }
-    return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))
+    return data | (_build_line(model, rows) or _observed_by_predicted(predicted, rows))
 
 
-def _line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
+def _build_line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
     """The line over a single numeric predictor, in its own units also where it is transformed."""
     factors = model.factors()
     if len(factors) != 1 or factors[0].levels is not None:

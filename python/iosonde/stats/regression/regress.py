@@ -95,7 +95,7 @@ class LinearModel:
                     predictor=factor.column,
                     example=_format_example(self.factors()),
                 )
-            read[factor.column] = _read(factor, at[factor.column])
+            read[factor.column] = _parse_value(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
         if unknown:
             raise InputError(
@@ -105,7 +105,7 @@ class LinearModel:
                 name=unknown[0],
                 predictors=", ".join(read),
             )
-        cells = {name: _one(value) for name, value in read.items()}
+        cells = {name: _make_cell(value) for name, value in read.items()}
         columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
         return np.array([1.0, *columns]), read
 
@@ -187,7 +187,7 @@ def regress(
         if assumptions.influential_rows
         else []
     )
-    shared = s311.held_in(table.take(model.rows), [factor.column for factor in model.factors()])
+    shared = s311.find_shared_factors(table.take(model.rows), [factor.column for factor in model.factors()])
     warnings += [NO_ERROR] if model.fit.f is None else []
     deciding = {table.place(int(model.rows[row])): names for row, names in assumptions.deciding_rows.items()}
     subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, shared, deciding)
@@ -211,7 +211,7 @@ def _is_extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.
     return prediction.leverage > float(model.fit.leverage.max()) * (1 + 1e-9)
 
 
-def _read(factor: TermFactor, text: str) -> Any:
+def _parse_value(factor: TermFactor, text: str) -> Any:
     if factor.levels is not None:
         matches = [level for level in factor.levels if str(level) == text]
         if not matches:
@@ -236,7 +236,7 @@ def _read(factor: TermFactor, text: str) -> Any:
         ) from None
 
 
-def _one(value: Any) -> npt.NDArray[np.generic]:
+def _make_cell(value: Any) -> npt.NDArray[np.generic]:
     cells = np.empty(1, dtype=float if isinstance(value, float) else object)
     cells[0] = value
     return cells

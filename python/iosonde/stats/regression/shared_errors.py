@@ -28,9 +28,9 @@ class SharedErrors:
     rows: CellMeans
     strata: Strata
 
-    def told(self, factor: TermFactor) -> bool:
+    def has_error(self, factor: TermFactor) -> bool:
         """Whether there is an error that a factor can be held against."""
-        return self.strata.told(self.strata.depth(self.columns([Term((factor,))])[:, 1:]))
+        return self.strata.has_error(self.strata.depth(self.columns([Term((factor,))])[:, 1:]))
 
     def columns(self, terms: Sequence[Term], effects: bool = False) -> Array:
         """The design matrix of terms, the intercept first."""
@@ -41,7 +41,7 @@ class SharedErrors:
         x = self.columns(terms)
 
         def estimate_sum(row: Array, factor: TermFactor) -> ContrastSum | None:
-            if not self.told(factor):
+            if not self.has_error(factor):
                 return None
             linear_value = self.strata.value(x, row)
             if linear_value is None:
@@ -85,9 +85,9 @@ def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np
     return values
 
 
-def unequal(made: Strata) -> list[str]:
+def unequal(model_strata: Strata) -> list[str]:
     """What has to be said where bring-ups do not hold as many trials."""
-    if all(np.ptp(np.bincount(of)) == 0 for of in made.units):
+    if all(np.ptp(np.bincount(of)) == 0 for of in model_strata.units):
         return []
     return [
         Message(

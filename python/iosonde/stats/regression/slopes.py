@@ -26,14 +26,14 @@ _MAX_NAMES = 2
 
 
 @dataclass(frozen=True)
-class Held:
+class AdjustedSlope:
     """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
 
     slope: Estimate
     others: tuple[str, ...]
 
 
-def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: float) -> dict[str, Held]:
+def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: float) -> dict[str, AdjustedSlope]:
     """Term → its slope with all other terms held, and their names, of terms that are numbers; empty where there is one
     term, or where one regression on all of them cannot be made."""
     if len(terms) < 2:
@@ -45,7 +45,7 @@ def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: fl
     at = dict(zip(model.fit.names, model.fit.coefficients(), strict=True))
     coefficients = {term: at.get(model_term.name) for term, model_term in zip(terms, model.terms, strict=True)}
     return {
-        term: Held(
+        term: AdjustedSlope(
             Estimate(coefficient.estimate, coefficient.low, coefficient.high, level, model.fit.n),
             tuple(other for other in terms if other != term),
         )
@@ -63,31 +63,33 @@ def step_of(factor: TermFactor, label: str, largest: float, in_bytes: bool) -> t
     return 1.0, STEPS.get(factor.transform, f"for 1 more of {factor.name}")
 
 
-def said_of_slope(made: Regression, step: str, divisor: float, unit: str) -> list[str]:
+def describe_slope(regression: Regression, step: str, divisor: float, unit: str) -> list[str]:
     """The slope with its interval, and whether a line describes the means."""
-    slope = made.fit.coefficients()[1]
+    slope = regression.fit.coefficients()[1]
     ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
     flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
     text = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
-    return [text, f"{flat}{_describe_straightness(made)}"]
+    return [text, f"{flat}{_describe_straightness(regression)}"]
 
 
-def said_of_held(alone: Estimate, held: Held, divisor: float, unit: str) -> list[str]:
+def describe_adjusted_slope(alone: Estimate, adjusted: AdjustedSlope, divisor: float, unit: str) -> list[str]:
     """The slope with the other factors held; and a warning where it is another one."""
-    slope = held.slope
+    slope = adjusted.slope
     assert slope.value is not None and slope.low is not None and slope.high is not None
     ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
-    names = ", ".join(held.others) if len(held.others) <= _MAX_NAMES else f"{len(held.others)} other factors"
+    names = (
+        ", ".join(adjusted.others) if len(adjusted.others) <= _MAX_NAMES else f"{len(adjusted.others)} other factors"
+    )
     texts = [f"{significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
     if differ(alone, slope):
         texts.append("the line holds effects of factors that changed with it")
     return texts
 
 
-def differ(alone: Estimate, held: Estimate) -> bool:
+def differ(alone: Estimate, adjusted: Estimate) -> bool:
     """Whether the intervals of the two slopes lie apart."""
-    assert alone.low is not None and alone.high is not None and held.low is not None and held.high is not None
-    return alone.high < held.low or held.high < alone.low
+    assert alone.low is not None and alone.high is not None and adjusted.low is not None and adjusted.high is not None
+    return alone.high < adjusted.low or adjusted.high < alone.low
 
 
 def _describe_straightness(regression: Regression) -> str:
@@ -100,9 +102,9 @@ def _describe_straightness(regression: Regression) -> str:
     return "straight, as far as seen" if lack.p is None else f"straight, as far as seen (p={lack.p:.2g})"
 
 
-def said_of_levels(made: Regression) -> list[str]:
+def describe_levels(regression: Regression) -> list[str]:
     """Whether the means of the levels differ."""
-    if made.fit.f_p is None:
+    if regression.fit.f_p is None:
         return []
-    differ = "the levels differ" if made.fit.f_p < NOT_BY_CHANCE else "no difference can be told"
-    return [f"{differ} (p={made.fit.f_p:.2g})"]
+    differ = "the levels differ" if regression.fit.f_p < NOT_BY_CHANCE else "no difference can be told"
+    return [f"{differ} (p={regression.fit.f_p:.2g})"]

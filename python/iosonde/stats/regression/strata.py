@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Table
@@ -63,7 +63,7 @@ class Stratum:
                 "component": None if self.component is None else self.component.to_json()}  # fmt: skip
 
 
-def of_units(units: Sequence[Units]) -> list[Units]:
+def nest_units(units: Sequence[Units]) -> list[Units]:
     """The groupings that make a stratum, the outermost first, each inside that before: those of which some unit has
     several of the next; numbered from 0."""
     groupings: list[Units] = []
@@ -79,7 +79,7 @@ def of_units(units: Sequence[Units]) -> list[Units]:
 
 
 def units_of(table: Table) -> list[Units]:
-    """As of ``of_units``, by the columns BRING_UPS. A row without a number shares nothing; experiments share none."""
+    """As of ``nest_units``, by the columns BRING_UPS. A row without a number shares nothing; experiments share none."""
     coded = []
     for column in (table.columns[name] for name in BRING_UPS if name in table.columns):
         codes = column.codes()[0].astype(np.intp)
@@ -89,10 +89,10 @@ def units_of(table: Table) -> list[Units]:
             of, levels = table.columns[_EXPERIMENT].codes()
             codes = codes * len(levels) + of
         coded.append(codes)
-    return of_units(coded)
+    return nest_units(coded)
 
 
-def named(table: Table, columns: Sequence[str]) -> Table:
+def rename_bring_ups(table: Table, columns: Sequence[str]) -> Table:
     """The table with these columns, which number bring-ups, the outermost first, as BRING_UPS; any others are none.
     Raises InputError, DataError."""
     if not columns:
@@ -121,7 +121,7 @@ def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str
         pairs = np.unique(np.column_stack([codes, units[depth]]), axis=0)
         count = np.bincount(pairs[:, 0], minlength=len(levels))
         unit = table.column(name).level_unit
-        if single := [level_shown(level, unit) for level, n in zip(levels, count, strict=True) if n == 1]:
+        if single := [format_level(level, unit) for level, n in zip(levels, count, strict=True) if n == 1]:
             single_levels[name] = single
     return single_levels
 
@@ -156,14 +156,14 @@ class Strata:
         """The stratum of a term's columns."""
         return depth_of(columns, self.units)
 
-    def told(self, depth: int) -> bool:
+    def has_error(self, depth: int) -> bool:
         """Whether a term of this stratum can be tested: there is an error between its units."""
         return self.strata[depth].error.df > 0
 
     def test(self, base: Array, more: Array, depth: int) -> mixed.MixedTest | None:
         """F of the columns ``more``, of the stratum ``depth``, after those of ``base``. None where nothing is there to
         hold them against: no error in their stratum, or they are told only between bring-ups that leave none."""
-        return self.model.test(np.column_stack([base, self.fixed]), more) if self.told(depth) else None
+        return self.model.test(np.column_stack([base, self.fixed]), more) if self.has_error(depth) else None
 
     def exact(self, depth: int) -> bool:
         """Whether all units of this stratum, and all trials in them, are alike but for the terms and rounding."""
@@ -175,17 +175,17 @@ class Strata:
 
 
 def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata | None:
-    """The strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: as ``of_units``
+    """The strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: as ``nest_units``
     makes them. None where nothing is left between the trials of one bring-up."""
     errors: list[SumOfSquares] = []
     centred = y - y.mean()
-    every, (rest, rank) = x, _left(centred, x)
+    every, (rest, rank) = x, _residualise(centred, x)
     for of in units:
         every = np.column_stack([every, indicators(of)])
-        rest_with, rank_with = _left(centred, every)
-        errors.append(_error(rest - rest_with, rank_with - rank, y))
+        rest_with, rank_with = _residualise(centred, every)
+        errors.append(_build_error(rest - rest_with, rank_with - rank, y))
         rest, rank = rest_with, rank_with
-    errors.append(_error(rest, y.size - rank, y))
+    errors.append(_build_error(rest, y.size - rank, y))
     if errors[-1].df < 1:
         return None
     counts = [*(int(of.max()) + 1 for of in units), y.size]
@@ -208,7 +208,7 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     return Strata(tuple(parts), tuple(units), model, gone)
 
 
-def _error(along: Array, df: int, y: Array) -> SumOfSquares:
+def _build_error(along: Array, df: int, y: Array) -> SumOfSquares:
     return SumOfSquares(beyond_rounding(float(along @ along), y) if df else 0.0, df)
 
 
@@ -261,7 +261,7 @@ def indicators(of: Units) -> Array:
     return np.asarray(np.eye(int(of.max()) + 1)[of])
 
 
-def _left(y: Array, x: Array) -> tuple[Array, int]:
+def _residualise(y: Array, x: Array) -> tuple[Array, int]:
     """(what least squares on the columns leave over, their rank)."""
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
     q = u[:, values > _RANK * values.max()]

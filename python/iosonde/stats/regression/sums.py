@@ -21,7 +21,7 @@ _ROUNDING = 0.01
 
 
 def regress_sums(
-    given: Mapping[str, Any],
+    figures: Mapping[str, Any],
     level: float,
     *,
     at: Sequence[Mapping[str, str]] = (),
@@ -33,8 +33,8 @@ def regress_sums(
 
     Raises InputError naming the key.
     """
-    lowered = {str(key).lower(): value for key, value in given.items()}
-    numbers = {key: _number(lowered, key, source) for key in _NEEDED}
+    lowered = {str(key).lower(): value for key, value in figures.items()}
+    numbers = {key: _read_number(lowered, key, source) for key in _NEEDED}
     name, response = str(lowered.get("x", "x")), str(lowered.get("response", "y"))
     n, sum_x, sum_x2, ssr, sse = (numbers[key] for key in ("n", "sum_x", "sum_x2", "ssr", "sse"))
     sxx = sum_x2 - sum_x**2 / n
@@ -53,8 +53,18 @@ def regress_sums(
     mean_x, df = sum_x / n, int(n) - 2
     unscaled = np.array([[1 / n + mean_x**2 / sxx, -mean_x / sxx], [-mean_x / sxx, 1 / sxx]])
     beta = np.array([numbers["b0"], numbers["b1"]])
-    fit = ols.Fit(("intercept", name), beta, unscaled * (sse / df), unscaled, int(n), df, ssr, sse,
-                  float(beta[0] + beta[1] * mean_x), level)  # fmt: skip
+    fit = ols.Fit(
+        ("intercept", name),
+        beta,
+        unscaled * (sse / df),
+        unscaled,
+        int(n),
+        df,
+        ssr,
+        sse,
+        float(beta[0] + beta[1] * mean_x),
+        level,
+    )
     points = tuple(_predict_point(fit, name, point, lowered, m, source) for point in at)
     warnings = _list_contradictions(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
@@ -99,13 +109,15 @@ def _predict_point(
             setting=at[name],
         ) from None
     has_range = figures.get("x_min") is not None and figures.get("x_max") is not None
-    outside = not _number(figures, "x_min", source) <= x <= _number(figures, "x_max", source) if has_range else None
+    outside = (
+        not _read_number(figures, "x_min", source) <= x <= _read_number(figures, "x_max", source) if has_range else None
+    )
     row = np.array([1.0, x])
     return Point({name: x}, ols.predict(fit, row, m), outside, row)
 
 
-def _number(given: Mapping[str, Any], key: str, source: str) -> float:
-    value = given.get(key)
+def _read_number(figures: Mapping[str, Any], key: str, source: str) -> float:
+    value = figures.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
         raise InputError(
             "missing-number" if value is None else "not-a-number",

@@ -46,11 +46,13 @@ class CertainPieces:
             return usual, usual
         total_mass, weights = float(mass.sum()), mass / mass.mean()
         draws = total_mass**2 / float((mass**2 / self.pieces[cut]).sum())
-        ends = [self._rare(side, weights, draws, level) for side in (values, 1 - values)]
+        ends = [self._compute_rare_limits(side, weights, draws, level) for side in (values, 1 - values)]
         low, high = ends[0] or (0.0, 0.0), ends[1] or (0.0, 0.0)
         return max(usual, total_mass * max(low[0], high[1])), max(usual, total_mass * max(low[1], high[0]))
 
-    def _rare(self, values: Floats, weights: Floats, draws: float, level: float) -> tuple[float, float] | None:
+    def _compute_rare_limits(
+        self, values: Floats, weights: Floats, draws: float, level: float
+    ) -> tuple[float, float] | None:
         """How far the mean of something may lie below and above where few of the pieces that tell have any of it."""
         weighted = values * weights
         mean = float(weighted.mean())
@@ -68,7 +70,7 @@ def _compute_kish_size(values: Floats) -> float:
 
 def certain_pieces(
     masses: Floats, values: Floats, within: Floats, pieces: npt.ArrayLike | None, sure: npt.NDArray[np.bool_]
-) -> CertainPieces:  # fmt: skip
+) -> CertainPieces:
     """Of the files that were certain (``sure``); ``pieces`` None: what is rare in them is not looked for."""
     many = np.zeros(len(masses)) if pieces is None else np.asarray(pieces, float)
     return CertainPieces(masses[sure], values[sure], within[sure], many[sure])

@@ -72,7 +72,10 @@ class Population:
     @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The largest, in one of the two ways."""
-        shares = {name: max(self._share(place, of) for of in self.masses) for place, name in enumerate(self.scan.kinds)}
+        shares = {
+            name: max(self._compute_share(place, of) for of in self.masses)
+            for place, name in enumerate(self.scan.kinds)
+        }
         some = sorted((name for name in shares if shares[name] >= _LEAST_SHARE), key=lambda name: -shares[name])
         return tuple(some[:_MOST_KINDS])
 
@@ -80,28 +83,30 @@ class Population:
         """Which of those that were chosen are of a kind."""
         return np.asarray(self.scan.kind[chosen] == self.scan.kinds.index(kind))
 
-    def known(self, of: str) -> list[KnownNumber]:
+    def list_true_numbers(self, of: str) -> list[KnownNumber]:
         """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
-        shares = {kind: self._share(self.scan.kinds.index(kind), of) for kind in self.kinds}
+        shares = {kind: self._compute_share(self.scan.kinds.index(kind), of) for kind in self.kinds}
         numbers = [KnownNumber(TYPE, kind, of, "share", part) for kind, part in shares.items() if part]
         if of == CAPACITY and self.scan.pieces:
             every = np.arange(len(self.sizes))
             weights = self.sizes / self.whole[CAPACITY]
-            numbers += [KnownNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
-                      for name in self.scan.pieces]  # fmt: skip
+            numbers += [
+                KnownNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
+                for name in self.scan.pieces
+            ]
         for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
             numbers += [
                 KnownNumber(what, f"{q:g}", of, unit, _compute_quantile(values, self.masses[of], q)) for q in _QUANTILES
             ]
         return numbers
 
-    def _share(self, place: int, of: str) -> float:
+    def _compute_share(self, place: int, of: str) -> float:
         return float(self.masses[of][self.scan.kind == place].sum()) / self.whole[of]
 
     def exactly(self, name: str, chosen: Places) -> Floats:
         """Of each file the mean over its four quarters of all their pieces."""
         sums = np.concatenate([[0.0], np.cumsum(self.scan.pieces[name])])
-        low, high = self._quarters(chosen)
+        low, high = self._locate_quarters(chosen)
         many = np.maximum(1, high - low)
         means = (sums[high] - sums[low]) / many
         used = (high > low).sum(axis=1)
@@ -110,7 +115,7 @@ class Population:
     def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Of each file the mean of one piece of each quarter, as a survey reads it, the variance of that mean, and how
         many pieces those are (0: the whole file)."""
-        low, high = self._quarters(chosen)
+        low, high = self._locate_quarters(chosen)
         large = (high > low).all(axis=1)
         at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
         values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
@@ -118,7 +123,7 @@ class Population:
         means = np.where(large, values.mean(axis=1), exact_means)
         return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0), np.where(large, 4.0, 0.0)
 
-    def _quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _locate_quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Of each file the pieces of its quarters, from where to where; what is one piece is in the last."""
         first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
         edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4

@@ -43,15 +43,15 @@ def quantile(
     estimate = share.estimate
     if estimate.low == estimate.high:  # all was seen
         return OfWhole(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
-    high = _first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
+    high = _find_first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
     open_below = (share_below(-math.inf).estimate.high or 0.0) >= q
-    low = None if open_below else _first(ordered, lambda at: (share_below(at).estimate.high or 1.0) >= q)
+    low = None if open_below else _find_first(ordered, lambda at: (share_below(at).estimate.high or 1.0) >= q)
     warnings = (_BEYOND,) if low is None or high is None else ()
     low, high = (None if end is None else pick(end, value) for end, pick in ((low, min), (high, max)))
     return OfWhole(Estimate(value, low, high, level, len(numbers), warnings), share.design_effect, value, value)
 
 
-def _first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
+def _find_first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
     """The smallest value for which it is true, as for all above; None: for none."""
     place = bisect.bisect_left(range(len(ordered)), True, key=lambda at: reached(float(ordered[at])))
     return float(ordered[place]) if place < len(ordered) else None

@@ -81,20 +81,20 @@ class _Draw:
     samples: list[DrawnSample] | None
 
 
-def resampled(whole: Population, asked: DrawnAgain) -> Iterator[SimulatedEstimate]:
+def resampled(population: Population, settings: DrawnAgain) -> Iterator[SimulatedEstimate]:
     """Each way, with each number of draws below that of all files."""
     estimates_by_draw: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
-    true_numbers = {of: whole.known(of) for of in (COUNT, CAPACITY)}
-    random = np.random.default_rng(asked.seed)
-    for _ in range(asked.repetitions):
-        for way, size, n, draw in _draws(whole, random, asked):
+    true_numbers = {of: population.list_true_numbers(of) for of in (COUNT, CAPACITY)}
+    random = np.random.default_rng(settings.seed)
+    for _ in range(settings.repetitions):
+        for way, size, n, draw in _iterate_draws(population, random, settings):
             targets = _select_targets(way, true_numbers)
-            estimates = [_estimate_number(whole, target, draw, random, asked.level) for target in targets]
+            estimates = [_estimate_number(population, target, draw, random, settings.level) for target in targets]
             estimates_by_draw.setdefault((way, size), []).append((n, estimates))
     for (way, _), repetitions in estimates_by_draw.items():
         n = int(np.median([n for n, _ in repetitions]))
         for place, target in enumerate(_select_targets(way, true_numbers)):
-            yield _summary(way, n, target, [estimates[place] for _, estimates in repetitions])
+            yield _summarise_estimates(way, n, target, [estimates[place] for _, estimates in repetitions])
 
 
 def _select_targets(way: str, true_numbers: dict[str, list[KnownNumber]]) -> list[KnownNumber]:
@@ -103,38 +103,42 @@ def _select_targets(way: str, true_numbers: dict[str, list[KnownNumber]]) -> lis
     return numbers if way in (BY_COUNT, BY_SIZE) else [number for number in numbers if number.what == TYPE]
 
 
-def _draws(whole: Population, random: np.random.Generator, asked: DrawnAgain) -> Iterator[tuple[str, int, int, _Draw]]:
+def _iterate_draws(
+    population: Population, random: np.random.Generator, settings: DrawnAgain
+) -> Iterator[tuple[str, int, int, _Draw]]:
     """(way, which size, n, what was drawn) of one repetition; the small samples are the begin of the large ones."""
-    files = len(whole.sizes)
+    files = len(population.sizes)
     numbers = random.random(files)
-    by_size = np.divide(numbers, whole.sizes, out=np.full(files, np.inf), where=whole.sizes > 0)
+    by_size = np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0)
     keys = {BY_COUNT: numbers, BY_SIZE: by_size}
-    sizes = [n for n in asked.sizes if n < files] or [max(1, files // 2)]
-    if asked.until is not None:
-        yield from _draw_until(whole, keys, asked)
+    sizes = [n for n in settings.sizes if n < files] or [max(1, files // 2)]
+    if settings.until is not None:
+        yield from _draw_until(population, keys, settings)
         return
     order = {way: _select_smallest(way_keys, max(sizes)) for way, way_keys in keys.items()}
     for n in sizes:
         for way in keys:
-            alone = _in_parts if asked.parts else _first
-            yield way, n, n, alone(whole, way, keys[way], order[way][: n + 1])
-        if not asked.parts:
-            yield WRONG, n, n, _first(whole, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
-    if not asked.parts:
-        twice = random.choice(files, max(sizes), p=whole.sizes / whole.whole[CAPACITY])
+            alone = _in_parts if settings.parts else _draw_first
+            yield way, n, n, alone(population, way, keys[way], order[way][: n + 1])
+        if not settings.parts:
+            yield WRONG, n, n, _draw_first(population, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
+    if not settings.parts:
+        twice = random.choice(files, max(sizes), p=population.sizes / population.whole[CAPACITY])
         for n in sizes:
             yield WITH_REPLACEMENT, n, n, _Draw([twice[:n]], None)
 
 
-def _first(whole: Population, way: str, keys: Floats, order: Places) -> _Draw:
+def _draw_first(population: Population, way: str, keys: Floats, order: Places) -> _Draw:
     """All but the last of an order, which is the threshold."""
     chosen = order[:-1]
     if way == BY_COUNT:
-        return _Draw([chosen], [count_sample(len(chosen), len(whole.sizes))])
-    return _Draw([chosen], [size_sample(whole.sizes[chosen], _end(keys, order[-1:]), whole.whole[CAPACITY])])
+        return _Draw([chosen], [count_sample(len(chosen), len(population.sizes))])
+    return _Draw(
+        [chosen], [size_sample(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.whole[CAPACITY])]
+    )
 
 
-def _end(keys: Floats, after: Places) -> float | None:
+def _find_end_key(keys: Floats, after: Places) -> float | None:
     """The key from which on none was drawn; None: all that have a size were."""
     end = float(keys[after[0]]) if len(after) else np.inf
     return end if np.isfinite(end) else None
@@ -158,7 +162,7 @@ def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Plac
         if of == COUNT:
             samples.append(count_sample(n, files[part]))
         else:
-            samples.append(size_sample(population.sizes[some], _end(keys, after), masses[part]))
+            samples.append(size_sample(population.sizes[some], _find_end_key(keys, after), masses[part]))
     return _Draw(chosen, samples)
 
 
@@ -170,18 +174,18 @@ def _draw_until(
     most = min(max(settings.sizes), len(population.sizes) - 1)
     order = {way: _select_smallest(way_keys, most) for way, way_keys in keys.items()}
     for n in StopRule(settings.until, None).steps(most):
-        draws = {way: _first(population, way, way_keys, order[way][: n + 1]) for way, way_keys in keys.items()}
-        if narrow(_shares(population, draws, settings.level), settings.until):
+        draws = {way: _draw_first(population, way, way_keys, order[way][: n + 1]) for way, way_keys in keys.items()}
+        if narrow(_estimate_shares(population, draws, settings.level), settings.until):
             break
     for way, draw in draws.items():
         yield way, most, n, draw
 
 
-def _shares(whole: Population, found: dict[str, _Draw], level: float) -> list[Estimate]:
-    met = {kind for draw in found.values() for kind in whole.scan.kind[draw.chosen[0]].tolist()}
+def _estimate_shares(population: Population, draws: dict[str, _Draw], level: float) -> list[Estimate]:
+    met = {kind for draw in draws.values() for kind in population.scan.kind[draw.chosen[0]].tolist()}
     return [
-        share(draw.samples[0], whole.scan.kind[draw.chosen[0]] == kind, level).estimate
-        for draw in found.values()
+        share(draw.samples[0], population.scan.kind[draw.chosen[0]] == kind, level).estimate
+        for draw in draws.values()
         if draw.samples
         for kind in met
     ]
@@ -201,13 +205,13 @@ def _estimate_number(
         return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
     if number.what == TYPE:
         parts = [StratumValues(sample, population.has(number.name, some)) for some, sample in _pair_samples(draw)]
-        return _alone(
+        return _choose_estimate(
             parts, lambda p: share(p.sample, p.values, level).estimate, lambda: stratified_share(parts, level).estimate
         )
     if number.unit == "share":
         name = number.name or number.what
         parts = [_looked_at(population, name, some, sample, random) for some, sample in _pair_samples(draw)]
-        return _alone(
+        return _choose_estimate(
             parts,
             lambda p: mean(p.sample, p.values, level, None, p.within, pieces=p.pieces).estimate,
             lambda: stratified_mean(parts, level).estimate,
@@ -228,7 +232,7 @@ def _pair_samples(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
     return zip(draw.chosen, draw.samples or (), strict=True)
 
 
-def _alone(
+def _choose_estimate(
     parts: list[StratumValues],
     estimate_single: Callable[[StratumValues], Estimate],
     estimate_all: Callable[[], Estimate],
@@ -250,19 +254,21 @@ def _estimate_quantile(values: Floats, q: float, draw: _Draw, level: float) -> E
     return quantile(mine, weights, q, level, share_below).estimate
 
 
-def _summary(way: str, n: int, known: KnownNumber, estimates: Sequence[Estimate]) -> SimulatedEstimate:
+def _summarise_estimates(
+    way: str, n: int, true_number: KnownNumber, estimates: Sequence[Estimate]
+) -> SimulatedEstimate:
     values = np.array([estimate.value for estimate in estimates], float)
-    holds = sum(_held(estimate, known.truth) for estimate in estimates)
+    holds = sum(_is_covered(estimate, true_number.truth) for estimate in estimates)
     low, high = binomial_interval(holds, len(estimates), 0.95)
     coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
-    worst = float(np.quantile(np.abs(values - known.truth), 0.95))
+    worst = float(np.quantile(np.abs(values - true_number.truth), 0.95))
     low, high = np.quantile(values, _BAND).tolist()
     many, edges = np.histogram(values, _BINS)
     bins = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), many.tolist(), strict=True))
     return SimulatedEstimate(
         way,
         n,
-        known,
+        true_number,
         float(values.mean()),
         float(values.std(ddof=1)),
         worst,
@@ -273,7 +279,7 @@ def _summary(way: str, n: int, known: KnownNumber, estimates: Sequence[Estimate]
     )
 
 
-def _held(estimate: Estimate, truth: float) -> bool:
+def _is_covered(estimate: Estimate, truth: float) -> bool:
     """One end may be open; an interval without ends says nothing."""
     if estimate.low is None and estimate.high is None:
         return False

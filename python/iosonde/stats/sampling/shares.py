@@ -140,12 +140,12 @@ def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.A
     holds whatever is in the others."""
     values, mask = answers_of(sample, has, answered)
     return widened(
-        _share(sample, values, level, mask),
-        lambda missing: _share(sample, np.where(mask, values, missing), level, np.ones(len(mask), bool)),
+        _estimate_share(sample, values, level, mask),
+        lambda missing: _estimate_share(sample, np.where(mask, values, missing), level, np.ones(len(mask), bool)),
     )
 
 
-def _share(sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]) -> OfWhole:
+def _estimate_share(sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]) -> OfWhole:
     """The share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
@@ -177,21 +177,26 @@ def mean(
     """
     numbers, mask = answers_of(sample, values, answered)
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
-    sample_estimate = _mean(sample, numbers, level, mask, own, bounded, pieces)
+    sample_estimate = _estimate_mean(sample, numbers, level, mask, own, bounded, pieces)
     if not bounded:
         return unknown_where_missing(sample_estimate)
 
     def estimate_filled(missing: float) -> OfWhole:
         every = np.ones(len(mask), bool)
-        return _mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
+        return _estimate_mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
 
     return widened(sample_estimate, estimate_filled)
 
 
-def _mean(
-    sample: DrawnSample, numbers: Values, level: float, mask: npt.NDArray[np.bool_], own: Values, bounded: bool,
+def _estimate_mean(
+    sample: DrawnSample,
+    numbers: Values,
+    level: float,
+    mask: npt.NDArray[np.bool_],
+    own: Values,
+    bounded: bool,
     pieces: npt.ArrayLike | None,
-) -> OfWhole:  # fmt: skip
+) -> OfWhole:
     """The mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
@@ -218,31 +223,36 @@ def _mean(
     return OfWhole(estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
 
 
-def unknown_where_missing(found: OfWhole) -> OfWhole:
+def unknown_where_missing(sample_estimate: OfWhole) -> OfWhole:
     """Return it without a number where most of the mass gave no answer."""
-    if found.if_all - found.if_none <= _MOST_MISSING or found.estimate.value is None:
-        return found
-    estimate = found.estimate
+    if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
+        return sample_estimate
+    estimate = sample_estimate.estimate
     unknown = Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING))
-    return OfWhole(unknown, found.design_effect, found.if_none, found.if_all)
+    return OfWhole(unknown, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
 
 
-def widened(found: OfWhole, filled: Callable[[float], OfWhole]) -> OfWhole:
+def widened(sample_estimate: OfWhole, filled: Callable[[float], OfWhole]) -> OfWhole:
     """Widen an interval by what gave no answer: its ends are those if all of that had none of it, or all.
 
     ``filled`` says what the sample tells with this value for what is missing. Of a mass that mostly gave no answer
     there are limits alone.
     """
-    estimate = found.estimate
-    if found.if_all <= found.if_none or estimate.value is None or estimate.low is None or estimate.high is None:
-        return unknown_where_missing(found)
+    estimate = sample_estimate.estimate
+    if (
+        sample_estimate.if_all <= sample_estimate.if_none
+        or estimate.value is None
+        or estimate.low is None
+        or estimate.high is None
+    ):
+        return unknown_where_missing(sample_estimate)
     low, high = filled(0.0).estimate.low, filled(1.0).estimate.high
     assert low is not None and high is not None
-    unknown = unknown_where_missing(found).estimate
+    unknown = unknown_where_missing(sample_estimate).estimate
     wide = Estimate(
         unknown.value, min(low, estimate.low), max(high, estimate.high), estimate.level, estimate.n, unknown.warnings
     )
-    return OfWhole(wide, found.design_effect, found.if_none, found.if_all)
+    return OfWhole(wide, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
 
 
 def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:

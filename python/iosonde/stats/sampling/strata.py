@@ -71,8 +71,10 @@ def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: i
         order = sorted(some, key=lambda at: (allocation[at] - exact[at], at))
         for at in order[: max(0, draws - sum(allocation))]:
             allocation[at] += 1
-    return [min(many, max(count, least)) if mass > 0 else 0
-            for count, many, mass in zip(allocation, files, masses, strict=True)]  # fmt: skip
+    return [
+        min(many, max(count, least)) if mass > 0 else 0
+        for count, many, mass in zip(allocation, files, masses, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,12 @@ class _CombinedStrata:
     @cached_property
     def variance(self) -> float:
         """Of that mean."""
-        return sum((split.rest / self.rest) ** 2 * _known(split.variance) for split in self.drawn)
+        return sum((split.rest / self.rest) ** 2 * _bound_variance(split.variance) for split in self.drawn)
 
     @cached_property
     def share_variance(self) -> float:
         """The same of a share: in no stratum that of more draws than there were."""
-        return sum((split.rest / self.rest) ** 2 * _known(split.share_variance) for split in self.drawn)
+        return sum((split.rest / self.rest) ** 2 * _bound_variance(split.share_variance) for split in self.drawn)
 
     @cached_property
     def weighted(self) -> Values:
@@ -148,11 +150,11 @@ class _CombinedStrata:
         return 1 / sum(free)
 
 
-def _known(variance: float) -> float:
+def _bound_variance(variance: float) -> float:
     return _WORST if math.isnan(variance) else variance
 
 
-def _whole(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, tuple[float, float]]:
+def _combine_strata(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, tuple[float, float]]:
     splits, certain, ends, n, pieces, mass = [], [], np.zeros(2), 0, 0.0, 0.0
     for stratum in strata:
         values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
@@ -171,7 +173,7 @@ def _whole(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, tuple[floa
     return _CombinedStrata(tuple(splits), n, joined(certain), pieces), (low, high)
 
 
-def _filled(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
+def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
     """The strata with this value for all that gave no answer."""
     return [_filled_stratum(stratum, missing) for stratum in strata]
 
@@ -185,12 +187,14 @@ def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
 def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     """The share of the whole mass that has something (values 0 or 1), with an interval that holds whatever is in what
     gave no answer."""
-    return widened(_share(strata, level), lambda missing: _share(_filled(strata, missing), level))
+    return widened(
+        _estimate_share(strata, level), lambda missing: _estimate_share(_fill_missing(strata, missing), level)
+    )
 
 
-def _share(strata: Sequence[StratumValues], level: float) -> OfWhole:
+def _estimate_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     """The share of the mass that answered."""
-    combined, bounds = _whole(strata)
+    combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     value = min(1.0, combined.value)
@@ -202,8 +206,9 @@ def _share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     rare = binomial_interval(0, combined.effective, level)[1] if combined.effective else 0.0
     low, high = min(low, p - rare * p), max(high, p + rare * (1 - p))  # strata that agree are not all alike for that
     sure = value - rest * p
-    estimate = Estimate(value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level,
-                     combined.n)  # fmt: skip
+    estimate = Estimate(
+        value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level, combined.n
+    )
     return OfWhole(estimate, design_effect_of(combined.variance * rest**2, value * (1 - value), combined.n), *bounds)
 
 
@@ -220,15 +225,15 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
     """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``): then its interval holds
     whatever is in what gave no answer."""
-    sample_estimate = _mean(strata, level, bounded)
+    sample_estimate = _estimate_mean(strata, level, bounded)
     if not bounded:
         return unknown_where_missing(sample_estimate)
-    return widened(sample_estimate, lambda missing: _mean(_filled(strata, missing), level, bounded))
+    return widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
 
 
-def _mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> OfWhole:
+def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> OfWhole:
     """The mean over the mass that answered."""
-    combined, bounds = _whole(strata)
+    combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     rest = combined.rest / combined.mass

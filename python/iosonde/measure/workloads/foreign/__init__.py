@@ -70,10 +70,10 @@ def read_settings(settings: Any) -> None:
         )
 
 
-def known_words(name: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
-    """Raises SettingError for a word that is none of the ``known``."""
+def check_words(name: str, words: tuple[str, ...], choices: tuple[str, ...]) -> None:
+    """Raises SettingError for a word that is none of the ``choices``."""
     for word in words:
-        if word not in known:
+        if word not in choices:
             raise SettingError(
                 (name,),
                 "unknown-option-value",
@@ -81,7 +81,7 @@ def known_words(name: str, words: tuple[str, ...], known: tuple[str, ...]) -> No
                 "there are: {choices}",
                 name=name,
                 choice=word,
-                choices=", ".join(known),
+                choices=", ".join(choices),
             )
 
 

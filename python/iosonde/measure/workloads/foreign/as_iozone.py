@@ -67,7 +67,7 @@ def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozo
     """What two ranks do in their phases (of one rank ``second`` is ``first`` again) as IOzone's options."""
     tests, why = [], []
     for plan, other in zip(first, second, strict=True):
-        test = _test(plan)
+        test = _match_test(plan)
         if isinstance(test, Message):
             why.append(test.prefixed(plan.operation))
             continue
@@ -83,10 +83,10 @@ def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozo
     why += _compare_tests(tests)
     if why or not tests:
         return AsIozone(why=tuple(why) or (Message("no-phases", "there is no phase"),))
-    return AsIozone(tuple(_words(tests)), differs=tuple(_list_differences(tests, first)))
+    return AsIozone(tuple(_build_words(tests)), differs=tuple(_list_differences(tests, first)))
 
 
-def _test(phase_plan: PhasePlan) -> _Test | Message:
+def _match_test(phase_plan: PhasePlan) -> _Test | Message:
     """The test that it is, or why it is none."""
     phase = phase_plan.phase
     if not isinstance(phase, Phase):
@@ -155,7 +155,7 @@ def _compare_tests(tests: Sequence[_Test]) -> Iterator[Message]:
         yield Message("no-write", "nothing writes the file: IOzone's test 0 comes first")
 
 
-def _words(tests: Sequence[_Test]) -> Iterator[str]:
+def _build_words(tests: Sequence[_Test]) -> Iterator[str]:
     first = tests[0]
     yield from ("-r", f"{(first.step.transfer_size or 0) // _KIB}k", "-s", f"{first.size // _KIB}k")
     for number in sorted({test.number for test in tests}):
@@ -172,7 +172,7 @@ def _words(tests: Sequence[_Test]) -> Iterator[str]:
     yield from (_FLAGS[flag] for flag in sorted(first.flags))
 
 
-def of_settings(settings: Settings) -> AsIozone:
+def translate_settings(settings: Settings) -> AsIozone:
     """The native workload ``iozone``: the options that it was made of, or could have been."""
     chosen = set(settings.tests)  # -i 0 writes the file of all others
     numbers = [number for number, members in TESTS.items() if number == 0 or {name for name, _ in members} & chosen]

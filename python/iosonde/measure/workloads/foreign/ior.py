@@ -64,8 +64,8 @@ class Settings:
                 block_size=self.block_size,
                 transfer_size=self.transfer_size,
             )
-        steps = self.segments * (self.block_size // self.transfer_size if self._single else 1)
-        if steps > MOST_STEPS and (self._single or not self._regular):
+        steps = self.segments * (self.block_size // self.transfer_size if self._is_single else 1)
+        if steps > MOST_STEPS and (self._is_single or not self._is_regular):
             raise InputError(
                 "too-many-steps",
                 "ior: {steps} transfers or segments of a task, each placed by itself, are more than {limit}",
@@ -75,12 +75,12 @@ class Settings:
             )
 
     @property
-    def _single(self) -> bool:
+    def _is_single(self) -> bool:
         """Whether each transfer is a step of its own."""
         return self.random_order or self.fsync_per_write
 
     @property
-    def _regular(self) -> bool:
+    def _is_regular(self) -> bool:
         return self.file_per_process or self.segments == 1 or self.block_size == self.transfer_size
 
     def to_json(self) -> dict[str, Any]:
@@ -116,12 +116,14 @@ def files_touched(settings: Settings, ranks: int) -> int:
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank``; every rank has the same number of them."""
-    plans = [_plan(settings, "write", rank, rank, ranks, timed=settings.write)]
+    plans = [_plan_phase(settings, "write", rank, rank, ranks, timed=settings.write)]
     if settings.check_write:
         other = (rank + (settings.shift + 1) * max(shift, 1)) % ranks if settings.shift else rank
-        plans.append(_plan(settings, "check_write", other, rank, ranks, timed=False))
+        plans.append(_plan_phase(settings, "check_write", other, rank, ranks, timed=False))
     if settings.read:
-        plans.append(_plan(settings, "read", _choose_source(settings, rank, ranks, shift), rank, ranks, timed=True))
+        plans.append(
+            _plan_phase(settings, "read", _choose_source(settings, rank, ranks, shift), rank, ranks, timed=True)
+        )
     return plans
 
 
@@ -133,7 +135,7 @@ def _choose_source(settings: Settings, rank: int, ranks: int, shift: int) -> int
     return (rank + settings.shift * max(shift, 1)) % ranks
 
 
-def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, timed: bool) -> PhasePlan:
+def _plan_phase(settings: Settings, name: str, data_of: int, rank: int, ranks: int, timed: bool) -> PhasePlan:
     kind = "write" if name == "write" else "read"
     if settings.file_per_process:
         folder = f"ior/{data_of:08d}" if settings.unique_directories else "ior"
@@ -144,10 +146,12 @@ def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, ti
     last = (Step("fsync"),) if settings.fsync and kind == "write" else ()
     steps = (Step("create" if kind == "write" else "open"), *data, *last, Step("close"))
     phase = Phase(
-        name, files, steps,
+        name,
+        files,
+        steps,
         open_flags=("direct",) if settings.direct else (),
         verify=settings.verify or settings.check_write,
-    )  # fmt: skip
+    )
     shared = not settings.file_per_process
     distinct = bytes_needed(settings, ranks) if shared else 0
     reads = (files,) if kind == "read" else ()
@@ -156,8 +160,8 @@ def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, ti
 
 def _build_accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tuple[Step, ...]:
     block, transfer, segments = settings.block_size, settings.transfer_size, settings.segments
-    if settings._single:
-        steps = [Step(kind, transfer, base=at, size=transfer) for at in _offsets(settings, rank, ranks)]
+    if settings._is_single:
+        steps = [Step(kind, transfer, base=at, size=transfer) for at in _list_offsets(settings, rank, ranks)]
         if settings.fsync_per_write and kind == "write":
             return tuple(step for access in steps for step in (access, Step("fsync")))
         return tuple(steps)
@@ -174,7 +178,7 @@ def _build_accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tup
     )
 
 
-def _offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
+def _list_offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
     """Where each transfer goes, in order: the same order in every segment, as in IOR."""
     block, transfer = settings.block_size, settings.transfer_size
     if settings.file_per_process:
@@ -193,8 +197,10 @@ def _offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
 _TEXT = "it changes what IOR prints, nothing that it does"
 _OPTIONS = {
     **{name: Option(True) for name in ("-a", "-b", "-i", "-o", "-Q", "-s", "-t", "-X", "--random-offset-seed")},
-    **{name: Option() for name in ("-B", "-C", "-e", "-F", "-r", "-R", "-u", "-w", "-W", "-Y", "-z", "-Z",
-                                   "--posix.odirect")},
+    **{
+        name: Option()
+        for name in ("-B", "-C", "-e", "-F", "-r", "-R", "-u", "-w", "-W", "-Y", "-z", "-Z", "--posix.odirect")
+    },
     "-A": Option(True, ignored=_TEXT),
     "-j": Option(True, ignored=_TEXT),
     "-v": Option(ignored=_TEXT),
@@ -215,7 +221,7 @@ _OPTIONS = {
     "-N": Option(True, cannot="{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"),
     "-T": Option(True, cannot="{spell.budget} ends a campaign"),
     "-y": Option(cannot="there is one target"),
-}  # fmt: skip
+}
 _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "saveperopdatacsv", "verbose")
 
 
@@ -264,11 +270,11 @@ def translate(words: list[str]) -> Translation:
         repetitions=options.number("-i", 1) if options.has("-i") else None,
         target=str(PurePath(path).parent) if path else None,
         ignored=tuple(options.ignored.items()),
-        notes=_notes(settings),
+        notes=_list_notes(settings),
     )
 
 
-def _notes(settings: Settings) -> tuple[str, ...]:
+def _list_notes(settings: Settings) -> tuple[str, ...]:
     notes = []
     if not settings.write:
         notes.append(Message("untimed-write", "the file that is read is written before, outside the clock"))

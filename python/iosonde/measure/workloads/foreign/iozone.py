@@ -17,8 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
-from . import Translation, known_words, read_settings
-from .options import Given, Option, read
+from . import Translation, check_words, read_settings
+from .options import Option, ParsedOptions, read
 
 MOST_STEPS = 65_536
 # Number of -i → the tests in order (name, kind).
@@ -53,8 +53,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         read_settings(self)
-        known_words("tests", self.tests, tuple(_KINDS))
-        known_words("inside", self.inside, ("fsync", "close"))
+        check_words("tests", self.tests, tuple(_KINDS))
+        check_words("inside", self.inside, ("fsync", "close"))
         if self.record_size < 1 or self.file_size < self.record_size or self.file_size % self.record_size:
             raise InputError(
                 "not-a-multiple",
@@ -106,24 +106,24 @@ def files_touched(settings: Settings, ranks: int) -> int:
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank``. IOzone's processes read what they wrote: ``shift`` is not used."""
-    plans = [] if "write" in settings.tests else [_plan(settings, "write", rank, timed=False)]
-    return plans + [_plan(settings, name, rank, timed=True) for name in settings.tests]
+    plans = [] if "write" in settings.tests else [_plan_test(settings, "write", rank, timed=False)]
+    return plans + [_plan_test(settings, name, rank, timed=True) for name in settings.tests]
 
 
-def _plan(settings: Settings, name: str, rank: int, timed: bool) -> PhasePlan:
+def _plan_test(settings: Settings, name: str, rank: int, timed: bool) -> PhasePlan:
     kind = _KINDS[name]
     first = Step("create" if name == "write" else "open")
     last = (Step("fsync"), Step("close")) if kind == "write" else (Step("close"),)
     flags = [flag for flag, is_set in (("direct", settings.direct), ("sync", settings.synchronous)) if is_set]
     files = Files("iozone/iozone.DUMMY.", 1, first=rank)
     phase = Phase(
-        name, files, (first, *_records(settings, name, kind, rank), *last),
+        name, files, (first, *_build_records(settings, name, kind, rank), *last),
         open_flags=tuple(flags), verify=settings.verify,
     )  # fmt: skip
     return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads=(files,) if kind == "read" else ())
 
 
-def _records(settings: Settings, name: str, kind: str, rank: int) -> tuple[Step, ...]:
+def _build_records(settings: Settings, name: str, kind: str, rank: int) -> tuple[Step, ...]:
     size, record = settings.file_size, settings.record_size
     count = size // record
     if name.startswith("random"):
@@ -217,11 +217,11 @@ def translate(words: list[str]) -> Translation:
         target=str(PurePath(path).parent) if path else None,
         ranks=options.number("-t", 1),
         ignored=tuple(options.ignored.items()),
-        notes=_notes(options, settings),
+        notes=_list_notes(options, settings),
     )
 
 
-def _choose_tests(options: Given) -> tuple[str, ...]:
+def _choose_tests(options: ParsedOptions) -> tuple[str, ...]:
     """The tests in IOzone's order, whatever the order of the options."""
     numbers = [int(text) if text.isdigit() else -1 for text in options.values.get("-i", ["0", "1"])]
     for number in sorted({number for number in numbers if number not in TESTS}):
@@ -230,9 +230,9 @@ def _choose_tests(options: Given) -> tuple[str, ...]:
     return tuple(name for name in names if not (options.has("-+n") and name in _AGAIN))
 
 
-def _notes(given: Given, settings: Settings) -> tuple[str, ...]:
+def _list_notes(options: ParsedOptions, settings: Settings) -> tuple[str, ...]:
     notes = []
-    if given.has("-T"):
+    if options.has("-T"):
         notes.append(Message("threads-as-processes", "threads (-T) are processes here"))
     if "write" not in settings.tests:
         notes.append(Message("untimed-write", "the files are written before, outside the clock"))

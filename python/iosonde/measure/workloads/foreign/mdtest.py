@@ -15,7 +15,7 @@ from iosonde.core.message import Message
 from iosonde.core.workload import FileNames, Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
 
-from . import Translation, known_words, read_settings
+from . import Translation, check_words, read_settings
 from .options import Option, read
 
 PHASES = ("create", "stat", "read", "remove")
@@ -47,7 +47,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         read_settings(self)
-        known_words("phases", self.phases, PHASES)
+        check_words("phases", self.phases, PHASES)
         if self.branches < 1:
             raise InputError("out-of-range", "mdtest: a tree has at least one branch", "give -b 1 or more")
         if self.items < 1:
@@ -98,7 +98,7 @@ class Settings:
         return self.items // self._leaves
 
     @property
-    def made(self) -> int:
+    def item_count(self) -> int:
         """Items of one task: as many as fill the directories evenly."""
         return self.per_directory * self._leaves
 
@@ -109,29 +109,29 @@ class Settings:
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
     """What one trial has on the target at once."""
-    return settings.made * settings.write_bytes * ranks if settings.files else 0
+    return settings.item_count * settings.write_bytes * ranks if settings.files else 0
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
     """Files and directories at once: those of one kind are removed before the next are made."""
     kinds = 1 if "remove" in settings.phases else settings.files + settings.directories
-    return kinds * settings.made * ranks + settings.tree * (ranks if settings.unique_directories else 1) + 4
+    return kinds * settings.item_count * ranks + settings.tree * (ranks if settings.unique_directories else 1) + 4
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
     """Bytes written and read by one trial."""
     each = settings.write_bytes + (settings.read_bytes if "read" in settings.phases else 0)
-    return settings.made * each * ranks if settings.files else 0
+    return settings.item_count * each * ranks if settings.files else 0
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
     """Of these, those that are written."""
-    return settings.made * settings.write_bytes * ranks if settings.files else 0
+    return settings.item_count * settings.write_bytes * ranks if settings.files else 0
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial creates, opens, looks at or removes an item."""
-    return ranks * settings.made * (settings.files * 4 + settings.directories * 3)
+    return ranks * settings.item_count * (settings.files * 4 + settings.directories * 3)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
@@ -141,7 +141,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     for what, is_included in (("directory", settings.directories), ("file", settings.files)):
         if not is_included:
             continue
-        for name, steps in _steps(settings, what):
+        for name, steps in _build_steps(settings, what):
             if name != "create" and name not in settings.phases:
                 continue
             owner = (rank + PHASES.index(name) * neighbour) % ranks
@@ -157,7 +157,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
 _TITLES = {"create": "creation", "stat": "stat", "read": "read", "remove": "removal"}
 
 
-def _steps(settings: Settings, what: str) -> list[tuple[str, tuple[Step, ...]]]:
+def _build_steps(settings: Settings, what: str) -> list[tuple[str, tuple[Step, ...]]]:
     if what == "directory":
         return [("create", (Step("mkdir"),)), ("stat", (Step("stat"),)), ("remove", (Step("rmdir"),))]
     written, got = settings.write_bytes, settings.read_bytes
@@ -177,19 +177,19 @@ def _build_items(settings: Settings, what: str, owner: int) -> Files | FileNames
     stem = f"{'dir' if what == 'directory' else 'file'}.mdtest.{owner}."
     if settings._leaves == 1:
         return Files(
-            f"{base}/{_directory(settings, settings.tree - 1 if settings.leaf_only else 0)}{stem}", settings.made
+            f"{base}/{_build_path(settings, settings.tree - 1 if settings.leaf_only else 0)}{stem}", settings.item_count
         )
     first = settings.tree - settings._leaves if settings.leaf_only else 0
     return FileNames(
         tuple(
-            f"{base}/{_directory(settings, first + directory)}{stem}{directory * settings.per_directory + item}"
+            f"{base}/{_build_path(settings, first + directory)}{stem}{directory * settings.per_directory + item}"
             for directory in range(settings._leaves)
             for item in range(settings.per_directory)
         )
     )
 
 
-def _directory(settings: Settings, number: int) -> str:
+def _build_path(settings: Settings, number: int) -> str:
     """The path of a directory below the tree's own (number 0): its parent is (number − 1) ÷ branches."""
     path = ""
     while number > 0:
@@ -264,7 +264,7 @@ def translate(words: list[str]) -> Translation:
         repetitions=options.number("-i", 1) if options.has("-i") else None,
         target=options.text("-d") or None,
         ignored=tuple(options.ignored.items()),
-        notes=_notes(settings),
+        notes=_list_notes(settings),
     )
 
 
@@ -273,7 +273,7 @@ def _count_directories(branches: int, depth: int, leaf_only: bool) -> int:
     return branches**depth if leaf_only else sum(branches**level for level in range(depth + 1))
 
 
-def _notes(settings: Settings) -> tuple[str, ...]:
+def _list_notes(settings: Settings) -> tuple[str, ...]:
     notes = [Message("untimed-tree", "Tree creation and Tree removal are not timed")]
     if "create" not in settings.phases:
         notes.append(Message("untimed-creation", "the items are made before, outside the clock"))

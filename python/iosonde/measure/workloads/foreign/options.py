@@ -21,7 +21,7 @@ class Option:
 
 
 @dataclass
-class Given:
+class ParsedOptions:
     """What stood on the command line, by name; flags have an empty text for each time they were given."""
 
     tool: str
@@ -93,12 +93,12 @@ class Given:
             )
 
 
-def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
+def read(tool: str, words: Sequence[str], option_by_name: Mapping[str, Option]) -> ParsedOptions:
     """Split the words of a command line: ``-w -r``, ``-wr``, ``-b 1m``, ``-b1m``, ``-b=1m``, ``--name=value``.
 
-    ``known`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that are no options.
+    ``option_by_name`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that are no options.
     """
-    options, remaining = Given(tool), list(words)
+    options, remaining = ParsedOptions(tool), list(words)
     while remaining:
         word = remaining.pop(0)
         if not word.startswith("-") or word == "-":
@@ -111,36 +111,38 @@ def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
             )
         if word.startswith(("--", "-+")):
             name, equals, value = word.partition("=")
-            _take(options, name, known.get(name), value if equals else None, remaining)
+            _take_option(options, name, option_by_name.get(name), value if equals else None, remaining)
             continue
         letters = word[1:]
         while letters:
             name, letters = f"-{letters[0]}", letters[1:]
-            option = known.get(name)
+            option = option_by_name.get(name)
             if option is not None and option.takes:
-                _take(options, name, option, letters.removeprefix("=") if letters else None, remaining)
+                _take_option(options, name, option, letters.removeprefix("=") if letters else None, remaining)
                 break
-            _take(options, name, option, None, remaining)
+            _take_option(options, name, option, None, remaining)
     return options
 
 
-def _take(given: Given, name: str, option: Option | None, value: str | None, left: list[str]) -> None:
+def _take_option(
+    options: ParsedOptions, name: str, option: Option | None, value: str | None, remaining: list[str]
+) -> None:
     if option is None:
-        given.refuse(name, "unknown here")
+        options.refuse(name, "unknown here")
         return
     if option.takes and value is None:
-        if not left:
+        if not remaining:
             raise InputError(
                 "missing-option-value",
                 "{tool} {option}: its value is missing",
                 "write it like {option} VALUE",
-                tool=given.tool,
+                tool=options.tool,
                 option=name,
             )
-        value = left.pop(0)
+        value = remaining.pop(0)
     if option.cannot:
-        given.refuse(name, option.cannot)
+        options.refuse(name, option.cannot)
     elif option.ignored:
-        given.ignored[name] = option.ignored
+        options.ignored[name] = option.ignored
     else:
-        given.values.setdefault(name, []).append(value or "")
+        options.values.setdefault(name, []).append(value or "")

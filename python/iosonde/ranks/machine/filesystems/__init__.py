@@ -20,20 +20,20 @@ _FAMILIES: tuple[FileSystemFamily, ...] = (
 )  # fmt: skip
 
 
-def identity(target: Path, found: mount.Mount) -> dict[str, Any] | None:
+def identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:
     """The family's name and what it told, or None for a file system without a word of its own."""
-    family = _of(found)
-    return {"family": family.name, **family.identity(_find_existing(target), found)} if family else None
+    family = _find_family(mount_entry)
+    return {"family": family.name, **family.identity(_find_existing(target), mount_entry)} if family else None
 
 
-def condition(target: Path, found: mount.Mount) -> TargetCondition | None:
+def condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
     """How it is just now; None for a file system that says nothing of it."""
-    family = _of(found)
-    return family.condition(_find_existing(target), found) if family and family.condition else None
+    family = _find_family(mount_entry)
+    return family.condition(_find_existing(target), mount_entry) if family and family.condition else None
 
 
-def _of(found: mount.Mount) -> FileSystemFamily | None:
-    return next((family for family in _FAMILIES if family.holds(found)), None)
+def _find_family(mount_entry: mount.Mount) -> FileSystemFamily | None:
+    return next((family for family in _FAMILIES if family.holds(mount_entry)), None)
 
 
 def _find_existing(path: Path) -> Path:

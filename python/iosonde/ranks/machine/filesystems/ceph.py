@@ -27,21 +27,21 @@ _CONNECT_S = 4
 
 def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
     layout = layout_of(target, Path(mount_entry.mount_point))
-    version = _ask("version")
+    version = _query_ceph("version")
     # Who did not answer once is not asked again: each question may take seconds.
-    pool = _ask("osd", "pool", "get", layout["pool"], "all") if version and layout and "pool" in layout else None
+    pool = _query_ceph("osd", "pool", "get", layout["pool"], "all") if version and layout and "pool" in layout else None
     profile = (pool or {}).get("erasure_code_profile")
-    code = _ask("osd", "erasure-code-profile", "get", profile) if profile else None
-    tree = _ask("osd", "tree") if version else None
+    code = _query_ceph("osd", "erasure-code-profile", "get", profile) if profile else None
+    tree = _query_ceph("osd", "tree") if version else None
     return {"version": (version or {}).get("version"), "layout": layout, **spread(pool, code, tree)}
 
 
-def _condition(target: Path, found: Mount) -> TargetCondition | None:
-    health = _ask("health", "detail")
+def _read_condition(target: Path, mount_entry: Mount) -> TargetCondition | None:
+    health = _query_ceph("health", "detail")
     if not health:
         return None
-    layout = layout_of(target, Path(found.mount_point)) or {}
-    pool = _ask("osd", "pool", "get", layout["pool"], "size") if "pool" in layout else None
+    layout = layout_of(target, Path(mount_entry.mount_point)) or {}
+    pool = _query_ceph("osd", "pool", "get", layout["pool"], "size") if "pool" in layout else None
     size = (pool or {}).get("size")
     return condition(troubles(health), {"pool_size": str(size)} if size else None)
 
@@ -85,7 +85,7 @@ def troubles(health: dict[str, Any]) -> list[str]:
     return messages
 
 
-def _ask(*words: str) -> dict[str, Any] | None:
+def _query_ceph(*words: str) -> dict[str, Any] | None:
     output = reading.tool(["ceph", "--connect-timeout", str(_CONNECT_S), *words, "--format", "json"])
     try:
         answer = json.loads(output) if output else None
@@ -94,4 +94,4 @@ def _ask(*words: str) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-FAMILY = FileSystemFamily("ceph", _read_identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_condition)
+FAMILY = FileSystemFamily("ceph", _read_identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_read_condition)

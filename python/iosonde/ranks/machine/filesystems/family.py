@@ -41,9 +41,9 @@ class FileSystemFamily:
     source: str = ""
     condition: Callable[[Path, Mount], TargetCondition | None] | None = None
 
-    def holds(self, found: Mount) -> bool:
+    def holds(self, mount_entry: Mount) -> bool:
         """Whether a mount is of this family."""
-        return found.type in self.types or bool(self.source and found.source.startswith(self.source))
+        return mount_entry.type in self.types or bool(self.source and mount_entry.source.startswith(self.source))
 
 
 def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:

@@ -27,13 +27,19 @@ _DISTRIBUTE, _REPLICATE, _DISPERSE = "distribute", "replicate", "disperse"
 
 
 def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
-    root, volume = mount.whole(mount_entry), _parse_volume(mount_entry)
+    root, volume = mount.find_root_mount(mount_entry), _parse_volume(mount_entry)
     graph = gluster_graph.read(root) if root else None
     info = _query_info(mount_entry)
-    layout = of_graph(graph) if graph else of_info(info) if info is not None else {"type": None, **NOT_KNOWN}
+    layout = (
+        layout_from_graph(graph)
+        if graph
+        else layout_from_info(info)
+        if info is not None
+        else {"type": None, **NOT_KNOWN}
+    )
     return {
         "volume": volume,
-        "version": _version(root),
+        "version": _read_version(root),
         "status": info.findtext(".//volume/statusStr") if info is not None else None,
         **layout,
         "options_set": options_set(info),
@@ -41,24 +47,24 @@ def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
     }
 
 
-def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
-    root = mount.whole(found)
+def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
+    root = mount.find_root_mount(mount_entry)
     graph = gluster_graph.read(root) if root else None
-    info = _query_info(found)
+    info = _query_info(mount_entry)
     if not graph:
         return condition(None, options_set(info)) if info is not None else None
     return condition(troubles(graph), options(graph) | options_set(info))
 
 
-def of_graph(graph: Graph) -> dict[str, Any]:
+def layout_from_graph(graph: Graph) -> dict[str, Any]:
     """From the client's translators."""
-    replicas, codes = graph.of_type("cluster/replicate"), graph.of_type("cluster/disperse")
+    replicas, codes = graph.select_type("cluster/replicate"), graph.select_type("cluster/disperse")
     groups = replicas or codes
     kind = _REPLICATE if replicas else _DISPERSE if codes else _DISTRIBUTE
     parts = groups[0].children if groups else 1
     spare = reading.integer(groups[0].shape.get("redundancy")) if codes else None
     arbiters = reading.integer(groups[0].shape.get("arbiter-count")) if replicas else None
-    shards = graph.of_type("features/shard")
+    shards = graph.select_type("features/shard")
     return {
         "type": f"distributed-{kind}" if len(groups) > 1 else kind,
         "bricks": [brick.place for brick in graph.bricks],
@@ -67,7 +73,7 @@ def of_graph(graph: Graph) -> dict[str, Any]:
     }
 
 
-def of_info(info: ElementTree.Element) -> dict[str, Any]:
+def layout_from_info(info: ElementTree.Element) -> dict[str, Any]:
     """The same from ``volume info --xml``, where the mount shows nothing."""
     names = ("distCount", "replicaCount", "arbiterCount", "disperseCount", "redundancyCount")
     counts = {name: reading.integer(info.findtext(f".//volume/{name}")) or 0 for name in names}
@@ -140,7 +146,7 @@ def _read_pathinfo(target: Path) -> str:
         return ""
 
 
-def _version(root: str | None) -> str | None:
+def _read_version(root: str | None) -> str | None:
     try:
         version: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
     except (ValueError, AttributeError):
@@ -170,4 +176,4 @@ def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
     return None
 
 
-FAMILY = FileSystemFamily("gluster", _read_identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)
+FAMILY = FileSystemFamily("gluster", _read_identity, ("fuse.glusterfs", "glusterfs"), condition=_read_condition)

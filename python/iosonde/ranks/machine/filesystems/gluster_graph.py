@@ -76,11 +76,11 @@ class Graph:
     translators: dict[str, Translator]
     bricks: tuple[Brick, ...]
 
-    def of_type(self, kind: str) -> list[Translator]:
+    def select_type(self, kind: str) -> list[Translator]:
         """The translators of a type, in the volume's order."""
         return sorted(
             (translator for translator in self.translators.values() if translator.type == kind),
-            key=lambda translator: _number(translator.name),
+            key=lambda translator: _parse_number(translator.name),
         )
 
 
@@ -88,7 +88,7 @@ def read(root: str) -> Graph | None:
     """That of the volume which is mounted at ``root``; None where it shows none."""
     folder = Path(root) / ".meta" / "graphs" / "active"
     try:
-        names = sorted(os.listdir(folder), key=_number)
+        names = sorted(os.listdir(folder), key=_parse_number)
     except OSError:
         return None
     translators, bricks = {}, []
@@ -107,7 +107,7 @@ def _read_translator(folder: Path, kind: str) -> Translator:
     private = _read_private(folder) if kind in _LIVE else {}
     live = {name: private[name] for name in _LIVE.get(kind, ()) if name in private}
     shape = {name: value for name in _SHAPE if (value := reading.text(folder / "options" / name))}
-    return Translator(folder.name, kind, len(_names(folder / "subvolumes")), shape, live)
+    return Translator(folder.name, kind, len(_list_names(folder / "subvolumes")), shape, live)
 
 
 def _read_brick(folder: Path) -> Brick:
@@ -121,14 +121,14 @@ def _read_private(folder: Path) -> dict[str, str]:
     return reading.key_values(reading.text(folder / "private") or "", "=")
 
 
-def _names(folder: Path) -> list[str]:
+def _list_names(folder: Path) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
         return []
 
 
-def _number(name: str) -> tuple[str, int]:
+def _parse_number(name: str) -> tuple[str, int]:
     """``client-10`` comes after ``client-9``."""
     match = re.search(r"\d+$", name)
     return (name[: match.start()], int(match[0])) if match else (name, -1)

@@ -110,9 +110,9 @@ def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str,
     }
 
 
-def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
-    options = parse_parameters(_read_parameters(_list_parameters()) or "", name_of(found.source))
-    imports = _read_imports(found)
+def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
+    options = parse_parameters(_read_parameters(_list_parameters()) or "", name_of(mount_entry.source))
+    imports = _read_imports(mount_entry)
     if not options and not imports:
         return None
     return condition(troubles(imports) if imports else None, options)
@@ -147,4 +147,4 @@ def _parse_pairs(content: str) -> dict[str, Any]:
     return pairs
 
 
-FAMILY = FileSystemFamily("lustre", _read_identity, ("lustre",), condition=_condition)
+FAMILY = FileSystemFamily("lustre", _read_identity, ("lustre",), condition=_read_condition)

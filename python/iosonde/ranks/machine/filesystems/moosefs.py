@@ -30,8 +30,8 @@ def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
     return {"server": f"{host}:{port}", "version": version, **spread}
 
 
-def _condition(target: Path, found: Mount) -> TargetCondition | None:
-    output = _query_servers(found)
+def _read_condition(target: Path, mount_entry: Mount) -> TargetCondition | None:
+    output = _query_servers(mount_entry)
     if output is None:
         return None
     up, down, _ = parse_servers(output)
@@ -74,4 +74,6 @@ def _query_servers(mount_entry: Mount) -> str | None:
     return reading.tool(["mfscli", "-H", host, "-P", port, "-SCS", "-n", "-s|"]) if host else None
 
 
-FAMILY = FileSystemFamily("moosefs", _read_identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_condition)
+FAMILY = FileSystemFamily(
+    "moosefs", _read_identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_read_condition
+)
