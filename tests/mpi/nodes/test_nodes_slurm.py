@@ -24,7 +24,7 @@ HELD = """
     from iosonde.core.errors import IosondeError
     from iosonde.ranks import launch, reserve, rollcall
     try:
-        with reserve.held("{text}", {nodes}, on_wait=lambda said: print(said, file=sys.stderr)) as hosts:
+        with reserve.reserve_nodes("{text}", {nodes}, on_wait=lambda said: print(said, file=sys.stderr)) as hosts:
             launcher = launch.find(hosts=hosts)
             print(json.dumps([launcher.name, os.environ["SLURM_JOB_ID"], *launcher.addresses({nodes})]), flush=True)
             {then}
