@@ -159,7 +159,7 @@ def test_a_target_that_fails_is_named_and_the_other_is_cleaned(here, monkeypatch
 
     def on(self, workspace, operation, what, **more):
         if operation == "trial" and workspace.path.parent.name == "n":
-            raise TargetFaultError("no-response", f"{workspace.path} does not answer: {what} hangs")
+            raise TargetFaultError("no-response", "{path} does not answer", path=workspace.path)
         plain(self, workspace, operation, what, **more)
 
     monkeypatch.setattr(Keeper, "on", on)

@@ -31,7 +31,8 @@ def words(error: OSError) -> str:
 
 
 def fault(error: OSError, target: Path, doing: str = "", leftover: str = "") -> TargetFaultError:
-    """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``leftover``: what stays there."""
+    """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``leftover``: what stays
+    there."""
     details = (" ({operation})" if doing else "") + ("; {leftover} is left behind" if leftover else "")
     if error.errno in GONE:
         return TargetFaultError(

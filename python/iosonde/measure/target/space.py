@@ -57,18 +57,42 @@ def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA)
     check_limits(need, limits)
     space = _read_statvfs(target)
     free, inodes = mount.free_bytes(space), mount.free_inodes(space)
-    if (
-        quota.bytes is not None
-        and quota.bytes < need.bytes * SPACE_MARGIN
-        and (free is None or quota.bytes < free)
-    ):
-        raise TargetError("quota-too-small", "{target}: the quota leaves {available_bytes}, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}) or free some of the quota", target=target, available_bytes=format_size(quota.bytes), needed_bytes=format_size(need.bytes))
+    if quota.bytes is not None and quota.bytes < need.bytes * SPACE_MARGIN and (free is None or quota.bytes < free):
+        raise TargetError(
+            "quota-too-small",
+            "{target}: the quota leaves {available_bytes}, a trial needs {needed_bytes}",
+            "choose smaller sizes ({spell.large_size}, {spell.small_files}) or free some of the quota",
+            target=target,
+            available_bytes=format_size(quota.bytes),
+            needed_bytes=format_size(need.bytes),
+        )
     if free is not None and free < need.bytes * SPACE_MARGIN:
-        raise TargetError("target-too-small", "{target}: {free_bytes} free, a trial needs {needed_bytes}", "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another target", target=target, free_bytes=format_size(free), needed_bytes=format_size(need.bytes))
+        raise TargetError(
+            "target-too-small",
+            "{target}: {free_bytes} free, a trial needs {needed_bytes}",
+            "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another target",
+            target=target,
+            free_bytes=format_size(free),
+            needed_bytes=format_size(need.bytes),
+        )
     if quota.files is not None and quota.files < need.files and (inodes is None or quota.files < inodes):
-        raise TargetError("quota-too-small", "{target}: the quota leaves {available_files} files, a trial needs {needed_files}", "choose fewer {spell.small_files} or free some of the quota", target=target, available_files=quota.files, needed_files=need.files)
+        raise TargetError(
+            "quota-too-small",
+            "{target}: the quota leaves {available_files} files, a trial needs {needed_files}",
+            "choose fewer {spell.small_files} or free some of the quota",
+            target=target,
+            available_files=quota.files,
+            needed_files=need.files,
+        )
     if inodes is not None and inodes < need.files:
-        raise TargetError("too-few-inodes", "{target}: {free_inodes} free inodes, a trial needs {needed_files}", "choose fewer {spell.small_files} or another target", target=target, free_inodes=inodes, needed_files=need.files)
+        raise TargetError(
+            "too-few-inodes",
+            "{target}: {free_inodes} free inodes, a trial needs {needed_files}",
+            "choose fewer {spell.small_files} or another target",
+            target=target,
+            free_inodes=inodes,
+            needed_files=need.files,
+        )
 
 
 def _check_directory(target: Path) -> None:
@@ -79,7 +103,7 @@ def _check_directory(target: Path) -> None:
             raise fault(error, target) from error
         is_missing = error.errno == errno.ENOENT
         raise TargetError(
-            "unreadable-directory",
+            "no-such-directory" if is_missing else "unreadable-directory",
             "{target}: {reason}",
             "make the directory first" if is_missing else "run as a user who may see it",
             target=target,
@@ -88,12 +112,24 @@ def _check_directory(target: Path) -> None:
     try:
         str(target).encode()
     except UnicodeEncodeError as error:
-        raise TargetError("invalid-encoding", "the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)", target=target) from error
+        raise TargetError(
+            "invalid-encoding",
+            "the name of {target} is not UTF-8",
+            "rename it, or mount it elsewhere (mount --bind)",
+            target=target,
+        ) from error
     if not stat.S_ISDIR(mode):
-        raise TargetError("not-a-directory", "{target} is not a directory", "give the directory to measure, not a file in it", target=target)
+        raise TargetError(
+            "not-a-directory",
+            "{target} is not a directory",
+            "give the directory to measure, not a file in it",
+            target=target,
+        )
     _check_access(target)
     if _read_statvfs(target).f_flag & os.ST_RDONLY:
-        raise TargetError("read-only-target", "{target} is on a read-only mount", "choose a target that can be written", target=target)
+        raise TargetError(
+            "read-only-target", "{target} is on a read-only mount", "choose a target that can be written", target=target
+        )
 
 
 def _check_access(target: Path) -> None:
@@ -103,7 +139,12 @@ def _check_access(target: Path) -> None:
         return
     why = ctypes.get_errno()
     if why in (errno.EACCES, errno.EPERM):
-        raise TargetError("permission-denied", "{target}: no permission to write", "choose a directory that you may write in", target=target)
+        raise TargetError(
+            "permission-denied",
+            "{target}: no permission to write",
+            "choose a directory that you may write in",
+            target=target,
+        )
     if why != errno.EROFS:  # said below
         error = OSError(why, os.strerror(why))
         raise fault(error, target, "asking whether it may be written") from error
@@ -119,8 +160,26 @@ def _read_statvfs(target: Path) -> os.statvfs_result:
 def check_limits(need: Need, limits: Limits) -> None:
     """Refuse what passes a limit. Raises InputError."""
     if limits.max_bytes is not None and need.bytes > limits.max_bytes:
-        raise InputError("over-limit", "a trial needs {needed_bytes}, {spell.max_bytes} is {max_bytes}", "choose smaller sizes or raise {spell.max_bytes}", needed_bytes=format_size(need.bytes), max_bytes=format_size(limits.max_bytes))
+        raise InputError(
+            "over-limit",
+            "a trial needs {needed_bytes}, {spell.max_bytes} is {max_bytes}",
+            "choose smaller sizes or raise {spell.max_bytes}",
+            needed_bytes=format_size(need.bytes),
+            max_bytes=format_size(limits.max_bytes),
+        )
     if limits.max_files is not None and need.files > limits.max_files:
-        raise InputError("over-limit", "a trial needs {needed_files} files, {spell.max_files} is {max_files}", "choose fewer {spell.small_files} or raise {spell.max_files}", needed_files=need.files, max_files=limits.max_files)
+        raise InputError(
+            "over-limit",
+            "a trial needs {needed_files} files, {spell.max_files} is {max_files}",
+            "choose fewer {spell.small_files} or raise {spell.max_files}",
+            needed_files=need.files,
+            max_files=limits.max_files,
+        )
     if limits.max_seconds is not None and need.seconds > limits.max_seconds:
-        raise InputError("over-limit", "the campaign needs about {needed_seconds:.0f} s, {spell.max_seconds} is {max_seconds:.0f}", "choose fewer repetitions, smaller sizes, or raise {spell.max_seconds}", needed_seconds=need.seconds, max_seconds=limits.max_seconds)
+        raise InputError(
+            "over-limit",
+            "the campaign needs about {needed_seconds:.0f} s, {spell.max_seconds} is {max_seconds:.0f}",
+            "choose fewer repetitions, smaller sizes, or raise {spell.max_seconds}",
+            needed_seconds=need.seconds,
+            max_seconds=limits.max_seconds,
+        )

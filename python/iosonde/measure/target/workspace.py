@@ -70,7 +70,13 @@ class Workspace:
                 workspace.made = True
         except OSError as error:
             workspace.let_go()
-            raise TargetError("io-error", "cannot make {path}: {error}", "check permission and free space of the target", path=workspace.path, error=words(error)) from error
+            raise TargetError(
+                "io-error",
+                "cannot make {path}: {error}",
+                "check permission and free space of the target",
+                path=workspace.path,
+                error=words(error),
+            ) from error
         if not hold:
             workspace.let_go()
         return workspace
@@ -102,7 +108,12 @@ class Workspace:
                 os.mkdir(name, 0o700, dir_fd=here)
             except FileExistsError:
                 if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
-                    raise TargetError("symbolic-link", "{path} is a symbolic link", "somebody planted it: look who writes there", path=self.path / name) from None
+                    raise TargetError(
+                        "symbolic-link",
+                        "{path} is a symbolic link",
+                        "somebody planted it: look who writes there",
+                        path=self.path / name,
+                    ) from None
                 _remove_tree(here, name, None, self.path / name)
                 os.mkdir(name, 0o700, dir_fd=here)
             if self._descriptor >= 0:
@@ -121,9 +132,21 @@ class Workspace:
             except FileNotFoundError:
                 if descriptor is None:
                     return  # a command of the user's may remove it: it is theirs
-                raise TargetFaultError("directory-removed", "{path} was removed while it was measured", "look who writes there", path=self.path / name) from None
-            if not stat.S_ISDIR(status.st_mode) or (descriptor is not None and _get_identity(status) != _get_identity(os.fstat(descriptor))):
-                raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced", "look who writes there", path=self.path / name)
+                raise TargetFaultError(
+                    "directory-removed",
+                    "{path} was removed while it was measured",
+                    "look who writes there",
+                    path=self.path / name,
+                ) from None
+            if not stat.S_ISDIR(status.st_mode) or (
+                descriptor is not None and _get_identity(status) != _get_identity(os.fstat(descriptor))
+            ):
+                raise TargetFaultError(
+                    "directory-replaced",
+                    "{path} is no longer the directory that this experiment made: it was replaced",
+                    "look who writes there",
+                    path=self.path / name,
+                )
 
     def suspect(self) -> None:
         """Ranks hung on the target: nothing changes for who waits himself."""
@@ -168,7 +191,13 @@ class Workspace:
             with self._target_open() as parent, self._open_checked(parent) as here:
                 yield here
         except FileNotFoundError as error:
-            raise TargetFaultError("directory-missing", "{path} is gone: it was removed, or {target} is no longer mounted", "look who did that", path=self.path, target=self.target) from error
+            raise TargetFaultError(
+                "directory-missing",
+                "{path} is gone: it was removed, or {target} is no longer mounted",
+                "look who did that",
+                path=self.path,
+                target=self.target,
+            ) from error
         except OSError as error:
             raise fault(error, self.target, doing, str(leftover) if leftover else "") from error
 
@@ -225,14 +254,28 @@ class Workspace:
                 os.unlink(MARKER, dir_fd=self._descriptor)
             with suppress(OSError):
                 os.rmdir(self.path.name, dir_fd=parent)
-            raise TargetError("io-error", "cannot write in {path}: {error}", "free some space on the target", path=self.path, error=words(error)) from error
+            raise TargetError(
+                "io-error",
+                "cannot write in {path}: {error}",
+                "free some space on the target",
+                path=self.path,
+                error=words(error),
+            ) from error
 
     def _remove_all(self, parent: int, resumed: bool) -> None:
         try:
             here = self._open_in(parent)
         except FileNotFoundError:
             if self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink:
-                raise TargetFaultError("directory-missing", "{path} is gone: it was moved, or {target} is no longer mounted{location}; what is in it was not removed", "look who writes there", path=self.path, target=self.target, location=self._now_at()) from None
+                raise TargetFaultError(
+                    "directory-missing",
+                    "{path} is gone: it was moved, or {target} is no longer mounted{location}; "
+                    "what is in it was not removed",
+                    "look who writes there",
+                    path=self.path,
+                    target=self.target,
+                    location=self._now_at(),
+                ) from None
             return
         try:
             status = os.fstat(here)
@@ -262,8 +305,20 @@ class Workspace:
     def _build_other_error(self) -> TargetError | TargetFaultError:
         """The error for a directory (or whatever has the workspace's name) that is not ours."""
         if self.made:
-            return TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced{location}; what has its name now is not touched", "look who writes there", path=self.path, location=self._now_at())
-        return TargetError("foreign-directory", "{path} was not made by this experiment, and stays as it is", "remove it yourself if it is not needed", path=self.path)
+            return TargetFaultError(
+                "directory-replaced",
+                "{path} is no longer the directory that this experiment made: it was replaced{location}; "
+                "what has its name now is not touched",
+                "look who writes there",
+                path=self.path,
+                location=self._now_at(),
+            )
+        return TargetError(
+            "foreign-directory",
+            "{path} was not made by this experiment, and stays as it is",
+            "remove it yourself if it is not needed",
+            path=self.path,
+        )
 
     def _now_at(self) -> str:
         """Where the directory that we made is now, in words, as far as the kernel knows."""
@@ -272,8 +327,6 @@ class Workspace:
             if place != str(self.path):
                 return f" (it is {place} now)"
         return ""
-
-
 
 
 def _get_identity(status: os.stat_result) -> Identity:
@@ -306,6 +359,13 @@ def _remove_tree(directory: int, name: str, identity: Identity | None, path: Pat
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(directory, name, identity):
-            raise TargetFaultError("directory-replaced", "{path} is no longer the directory that this experiment made: it was replaced; it stays as it is", "look who writes there", path=path) from error
+        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP, errno.EXDEV) and _is_another(
+            directory, name, identity
+        ):
+            raise TargetFaultError(
+                "directory-replaced",
+                "{path} is no longer the directory that this experiment made: it was replaced; it stays as it is",
+                "look who writes there",
+                path=path,
+            ) from error
         raise
