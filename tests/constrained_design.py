@@ -98,7 +98,7 @@ def by_s1(design: Design, rng: np.random.Generator) -> bool:
     room = scattered if design.kind == SCATTERED else factorial
     shares = [VarianceShare(frozenset([i])) for i in range(6)]
     made = room.resample(design, [frozenset(), *(share.upper for share in shares)], rng)
-    values = {name: float(share.corrected(made.seen)) for name, share in zip(NAMES, shares, strict=True)}
+    values = {name: float(share.corrected(made.observed)) for name, share in zip(NAMES, shares, strict=True)}
     moves = {name: made.deviations(share) for name, share in zip(NAMES, shares, strict=True)}
     groups = tied(sorted(values, key=lambda name: -values[name]), values, moves, 0.95, made.noise_df)
     place = {name: at for at, group in enumerate(groups) for name in group}

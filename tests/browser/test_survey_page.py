@@ -7,7 +7,7 @@ import os
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.page import survey_page
 from iosonde.report.page.survey import survey_html
 
@@ -24,7 +24,7 @@ def test_figures_are_drawn_and_nothing_of_a_name_runs(browser, tmp_path):
     evil.mkdir(parents=True)
     (evil / "text").write_text("text" * 1000)
     os.utime(evil / "text", (0, 0))
-    made = survey(SurveyAsked(str(tree), by="directory", what_if=("archive=16KiB",)))
+    made = survey(SurveyQuery(str(tree), by="directory", what_if=("archive=16KiB",)))
     file = tmp_path / "page.html"
     file.write_text(survey_html(survey_page(made)), encoding="utf-8")
     page = browser.new_page()

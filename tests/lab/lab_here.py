@@ -86,7 +86,7 @@ class Leftovers:
     def _groups(self) -> list[str]:
         from iosonde.lab import cgroups
 
-        names = {cgroups._of_lab(self.root / name) for name in _tried}
+        names = {cgroups._format_group_name(self.root / name) for name in _tried}
         return [str(one) for one in Path("/sys/fs/cgroup").rglob("iosonde-lab-*") if one.name in names]
 
 

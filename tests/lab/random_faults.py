@@ -138,7 +138,7 @@ def breaches(lab: labs.Lab, plan: Planned, folder: Path) -> Iterator[str]:
 
 
 def _put(lab: labs.Lab, file: Path) -> None:
-    lab.clients[0].run("sh", "-c", f"cat > {file}", given=FOREIGN.decode())
+    lab.clients[0].run("sh", "-c", f"cat > {file}", stdin_text=FOREIGN.decode())
 
 
 def _digest() -> str:
@@ -172,7 +172,7 @@ def _run(lab: labs.Lab, folder: Path, plan: Planned | None) -> tuple[str, int | 
 def _end(lab: labs.Lab, number: signal.Signals) -> None:
     """A signal to the campaign on the client, as its user, or an out-of-memory killer, would send it."""
     host = lab.clients[0]
-    for entry in host.seen("/proc").glob("[0-9]*"):
+    for entry in host.resolve_path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes().split(bytes(1))
             if words[1:4] == [b"-m", b"iosonde.cli.main", b"run"]:

@@ -270,7 +270,7 @@ def test_a_killed_server_is_said_its_data_is_read_and_its_copy_heals(healthy):
     healing = labs.heal(healthy)
     assert [one.kind for one in healing.undone] == ["kill-server"] and 0 < healing.healed_s < 60
     assert not labs.status(healthy.name).problem
-    brick = healthy.servers[1].seen(healthy.servers[1].disk / "brick" / "meanwhile")
+    brick = healthy.servers[1].resolve_path(healthy.servers[1].disk / "brick" / "meanwhile")
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
 
 
@@ -280,9 +280,9 @@ def test_a_stopped_server_stops_those_that_wait_for_it_until_it_goes_on(healthy)
     file = str(healthy.mount_point / "stopped")
     client.start("sh", "-ec", f'head -c 65536 /dev/zero > "{file}"; sync "{file}"; touch /run/done', log="stopped")
     time.sleep(1)
-    assert not client.seen("/run/done").exists()
+    assert not client.resolve_path("/run/done").exists()
     assert labs.heal(healthy).healed_s is not None
-    healthy.wait("the write goes on", client.seen("/run/done").exists, 20)
+    healthy.wait("the write goes on", client.resolve_path("/run/done").exists, 20)
 
 
 def test_a_cut_link_is_mended(healthy):
@@ -290,7 +290,7 @@ def test_a_cut_link_is_mended(healthy):
     meanwhile = put(healthy, "cut", MIB)
     healthy.wait("clients notice", lambda: any("not connected" in one for one in recipe_of(healthy).health(healthy)))
     assert labs.heal(healthy, limit_s=120).healed_s is not None
-    brick = healthy.servers[1].seen(healthy.servers[1].disk / "brick" / "cut")
+    brick = healthy.servers[1].resolve_path(healthy.servers[1].disk / "brick" / "cut")
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
 
 
@@ -319,7 +319,7 @@ def test_both_sides_of_a_partition_write_and_nothing_is_lost_or_a_conflict_is_sa
     alone = [put(healthy, f"side{one}", 1000, one) for one in (0, 1)]
     twice = [put(healthy, "both", 2000, one) for one in (0, 1)]
     healing = labs.heal(healthy, limit_s=12)
-    bricks = [one.seen(one.disk / "brick" / "both") for one in healthy.servers]
+    bricks = [one.resolve_path(one.disk / "brick" / "both") for one in healthy.servers]
     kept = [hashlib.sha256(one.read_bytes()).hexdigest() for one in bricks]
     labs.remount(healthy)
     read = healthy.clients[0].shell(f'cat "{healthy.mount_point}/both" 2>&1 || :')
@@ -353,7 +353,7 @@ def test_a_full_disk_drops_its_copy_in_silence_and_heals_also_where_its_brick_ha
     for brick in recipe_of(healthy).server_processes(healthy, healthy.servers[0]):  # as its own look at the disk does
         healthy.servers[0].run("kill", str(brick))
     assert labs.heal(healthy).healed_s is not None
-    brick = healthy.servers[0].seen(healthy.servers[0].disk / "brick" / "full")
+    brick = healthy.servers[0].resolve_path(healthy.servers[0].disk / "brick" / "full")
     assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
 
 

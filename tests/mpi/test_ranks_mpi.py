@@ -174,7 +174,7 @@ def test_a_rank_killed_takes_the_others_with_it_and_leaves_nothing(start):
     )
     assert outcome.exit_code != 0
     assert not outcome.timed_out
-    assert outcome.left == ()
+    assert outcome.leftover_pids == ()
     assert [processes.start_time(pid) for pid in said] == [None, None]
     assert not leftovers.unused_segments(began)
 

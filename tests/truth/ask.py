@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import iosonde
-from iosonde.answers.plot.ask import PlotAsked, drawn
+from iosonde.answers.plot.ask import PlotQuery, drawn
 from iosonde.core.errors import IosondeError
 from iosonde.report.figures.kinds import fits
 
@@ -52,7 +52,7 @@ def _asked(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
 
 def _drawn(data: Any, response: str = "", on: tuple[str, ...] | None = None) -> dict[str, Any]:
     """As ``iosonde plot --json`` prints it: in Python a plot is a figure."""
-    asked = PlotAsked(on=on, response=(response,) if response else ())
+    asked = PlotQuery(on=on, response=(response,) if response else ())
     return drawn(iosonde.open(data), asked, fits).to_dict()
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from test_data_factors import NOW, trial
 
-from iosonde.core.stored import LEVELS_FOUND
+from iosonde.core.stored import DETECTED_LEVELS
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.store import Store
 
@@ -22,7 +22,7 @@ def options(path, found: dict | None = None, names: tuple[str, ...] = ("e",)) ->
         factors = [Factor("write_behind", "", ("off", "on")), Factor("cache", "bytes", (64, 128))]
         store.save_experiment(Experiment(name, name, factors, {}, [], 1, NOW))
         for number, (behind, cache) in enumerate(SETTINGS * 4):
-            facts = {LEVELS_FOUND: {name: [level] for name, level in found.items()}} if found and number == 0 else {}
+            facts = {DETECTED_LEVELS: {name: [level] for name, level in found.items()}} if found and number == 0 else {}
             rates = {"write": 3.5 if behind == "on" else 1.0, "read": 1.0}
             rows = [Observation(operation, "bandwidth_last_done", 1e8 * rate * np.exp(rng.normal(0, 0.15)), "bytes/s")
                     for operation, rate in rates.items()]  # fmt: skip

@@ -37,8 +37,8 @@ METRIC = "bandwidth_last_done"
 
 def one_sided(made: Comparisons) -> set[tuple[str, str]]:
     """Side → what it alone has."""
-    assert set(codes(made.left_out)) == {"one-sided"}
-    return {(str(one.values["side"]), str(one.values["cells"])) for one in made.left_out}
+    assert set(codes(made.exclusions)) == {"one-sided"}
+    return {(str(one.values["side"]), str(one.values["cells"])) for one in made.exclusions}
 
 
 def ratios(made: Comparisons) -> list[float]:
@@ -217,7 +217,7 @@ def test_all_operations_together_trial_by_trial(pair):
     assert whole.speed.value == pytest.approx(np.exp(expected)) and whole.verdict_word == "slower"
     # The operations of a trial share its mood: as independent trials they would look surer than they are.
     assert np.log(whole.speed.high / whole.speed.low) > 2 * 2.1 * 0.03 * np.sqrt(2 / 10) * 0.6
-    assert "stat" in " ".join(two(*pair).left_out) and whole.sentence in " ".join(" ".join(lines(two(*pair))).split())
+    assert "stat" in " ".join(two(*pair).exclusions) and whole.sentence in " ".join(" ".join(lines(two(*pair))).split())
 
 
 def test_two_tables_and_a_table_with_a_store(tmp_path, pair):
@@ -260,7 +260,7 @@ def test_experiments_of_a_merged_store_are_matched_although_their_versions_diffe
     made = compare(open_data(tmp_path / "m"), ResponseQuery(("write",)), Sides(group="experiment"))
     assert [one.cell["nodes"] for one in made.items] == [1, 2] and {one.sides for one in made.items} == {("e20", "e21")}
     assert_problem(with_code(made.warnings, "confounded"), "confounded", factor="version", twin="experiment")
-    assert "(e20, then e21)" in with_code(made.warnings, "measured-in-turn") and len(made.left_out) == 2
+    assert "(e20, then e21)" in with_code(made.warnings, "measured-in-turn") and len(made.exclusions) == 2
 
 
 # What varies besides
@@ -332,8 +332,8 @@ def test_a_cell_with_one_trial_is_left_out_and_costs_no_other():
     table = {"v": list("aaabbb") * 2, "size": [1] * 6 + [2] * 6, "y": [1, 1.1, 1.2, 2, 2.1, 2.2] * 2}
     rows = table_of({name: values[:-2] for name, values in table.items()})
     made = compare(open_data(rows), ResponseQuery(("y",)), Sides(group="v", by=("size",)))
-    assert [one.cell for one in made.items] == [{"size": 1}] and len(made.left_out) == 1
-    assert_problem(made.left_out[0], "single-trial", cell="size=2", unit="trial", sides="b")
+    assert [one.cell for one in made.items] == [{"size": 1}] and len(made.exclusions) == 1
+    assert_problem(made.exclusions[0], "single-trial", cell="size=2", unit="trial", sides="b")
     with raises("too-few-trials", DataError, side="b", n="one trial"):
         compare(open_data(rows, ["size=2"]), ResponseQuery(("y",)), Sides(group="v"))
 
@@ -383,5 +383,5 @@ def test_a_metric_that_only_one_side_has_leaves_nothing_to_compare(tmp_path):
         rows += [Observation("read", "rate_last_done", 5.0, "operations/s")] if cache == "off" else []
         store.append(Run(f"e-{number}", "e", "x", f"2026-11-21T10:0{number}", 1.0, {"cache": cache}, rows))
     made = compare(open_data(tmp_path / "s"), ResponseQuery(), Sides(group="cache"))
-    assert not made.items and "operation=read" in next(lines(made)) + made.left_out[0]
-    assert_problem(made.left_out[0], "one-sided", side="cache=off")
+    assert not made.items and "operation=read" in next(lines(made)) + made.exclusions[0]
+    assert_problem(made.exclusions[0], "one-sided", side="cache=off")

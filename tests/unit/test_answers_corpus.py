@@ -10,7 +10,7 @@ import corpus_sample as sample
 from iosonde.answers.corpus import HowCorpus, corpus
 from iosonde.answers.corpus_page import CorpusPage
 from iosonde.answers.rank import rank
-from iosonde.answers.report import Wanted, report
+from iosonde.answers.report import ReportQuery, report
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
 from iosonde.data.asked import ResponseQuery
@@ -125,27 +125,27 @@ def test_a_ranking_of_a_corpus_with_a_rare_phase_answers(tmp_path):
     made = rank(open_data(sample.write(tmp_path / "s", runs)), ResponseQuery())
     hard = next(one for one in made.rankings if one.response.startswith("ior_hard_write"))
     assert "network" not in {one.name for one in hard.factors} and any("network" in one for one in hard.warnings)
-    assert hard.n == len(runs) and [one for one in made.left_out if one.split()[0] == "rare"]
+    assert hard.n == len(runs) and [one for one in made.exclusions if one.split()[0] == "rare"]
     with pytest.raises(DataError):
         rank(open_data(tmp_path / "s"), ResponseQuery(("rare",)))
 
 
 def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(place, tmp_path, monkeypatch):
-    page = report(Wanted(str(place)))
+    page = report(ReportQuery(str(place)))
     assert isinstance(page, CorpusPage) and page.corpus.systems == sample.SYSTEMS
     assert re.findall(r"\d+", page.headline.rpartition(": ")[2]) == ["32", str(sample.SYSTEMS), "2019", "2024"]
     assert [one.name for one in page.by] == ["api"] and page.by[0].phase.operation == "ior_hard_write"
     assert len(page.every.rows) == sum(len(one.values) for one in page.corpus.phases)
     campaigns = object()
     monkeypatch.setattr("iosonde.answers.report._build_store_page", lambda *_: campaigns)
-    assert report(Wanted(str(place), by=("api",))) is campaigns
+    assert report(ReportQuery(str(place), by=("api",))) is campaigns
     few = sample.write(tmp_path / "few", sample.corpus(9, 1))
     repeated = sample.corpus(12, 1)
     for number in range(40):  # four of most: repetitions of a campaign
         run = replace(repeated[number % 10], id=f"again{number}")
         repeated.append(run)
     for other in (few, sample.write(tmp_path / "repeated", repeated)):
-        assert report(Wanted(str(other))) is campaigns
+        assert report(ReportQuery(str(other))) is campaigns
 
 
 def test_medians_by_level_are_those_of_its_systems(place):

@@ -59,7 +59,7 @@ def test_shares_times_and_cost_are_those_of_the_rule(three):
 def test_the_cause_is_named_with_its_trials(three):
     _, answer = three
     reason = answer.groups[0].classes[1].reasons[0]
-    assert (reason.suspect.code, reason.seen, reason.of) == ("S401", 3, 3)
+    assert (reason.suspect.code, reason.n_matching, reason.of) == ("S401", 3, 3)
     row = answer.records()[1]
     assert (row["class"], row["code"], row["cause"]) == ("slow", "S401", "every 16 operations = 1 MiB")
     told = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
@@ -71,7 +71,7 @@ def test_of_one_trial_blocks_are_resampled_and_that_is_said(tmp_path):
     sample.store(tmp_path / "s", trials(1))
     [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups
     share = group.classes[1].shares.time_share
-    assert share.n == 1 and share.warnings == (cost.ONE_TRIAL,)
+    assert share.n == 1 and share.warnings == (cost.SINGLE_TRIAL,)
     assert 0.45 < share.low < share.value < share.high < 0.55
 
 

@@ -58,5 +58,5 @@ def test_two_lists_are_split_by_their_commands(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(TEXT.format(hard=hard, easy=5.0, score=1.0 if name == "a" else 2.0))
     a, b = (str(tmp_path / f"{name}.txt") for name in texts)
     made = explain_difference(a, b, operation="ior_hard_write").differences[0].split
-    assert made.differ["O_DIRECT"] == (True, False) and "fsync" in made.left
+    assert made.differ["O_DIRECT"] == (True, False) and "fsync" in made.residual_attributes
     assert RECORD not in made.differ and RECORD not in made.unsaid.get("a", ())

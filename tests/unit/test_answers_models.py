@@ -114,7 +114,7 @@ def test_advice_on_a_store_needs_no_condition_and_is_given_the_other_factors(sto
     made = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",)))
     assert made.content()["given"] == ["size"] and made.content()["better"] == "higher"
     assert made.content()["best_default"] == "b"
-    alone = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",), given=()))
+    alone = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",), workload_columns=()))
     assert alone.content()["instances"] == 1
 
 

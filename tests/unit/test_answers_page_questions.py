@@ -10,7 +10,7 @@ import pytest
 import here
 import sample_store
 from iosonde.answers.page.first_screen import sentence_about
-from iosonde.answers.page.questions import answered, of_source
+from iosonde.answers.page.questions import answered, read_questions
 from iosonde.answers.summary import summary
 from iosonde.core import questions
 from iosonde.data.asked import ResponseQuery
@@ -123,7 +123,9 @@ questions:
     assert "questions[1]: color: " in done.stderr and "'wurd'" in done.stderr and "word?" in done.stderr
     assert "questions[0]" not in done.stderr and done.returncode == 0
     source = open_data(str(tmp_path / "s"))
-    known, slip = answered(of_source(source), lambda where: open_data(str(tmp_path / "s"), where), ResponseQuery(), "s")
+    known, slip = answered(
+        read_questions(source), lambda where: open_data(str(tmp_path / "s"), where), ResponseQuery(), "s"
+    )
     assert known.answer is not None and known.constant == ("io_cache", "base_fs", "left")
     assert_problem(slip.missing, "unknown-factor", option="color", name="wurd", suggestion="word")
     assert "left" in slip.missing

@@ -142,7 +142,7 @@ def test_a_fraction_is_not_averaged(tmp_path):
     rows = [(a, b, c, a * b, b * c, 100 + a + b / 2) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
     made = plotted(table(tmp_path / "f.csv", "a,b,c,d,e,y (MB/s)", rows), x="a", color="b")
     assert not made.joined and sum(len(panel.points) for panel in made.panels) == 8
-    assert codes(made.left) == ["varies-besides"]
+    assert codes(made.omissions) == ["varies-besides"]
     assert not any(marks(settings_figure(made), "line"))
     with raises("missing-factors"):
         heatmap_figure(made)
@@ -154,7 +154,7 @@ def test_too_many_panels_are_cut_and_said(tmp_path):
     ]
     made = plotted(table(tmp_path / "p.csv", "a,b,c,d,y (s)", rows), fits=Fits(panels=4))
     assert len(made.panels) == 4
-    assert_problem(made.left[0], "truncated", room=4, n_settings=12, factors="d and c", condition="d=1")
+    assert_problem(made.omissions[0], "truncated", room=4, n_settings=12, factors="d and c", condition="d=1")
     assert any("4 of 12" in line for line in settings_figure(made).spec["title"]["subtitle"])
 
 

@@ -136,13 +136,13 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
 @pytest.mark.parametrize("design", ["fraction", "hypercube"])
 def test_the_page_ranks_the_same_factors(tmp_path, design):
     """It dropped what followed from the other factors."""
-    from iosonde.answers.report import Wanted, report
+    from iosonde.answers.report import ReportQuery, report
 
     rng = np.random.default_rng(5)
     x = HALF if design == "fraction" else np.column_stack([rng.permutation(12) for _ in range(4)])
     x = np.repeat(x, 3, axis=0)
     y = 1e8 + 2e7 * x[:, 3] + 1e6 * rng.normal(size=len(x))
     path = store_of(tmp_path / "s", NAMES, x, y)
-    (influence,) = report(Wanted(str(path))).influences.items
+    (influence,) = report(ReportQuery(str(path))).influences.items
     assert {share.name for share in influence.ranking.shares} == set(NAMES)
     assert influence.ranking.sentence.startswith("sieve ")

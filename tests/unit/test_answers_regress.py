@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.regress import AtPoints, LeastSquares, of_sums, regress
+from iosonde.answers.regress import AtPoints, LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery
@@ -101,7 +101,7 @@ def test_a_logarithm_on_its_own_column_is_refused_and_one_of_zero_named():
 
 def test_sums_have_no_plots():
     sums = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
-    made = of_sums(sums, 0.9)
+    made = regress_from_sums(sums, 0.9)
     assert made.to_dict()["assumptions"] is None and made.sentence.endswith(".")
     with raises("conflicting-options"):
         made.plots()

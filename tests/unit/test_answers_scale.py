@@ -60,7 +60,7 @@ def test_times_of_a_store_are_rates_only_where_that_is_said(place):
     source = open_data(place, ["fs=nfs"], "old")
     with raises("not-a-rate"):
         scale(source, ResponseQuery(("copy",)))
-    (one,) = scale(source, ResponseQuery(("copy",)), Growth(of_time=True)).items
+    (one,) = scale(source, ResponseQuery(("copy",)), Growth(is_duration=True)).items
     assert one.series.unit == "1/s" and one.scaling.sizes[0].rate.value == pytest.approx(0.1048576)
 
 
@@ -94,7 +94,7 @@ def test_a_network_is_an_answer():
     made = queue(["client=5ms:delay", "disk=2ms:4"], Clients([1, 64], 100))
     assert made.alone_s == pytest.approx(7e-3) and made.busiest.station.name == "disk"
     assert [row["clients"] for row in made.records()] == [1, 64]
-    assert made.solved[0].of_linear == pytest.approx(1) and made.sentence.startswith("disk ")
+    assert made.solved[0].linear_share == pytest.approx(1) and made.sentence.startswith("disk ")
 
 
 def test_an_endless_queue_has_no_number_in_json():

@@ -147,7 +147,7 @@ def test_all_operations_together_count_bring_ups_over_the_settings(place):
     made = compare(open_data(place), ResponseQuery(), Sides(group="copies"))
     (overall,) = made.overall
     assert (overall.n_a, overall.n_b) == (4, 4) and overall.speed.low < 1 < overall.speed.high
-    assert overall.left_out == (), "trials that share a bring-up are averaged, and none is left out"
+    assert overall.exclusions == (), "trials that share a bring-up are averaged, and none is left out"
 
 
 def test_what_changes_inside_bring_ups_is_compared_by_trials(place):

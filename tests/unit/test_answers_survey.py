@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import Survey, SurveyAsked, survey, walk_of
+from iosonde.answers.survey.answer import Survey, SurveyQuery, survey, walk_of
 from iosonde.answers.survey.plan import plan
 from iosonde.answers.survey.walk import walk_summary
 from iosonde.core.errors import InputError
@@ -31,12 +31,12 @@ def tree(tmp_path_factory) -> Path:
 
 
 def of(made: Survey, what: str, over: str) -> dict[str, tuple[float, float, float]]:
-    found = ((one.name, one.found.estimate) for one in made.of(what, over))
+    found = ((one.name, one.inference.estimate) for one in made.of(what, over))
     return {name: (one.value, one.low, one.high) for name, one in found}
 
 
 def test_a_survey_that_draws_every_file_knows_the_truth(tree):
-    made = survey(SurveyAsked(str(tree), files=5000))
+    made = survey(SurveyQuery(str(tree), files=5000))
     files = [path for path in tree.rglob("*") if path.is_file()]
     sizes = {path: path.stat().st_size for path in files}
     assert made.walked.files == made.files_read == len(files) == 601
@@ -51,12 +51,12 @@ def test_a_survey_that_draws_every_file_knows_the_truth(tree):
 @pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_samples_hold_the_truth(tree):
-    truth = survey(SurveyAsked(str(tree), files=5000, codecs=("gzip:6",)))
+    truth = survey(SurveyQuery(str(tree), files=5000, codecs=("gzip:6",)))
     wanted = [("type", "files", "text"), ("type", "capacity", "text"), ("type", "capacity", "NetCDF classic"),
               ("compressed", "capacity", "gzip:6"), ("saved", "capacity", "gzip:6")]  # fmt: skip
     held = dict.fromkeys(wanted, 0)
     for seed in range(60):
-        made = survey(SurveyAsked(str(tree), files=160, seed=seed, codecs=("gzip",)))
+        made = survey(SurveyQuery(str(tree), files=160, seed=seed, codecs=("gzip",)))
         for what, over, name in wanted:
             value, low, high = of(made, what, over)[name]
             held[what, over, name] += low - 1e-9 <= of(truth, what, over)[name][0] <= high + 1e-9
@@ -64,14 +64,14 @@ def test_intervals_of_samples_hold_the_truth(tree):
 
 
 def test_the_same_seed_reads_the_same_files(tree):
-    one, two, other = (survey(SurveyAsked(str(tree), files=80, seed=seed, codecs=())) for seed in (1, 1, 2))
+    one, two, other = (survey(SurveyQuery(str(tree), files=80, seed=seed, codecs=())) for seed in (1, 1, 2))
     assert [a.to_json() for a in one.estimates] == [a.to_json() for a in two.estimates]
     assert [a.to_json() for a in one.estimates] != [a.to_json() for a in other.estimates]
     assert one.files_read <= 80
 
 
 def test_the_json_holds_no_name_of_a_file(tree):
-    made = survey(SurveyAsked(str(tree), files=5000)).to_dict()
+    made = survey(SurveyQuery(str(tree), files=5000)).to_dict()
     assert {"estimates", "files_seen", "files_read", "seconds"} <= made.keys()
     text = json.dumps({**made, "path": ""}, allow_nan=False)
     assert "project" not in text and "restart" not in text
@@ -84,7 +84,7 @@ def test_holes_and_links_are_told_and_not_read(tmp_path):
     os.truncate(tmp_path / "hole", 24_000)
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / ".snapshot").mkdir()
-    made = survey(SurveyAsked(str(tmp_path)))
+    made = survey(SurveyQuery(str(tmp_path)))
     assert made.no_answer == {"released": 1} and made.files_read == 1
     assert of(made, "type", "files") == {"text": (1.0, 0.5, 1.0)}, "the hole may be anything"
     one = next(made.of("type", "capacity")).to_json()
@@ -92,7 +92,7 @@ def test_holes_and_links_are_told_and_not_read(tmp_path):
     assert {sample.by: sample.missing.estimate.value for sample in made.samples} == {"files": 0.5, "capacity": 0.75}
     notes = " ".join(made.walked.notes)
     assert "snapshots not entered: .snapshot 1" in notes and "never opened" in notes
-    whole = survey(SurveyAsked(str(tmp_path), allocated=True))
+    whole = survey(SurveyQuery(str(tmp_path), allocated=True))
     assert [sample.drawn for sample in whole.samples] == [2, 1], "what is not allocated is not drawn by that"
 
 
@@ -108,7 +108,7 @@ def test_what_may_not_be_read_is_missing_and_said(monkeypatch):
         (root / "closed").mkdir(mode=0o700)
         os.seteuid(65534)
         try:
-            made = survey(SurveyAsked(str(root)))
+            made = survey(SurveyQuery(str(root)))
         finally:
             os.seteuid(0)
         assert made.no_answer == {"denied": 1} and made.touched == 1
@@ -119,7 +119,7 @@ def test_what_may_not_be_read_is_missing_and_said(monkeypatch):
 
 
 def test_a_tree_without_a_file(tmp_path):
-    made = survey(SurveyAsked(str(tmp_path)))
+    made = survey(SurveyQuery(str(tmp_path)))
     assert (made.walked.files, made.files_read, made.estimates) == (0, 0, ())
 
 
@@ -130,7 +130,7 @@ def test_a_tree_without_a_file(tmp_path):
 )  # fmt: skip
 def test_what_cannot_be_asked(tmp_path, asked, match):
     with pytest.raises(InputError, match=match):
-        survey(SurveyAsked(str(tmp_path), **asked))
+        survey(SurveyQuery(str(tmp_path), **asked))
 
 
 def test_a_plan_never_reads_more_than_there_is():
@@ -156,11 +156,11 @@ def test_a_plan_says_what_each_file_takes_besides_and_how_many_are_of_each_draw(
 
 def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     (tmp_path / "text").write_text("text")
-    walked = walk(walk_of(SurveyAsked(str(tmp_path))))
+    walked = walk(walk_of(SurveyQuery(str(tmp_path))))
     assert not [note for note in walk_summary(walked, False).notes if "wrong" in note]
-    sizes = walked.found["sizes"].copy()
+    sizes = walked.counts["sizes"].copy()
     sizes[3:5, :2] = [[1, 2**64 - 1], [1, 2**64 - 1]]
-    summary = walk_summary(replace(walked, found={**walked.found, "bytes": 2**64 - 1, "sizes": sizes}), False)
+    summary = walk_summary(replace(walked, counts={**walked.counts, "bytes": 2**64 - 1, "sizes": sizes}), False)
     assert [tail.share for tail in summary.tails] == [0.5, 1.0]
     assert "sums and shares of capacity are wrong" in summary.notes[0]
 
@@ -174,7 +174,7 @@ def test_survey_of_equal_small_files_ends(tmp_path):
     for file in range(3):
         (tmp_path / f"zeros{file}").write_bytes(bytes(480_128))
     with limited(60):
-        answer = survey(SurveyAsked(str(tmp_path)))
+        answer = survey(SurveyQuery(str(tmp_path)))
     for compressed in answer.of("compressed", "capacity"):
-        estimate = compressed.found.estimate
+        estimate = compressed.inference.estimate
         assert estimate.low < estimate.value < estimate.high, "files that were not drawn may be others"

@@ -11,15 +11,15 @@ from iosonde.answers.survey.content import blocks_read
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
 from iosonde.survey.codecs import codec, codec_name
-from iosonde.survey.contents import BLOCK_BYTES, Contents, LookAsked, Piece, look_at
-from iosonde.survey.walk import WalkAsked, files_from_drawn, walk
+from iosonde.survey.contents import BLOCK_BYTES, Contents, LookOptions, Piece, look_at
+from iosonde.survey.walk import WalkOptions, files_from_drawn, walk
 
 
 def looked(root, names=("zstd:3",)):
-    drawn = walk(WalkAsked(str(root), 0, 100)).by_count
+    drawn = walk(WalkOptions(str(root), 0, 100)).by_count
     handle = os.open(root, os.O_PATH)
     try:
-        return {file.path: look_at(handle, file, LookAsked(names, 1)) for file in files_from_drawn(drawn)}
+        return {file.path: look_at(handle, file, LookOptions(names, 1)) for file in files_from_drawn(drawn)}
     finally:
         os.close(handle)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.core.errors import InputError
 from iosonde.survey.listing import read_list
 from messages import raises
@@ -97,8 +97,8 @@ def listed(tree: Path, place: Path, sized: bool) -> str:
 
 @pytest.mark.parametrize("sized", [True, False])
 def test_a_list_tells_what_the_walk_tells(tree, tmp_path, sized):
-    walked = survey(SurveyAsked(str(tree), files=5000, codecs=()))
-    made = survey(SurveyAsked(str(tree), files=5000, codecs=(), files_from=listed(tree, tmp_path / "list", sized)))
+    walked = survey(SurveyQuery(str(tree), files=5000, codecs=()))
+    made = survey(SurveyQuery(str(tree), files=5000, codecs=(), files_from=listed(tree, tmp_path / "list", sized)))
     assert made.no_answer == {}
     assert [one.to_json() for one in made.estimates] == [one.to_json() for one in walked.estimates]
     for name in ("files", "bytes", "empty"):
@@ -114,17 +114,17 @@ def test_a_list_tells_what_the_walk_tells(tree, tmp_path, sized):
 
 def test_samples_of_a_list_follow_from_its_seed_and_hold_the_truth(tree, tmp_path):
     source = listed(tree, tmp_path / "list", True)
-    truth = {(one.what, one.name, one.of): one.found.estimate.value
-             for one in survey(SurveyAsked(str(tree), files=5000, codecs=())).estimates}  # fmt: skip
+    truth = {(one.what, one.name, one.of): one.inference.estimate.value
+             for one in survey(SurveyQuery(str(tree), files=5000, codecs=())).estimates}  # fmt: skip
     held, said = [], []
     for seed in range(20):
-        made = survey(SurveyAsked(str(tree), files=120, seed=seed, codecs=(), files_from=source))
+        made = survey(SurveyQuery(str(tree), files=120, seed=seed, codecs=(), files_from=source))
         said.append([one.to_json() for one in made.estimates])
         for one in made.estimates:
-            found = one.found.estimate
+            found = one.inference.estimate
             held.append(found.low - 1e-9 <= truth[one.what, one.name, one.of] <= found.high + 1e-9)
     assert sum(held) >= 0.9 * len(held) and len({str(one) for one in said}) == 20
-    again = survey(SurveyAsked(str(tree), files=120, seed=3, codecs=(), files_from=source))
+    again = survey(SurveyQuery(str(tree), files=120, seed=3, codecs=(), files_from=source))
     assert [one.to_json() for one in again.estimates] == said[3]
 
 
@@ -139,13 +139,13 @@ def test_names_that_leave_the_tree_or_are_none_of_its_files(tmp_path):
     names = [tree / "file", tree / "again", tree / "way" / "file", tree / "link", tree / "gone", outside / "file",
              f"{tree}/../outside/file", f"{tree}/./file/../file", tree]  # fmt: skip
     (tmp_path / "list").write_text("".join(f"{one}\n" for one in names))
-    made = survey(SurveyAsked(str(tree), files_from=str(tmp_path / "list")))
+    made = survey(SurveyQuery(str(tree), files_from=str(tmp_path / "list")))
     numbers = made.walked.numbers
     assert (made.walked.files, made.files_read, numbers["hard_links"]) == (1, 1, 1)
     assert (numbers["outside"], numbers["not_files"], numbers["vanished"]) == (4, 1, 2)
     assert "4 not below the tree, 1 no files, 2 not found" in " ".join(made.walked.notes)
     (tmp_path / "sized").write_text("".join(f"5000 {one}\n" for one in (*names, tree / "file")))
-    made = survey(SurveyAsked(str(tree), files_from=str(tmp_path / "sized")))
+    made = survey(SurveyQuery(str(tree), files_from=str(tmp_path / "sized")))
     assert made.no_answer == {"vanished": 2, "changed": 1} and made.files_read == 1, "what is behind a link is not read"
 
 
@@ -154,17 +154,17 @@ def test_a_size_that_is_no_longer_true_is_no_answer(tmp_path):
     (tmp_path / "empty").touch()
     list_ = tmp_path.parent / f"{tmp_path.name}.list"
     list_.write_text(f"4000 {tmp_path}/file\n100 {tmp_path}/empty\n")
-    assert survey(SurveyAsked(str(tmp_path), files_from=str(list_))).no_answer == {"changed": 2}
+    assert survey(SurveyQuery(str(tmp_path), files_from=str(list_))).no_answer == {"changed": 2}
 
 
 def test_what_a_list_cannot(tmp_path):
     (tmp_path / "list").write_text(f"5 {tmp_path}/a\n")
     (tmp_path / "other").write_text("5 /somewhere/else\n")
     for asked, match in (
-        (SurveyAsked(str(tmp_path), files_from=str(tmp_path / "none")), "No such file"),
-        (SurveyAsked(str(tmp_path), files_from=str(tmp_path)), "Is a directory"),
-        (SurveyAsked(str(tmp_path), files_from=str(tmp_path / "list"), allocated=True), "allocated"),
-        (SurveyAsked(str(tmp_path), files_from=str(tmp_path / "other")), "no name in it is below"),
+        (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "none")), "No such file"),
+        (SurveyQuery(str(tmp_path), files_from=str(tmp_path)), "Is a directory"),
+        (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "list"), allocated=True), "allocated"),
+        (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "other")), "no name in it is below"),
     ):
         with pytest.raises(InputError, match=match):
             survey(asked)

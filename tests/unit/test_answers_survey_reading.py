@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.survey.answer import SurveyAsked, survey  # noqa: E402
+from iosonde.answers.survey.answer import SurveyQuery, survey  # noqa: E402
 from iosonde.answers.survey.reading import read_speeds  # noqa: E402
 from iosonde.engine._native import read_timed  # noqa: E402
 from iosonde.survey.contents import Contents, Piece  # noqa: E402
@@ -60,8 +60,8 @@ def test_a_timed_read_gives_the_bytes(tmp_path):
 def test_a_survey_has_them_and_without_codecs_none(tmp_path):
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text("some text " * 2000)
-    (one,) = survey(SurveyAsked(str(tmp_path))).reading
+    (one,) = survey(SurveyQuery(str(tmp_path))).reading
     assert (one.kind, one.rate.n, one.read_bytes) == ("text", 3, 60_000) and one.rate.value > 0
     told = json.loads(json.dumps(one.to_json()))
     assert told["rate"]["value"] == one.rate.value and told["at_once"] == 8
-    assert survey(SurveyAsked(str(tmp_path), codecs=())).reading == ()
+    assert survey(SurveyQuery(str(tmp_path), codecs=())).reading == ()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.report import Wanted, report
+from iosonde.answers.report import ReportQuery, report
 from iosonde.answers.summary import summary
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.run import SurveyStore
 from iosonde.answers.survey.stored import stored_survey
 from iosonde.core.errors import InputError
@@ -30,7 +30,7 @@ def tree(tmp_path) -> Path:
 
 
 def kept(tree: Path, place: SurveyStore, **more):
-    asked = SurveyAsked(str(tree), files=5000, codecs=("gzip:6",), **more)
+    asked = SurveyQuery(str(tree), files=5000, codecs=("gzip:6",), **more)
     made = survey(asked)
     return made, place.keep(made, asked)
 
@@ -44,7 +44,7 @@ def test_a_survey_is_a_run_without_a_name_of_a_file(tree, tmp_path):
     rows = {(one.operation, one.metric): one for one in run.observations}
     assert rows["tree", "files"].value == 301
     for one in made.of("type", "capacity"):
-        assert rows["share of capacity", one.name].value == one.found.estimate.value
+        assert rows["share of capacity", one.name].value == one.inference.estimate.value
     assert rows["saved of capacity", "gzip:6"].unit == "bytes"
     assert run.headlines["share of capacity"][0] in ("text", "NetCDF classic")
     estimates = run.facts["survey"]["estimates"]
@@ -95,11 +95,11 @@ def test_the_page_of_a_store_of_surveys_is_of_the_last_and_has_the_others_of_its
     kept(tree, place)
     shutil.rmtree(tree / "project0")
     made, run_id = kept(tree, place)
-    page = report(Wanted(str(place.path)))
+    page = report(ReportQuery(str(place.path)))
     assert page.survey.walked.files == made.walked.files and "last of 3 surveys" in page.headline
     assert [row[2] for row in page.history.rows] == [301, made.walked.files] and page.history.rows[-1][0] == run_id
     assert page.to_json()["over_time"][-1]["files"] == made.walked.files
-    first = report(Wanted(str(place.path), where=("tree=" + str(tree / "project1"),)))
+    first = report(ReportQuery(str(place.path), where=("tree=" + str(tree / "project1"),)))
     assert first.history is None and first.survey.path.endswith("project1")
     told = summary(open_data(str(place.path)), ResponseQuery())
     assert any("iosonde report" in one for one in told.overview.warnings)

@@ -10,7 +10,7 @@ import pytest
 
 import survey_tree
 from iosonde.answers.survey import stop as survey_stop
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.stop import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
@@ -29,18 +29,18 @@ def tree(tmp_path_factory) -> Path:
 
 
 def test_a_survey_ends_when_all_shares_are_known_so_well_and_reads_no_more_than_its_precision_would(tree):
-    fixed = survey(SurveyAsked(str(tree), precision=0.04, codecs=()))
-    made = survey(SurveyAsked(str(tree), until=0.04, codecs=()))
+    fixed = survey(SurveyQuery(str(tree), precision=0.04, codecs=()))
+    made = survey(SurveyQuery(str(tree), until=0.04, codecs=()))
     assert made.stopped == PRECISE and fixed.stopped == ALL
-    widths = [one.found.estimate.high - one.found.estimate.low for one in made.estimates]
+    widths = [one.inference.estimate.high - one.inference.estimate.low for one in made.estimates]
     assert 0 < max(widths) <= 0.08
     assert made.files_read < fixed.files_read
 
 
 def test_what_was_read_is_the_sample_of_the_same_seed_for_that_number(tree):
-    made = survey(SurveyAsked(str(tree), until=0.06, codecs=()))
+    made = survey(SurveyQuery(str(tree), until=0.06, codecs=()))
     draws = made.samples[1].drawn
-    again = survey(SurveyAsked(str(tree), files=2 * draws, codecs=()))
+    again = survey(SurveyQuery(str(tree), files=2 * draws, codecs=()))
     by_size, same = ([one.to_json() for one in of.of("type", "capacity")] for of in (again, made))
     assert by_size == same
 
@@ -58,11 +58,11 @@ class Clock:
 
 def test_time_ends_a_survey_after_a_whole_step(tree, monkeypatch):
     monkeypatch.setattr(survey_stop, "time", Clock(10.0))
-    made = survey(SurveyAsked(str(tree), seconds=25.0, codecs=()))
+    made = survey(SurveyQuery(str(tree), seconds=25.0, codecs=()))
     assert made.stopped == TIME and [one.drawn for one in made.samples] == [96, 96]
-    again = survey(SurveyAsked(str(tree), files=192, codecs=()))
+    again = survey(SurveyQuery(str(tree), files=192, codecs=()))
     assert [one.to_json() for one in again.estimates] == [one.to_json() for one in made.estimates]
-    whole = survey(SurveyAsked(str(tree), seconds=1e9, codecs=()))
+    whole = survey(SurveyQuery(str(tree), seconds=1e9, codecs=()))
     assert whole.stopped == ALL and whole.files_read == 1501
 
 
@@ -70,18 +70,18 @@ def test_files_that_cannot_be_looked_at_end_nothing(tmp_path):
     for number in range(300):
         (tmp_path / f"hole{number}").touch()
         os.truncate(tmp_path / f"hole{number}", 5000)
-    made = survey(SurveyAsked(str(tmp_path), until=0.05))
+    made = survey(SurveyQuery(str(tmp_path), until=0.05))
     assert made.stopped == ALL and made.no_answer == {"released": 300}
 
 
 def test_a_tree_without_a_file(tmp_path):
-    assert survey(SurveyAsked(str(tmp_path), until=0.05, seconds=5)).files_read == 0
+    assert survey(SurveyQuery(str(tmp_path), until=0.05, seconds=5)).files_read == 0
 
 
 @pytest.mark.parametrize("asked", [{"until": 0.0}, {"until": 1.5}, {"seconds": 0.0}, {"seconds": -1.0}])
 def test_what_cannot_be_asked(tree, asked):
     with pytest.raises(InputError) as error:
-        survey(SurveyAsked(str(tree), **asked))
+        survey(SurveyQuery(str(tree), **asked))
     assert error.value.hint
 
 

@@ -8,8 +8,8 @@ import bound_sample
 import declared_sample
 import pytest
 
-from iosonde.answers.time_model import OneOperation, TimeModel, time_model
-from iosonde.answers.time_parts import of_document
+from iosonde.answers.time_model import SingleOperation, TimeModel, time_model
+from iosonde.answers.time_parts import parts_from_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery
@@ -18,7 +18,7 @@ from messages import raises
 
 pytest.importorskip("iosonde.engine._native")
 PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
-OPERATION = OneOperation(of_document(PARTS))
+OPERATION = SingleOperation(parts_from_document(PARTS))
 
 
 @pytest.fixture(scope="module")
@@ -57,21 +57,21 @@ def test_where_names_the_operation_whose_times_are_read(tmp_path):
 def test_a_metric_of_a_store_is_fitted_by_clock_and_experiment(tmp_path):
     declared_sample.store(tmp_path / "s")
     source = open_data(tmp_path / "s", (), "old")
-    made = time_model(source, ResponseQuery(("copy",), ("servers",)), OneOperation(), ["fs"])
+    made = time_model(source, ResponseQuery(("copy",), ("servers",)), SingleOperation(), ["fs"])
     assert [(line.name, line.n) for line in made.lines] == [("nfs", 12), ("afs", 12)]
     with raises("not-a-time", unit="bytes/s"):
-        time_model(source, ResponseQuery(("write",), ("servers",)), OneOperation())
+        time_model(source, ResponseQuery(("write",), ("servers",)), SingleOperation())
 
 
 def test_computed_times_keep_their_unit_or_are_refused():
     table = table_of({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
     plain, half = (
-        time_model(open_data(table), ResponseQuery((text,), ("size",)), OneOperation()) for text in ("t", "t/n")
+        time_model(open_data(table), ResponseQuery((text,), ("size",)), SingleOperation()) for text in ("t", "t/n")
     )
     assert half.lines[0].per_byte.estimate == pytest.approx(plain.lines[0].per_byte.estimate / 2)
     for text in ("log(t)", "t + n"):
         with raises("not-a-time", (InputError, DataError)):
-            time_model(open_data(timed(table)), ResponseQuery((text,), ("size",)), OneOperation())
+            time_model(open_data(timed(table)), ResponseQuery((text,), ("size",)), SingleOperation())
 
 
 def timed(table):
@@ -89,11 +89,11 @@ def timed(table):
 )
 def test_columns_that_are_missing_are_named(asked, code, option):
     with raises(code, InputError, option=option):
-        time_model(open_data(table_of({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, OneOperation())
+        time_model(open_data(table_of({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, SingleOperation())
 
 
 def test_a_document_of_parts_says_where_it_is_wrong():
     with raises("unknown-part", where="x.yaml:2: q"):
-        of_document({"q": 3}, lambda name: "x.yaml:2: ")
+        parts_from_document({"q": 3}, lambda name: "x.yaml:2: ")
     made = time_model(None, ResponseQuery(), replace(OPERATION, sizes=[262144], observed_s=[1e-3]))
     assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)

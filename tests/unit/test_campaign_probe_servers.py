@@ -44,11 +44,11 @@ def asked(here: Path, servers: str = "s1,s2", **more) -> ProbeRequest:
 def test_every_server_measures_its_disk_and_nothing_is_left(here):
     (here / "hosts").write_text("s1\ns2 # the second\n")
     found = probe(asked(here, str(here / "hosts")))
-    assert [(one["host"], len(one["disks"])) for one in found.made["servers"]] == [("s1", 1), ("s2", 1)]
-    (disk,) = found.made["servers"][0]["disks"]
+    assert [(one["host"], len(one["disks"])) for one in found.facts["servers"]] == [("s1", 1), ("s2", 1)]
+    (disk,) = found.facts["servers"][0]["disks"]
     assert disk["disk_write"].n == 2 and disk["disk_read"].value > 0 and disk["dir"] == str(here / "disk")
-    assert found.made["nodes"] == [] == found.made["pairs"]  # no node was asked for, and none was measured
-    assert found.slowest["disk_read"] == min(one["disks"][0]["disk_read"].value for one in found.made["servers"])
+    assert found.facts["nodes"] == [] == found.facts["pairs"]  # no node was asked for, and none was measured
+    assert found.slowest["disk_read"] == min(one["disks"][0]["disk_read"].value for one in found.facts["servers"])
     assert not list((here / "disk").iterdir())
     kind = machine.target_facts(here)["mount"]["type"]
     assert disk["filesystem"] == kind

@@ -22,8 +22,8 @@ from messages import assert_problem, raises
 
 HOLD = """
 import sys
-from iosonde.campaign.turn import Turn, only_one_here
-with only_one_here(Turn(), True, print):
+from iosonde.campaign.turn import Turn, hold_machine
+with hold_machine(Turn(), True, print):
     print("held", flush=True)
     sys.stdin.readline()
 """

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.page import influences
 from iosonde.answers.page.content.factors import LearningPoint
 from iosonde.core.table import Column, Table
@@ -74,7 +74,7 @@ def test_what_a_constraint_forbids_is_not_offered():
     rows = rows.take(np.flatnonzero((rows.column("fs").values == "ext4") | (rows.column("size").values < 3)))
     free, bound = (
         influences.influences_of_table(
-            rows, ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, KeptConstraints(said))
+            rows, ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, SettingConstraints(said))
         )
         .items[0]
         .what_if
@@ -87,7 +87,7 @@ def test_what_a_constraint_forbids_is_not_offered():
 
 def test_a_constraint_that_was_measured_broken_is_refused():
     section = influences.influences_of_table(
-        table(), ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, KeptConstraints(("size <= 3",)))
+        table(), ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, SettingConstraints(("size <= 3",)))
     )
     assert not section.items and "size <= 3" in section.missing[0]
 

@@ -367,7 +367,7 @@ def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
     section, _ = timelines.timelines_of(stored([trial(phase(times))]), AXIS)
     only = section.items[0]
     assert only.ranks == 10_000
-    assert len(only.spans) <= timelines.SHOWN_RANKS
+    assert len(only.spans) <= timelines.MAX_DISPLAYED_RANKS
     assert {77, 9_999} <= {span.rank for span in only.spans}
 
 

@@ -12,7 +12,7 @@ from stats_sample import run as sample_run
 
 from iosonde.answers.page.content.tables import Section
 from iosonde.answers.page.findings import at_the_top
-from iosonde.answers.report import Wanted
+from iosonde.answers.report import ReportQuery
 from iosonde.answers.report import report as page_of
 from iosonde.cli.commands import report
 from iosonde.cli.options.data import open_data
@@ -167,7 +167,7 @@ def scaled(tmp_path_factory):
 
 
 def test_a_stores_page_explains_each_metric_by_what_varies(scaled):
-    page = page_of(Wanted(str(scaled), again=("iosonde",)))
+    page = page_of(ReportQuery(str(scaled), again=("iosonde",)))
     (model,) = page.models.items
     assert (model.title.split(",")[0], model.on, model.unit) == ("Write", ("nodes",), "bytes/s")
     slope = model.terms[1].estimate

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.answers.survey.answer import Survey, SurveyAsked, survey
+from iosonde.answers.survey.answer import Survey, SurveyQuery, survey
 from iosonde.report.text.survey import lines
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.tree import SurveyedTree
-from iosonde.survey.walk import WalkAsked, walk
+from iosonde.survey.walk import WalkOptions, walk
 from messages import raises
 from survey_in_process import InProcess
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 def walked(path: Path, **asked: object) -> dict[str, int]:
-    return walk(WalkAsked(str(path), 0, 10, **asked)).found
+    return walk(WalkOptions(str(path), 0, 10, **asked)).counts
 
 
 def said(made: Survey) -> str:
@@ -85,7 +85,7 @@ def test_what_happens_between_the_walk_and_the_look_is_no_answer(tmp_path, betwe
         inside.parent.rename(tmp_path / "other")
 
     between(act)
-    made = survey(SurveyAsked(str(tmp_path)))
+    made = survey(SurveyQuery(str(tmp_path)))
     assert made.no_answer == {"vanished": 3, "changed": 2} and made.files_read == 1
     missing = {sample.by: sample.missing.estimate.value for sample in made.samples}
     assert missing == pytest.approx({"files": 5 / 6, "capacity": 5 / 6})
@@ -101,11 +101,11 @@ def test_a_tree_that_is_renamed_is_still_the_one_and_one_that_is_removed_is_no_a
     texts(tree, 3)
     acts = [lambda: tree.rename(tmp_path / "away")]
     between(lambda: acts.pop()())
-    assert survey(SurveyAsked(str(tree))).files_read == 3
+    assert survey(SurveyQuery(str(tree))).files_read == 3
     acts.append(lambda: shutil.rmtree(tmp_path / "away"))
-    made = survey(SurveyAsked(str(tmp_path / "away")))
+    made = survey(SurveyQuery(str(tmp_path / "away")))
     assert made.no_answer == {"vanished": 3} and made.files_read == 0
-    assert all(one.found.estimate.value is None for one in made.estimates)
+    assert all(one.inference.estimate.value is None for one in made.estimates)
     assert "3 vanished" in said(made)
 
 
@@ -126,7 +126,7 @@ def test_errors_of_a_disk_are_counted_where_they_happen(faulty):
         {"on": "getattr", "do": "error", "errno": "EIO", "path": "/file3"},
         {"on": "readdir", "do": "error", "errno": "EIO", "path": "/broken"},
     )  # fmt: skip
-    made = survey(SurveyAsked(str(root)))
+    made = survey(SurveyQuery(str(root)))
     numbers = made.walked.numbers
     assert numbers["files"] == 9, "seven of eight, and two"
     assert (numbers["unknown_entries"], numbers["unreadable_directories"]) == (1, 1)
@@ -137,16 +137,16 @@ def test_errors_of_a_disk_are_counted_where_they_happen(faulty):
 def test_files_whose_reads_return_nothing_are_no_zeros(faulty):
     files = texts(faulty.path, 8)
     faulty.set({"on": "read", "do": "short", "at": 0, "path": "/file*"})
-    made = survey(SurveyAsked(str(faulty.path)))
+    made = survey(SurveyQuery(str(faulty.path)))
     assert made.no_answer == {"short": len(files)} and made.files_read == 0 and made.bytes_read == 0
-    assert all(one.found.estimate.value is None for one in made.estimates)
+    assert all(one.inference.estimate.value is None for one in made.estimates)
     assert re.search(r"\b8 ended\b", said(made))
 
 
 def test_a_size_that_is_a_lie_is_no_answer(faulty):
     texts(faulty.path, 3)
     faulty.set({"on": ["getattr", "lookup"], "do": "lie", "path": "/file0", "values": {"size": 2**62}})
-    assert survey(SurveyAsked(str(faulty.path))).no_answer == {"short": 1}
+    assert survey(SurveyQuery(str(faulty.path))).no_answer == {"short": 1}
 
 
 def test_a_file_on_tape_is_never_opened(faulty):
@@ -154,7 +154,7 @@ def test_a_file_on_tape_is_never_opened(faulty):
     texts(root, 3)
     faulty.set({"on": ["getattr", "lookup"], "do": "lie", "path": "/file0", "values": {"blocks": 0}},
                 {"on": ["open", "read"], "do": "error", "errno": "EIO", "path": "/file0"})  # fmt: skip
-    made = survey(SurveyAsked(str(root)))
+    made = survey(SurveyQuery(str(root)))
     assert made.no_answer == {"released": 1}, "failed: it was opened"
     assert made.walked.numbers["released"] == 1 and made.walked.numbers["released_bytes"] == 5000
     assert re.search(r"\b1 file\b.*\bopened\b", said(made))
@@ -191,12 +191,12 @@ def test_a_file_of_many_names_and_a_sparse_one_count_for_what_they_are(tmp_path)
     hole = tmp_path / "hole"
     hole.write_text("text " * 1000)
     os.truncate(hole, 1 << 40)
-    made = survey(SurveyAsked(str(tmp_path)))
+    made = survey(SurveyQuery(str(tmp_path)))
     numbers = made.walked.numbers
     assert (numbers["files"], numbers["hard_links"], numbers["linked_elsewhere"]) == (2, 1500, 0)
     assert numbers["bytes"] == 20_000 + (1 << 40) and numbers["allocated_bytes"] < 1 << 20
     assert made.bytes_read < 4 << 20 and made.no_answer == {}
-    zeros = next(made.of("zeros", "capacity")).found.estimate
+    zeros = next(made.of("zeros", "capacity")).inference.estimate
     assert zeros.value > 0.99
 
 
@@ -223,7 +223,7 @@ def deep(root: Path, levels: int, name: str) -> Iterator[None]:
 
 def test_a_file_ten_thousand_directories_down_is_found_and_read(tmp_path):
     with deep(tmp_path, 10_000, "down"):
-        made = survey(SurveyAsked(str(tmp_path)))
+        made = survey(SurveyQuery(str(tmp_path)))
         assert (made.walked.numbers["deepest"], made.walked.files) == (10_000, 1)
         assert made.files_read == 1 and made.no_answer == {}, "its path has 50,000 characters"
         assert len(os.listdir("/proc/self/fd")) < 100
@@ -249,7 +249,7 @@ def test_hostile_names_are_counted_read_and_never_shown(tmp_path):
         place = root / os.fsdecode(name)
         place.mkdir()
         (place / os.fsdecode(name)).write_text("text " * 1000)
-    made = survey(SurveyAsked(str(root)))
+    made = survey(SurveyQuery(str(root)))
     assert made.files_read == made.walked.files == len(HOSTILE) and made.no_answer == {}
     words = [sys.executable, "-m", "iosonde.cli.main", "survey", os.fsencode(root)]
     shown = subprocess.run(words, capture_output=True, check=True).stdout
@@ -283,13 +283,13 @@ def test_as_somebody_else_what_is_closed_is_missing_and_what_may_be_read_is(tmp_
         place.chmod(mode)
     texts(tree, 2)[0].chmod(0o600)
     tree.chmod(0o755)
-    made = as_nobody(lambda: survey(SurveyAsked(str(tree))))
+    made = as_nobody(lambda: survey(SurveyQuery(str(tree))))
     numbers = made.walked.numbers
     assert numbers["unreadable_directories"] == 2, "closed, and the one that may only be passed"
     assert numbers["unknown_entries"] == 2, "names that may be listed, and nothing else"
     assert (numbers["files"], made.no_answer, made.files_read) == (2, {"denied": 1}, 1)
     with raises("unreadable-directory", reason="Permission denied"):
-        as_nobody(lambda: survey(SurveyAsked(str(closed))))
+        as_nobody(lambda: survey(SurveyQuery(str(closed))))
     assert re.search(r"\b2 directories\b.*: 2 entries\b", said(made), re.DOTALL)
 
 
@@ -311,7 +311,7 @@ def test_files_come_and_go_while_a_directory_is_listed(tmp_path):
         try:
             assert busy.stdout.readline()
             for _ in range(10):
-                made = survey(SurveyAsked(str(tmp_path), codecs=()))
+                made = survey(SurveyQuery(str(tmp_path), codecs=()))
                 assert made.walked.files >= 400
         finally:
             busy.kill()
@@ -324,8 +324,8 @@ def test_a_survey_that_gives_way_does_so_in_all_it_starts(tmp_path):
     texts(tmp_path, 3)
     program = (
         "import ctypes, os, sys, threading\n"
-        "from iosonde.answers.survey.answer import SurveyAsked, survey\n"
-        "survey(SurveyAsked(sys.argv[1], nice=True))\n"
+        "from iosonde.answers.survey.answer import SurveyQuery, survey\n"
+        "survey(SurveyQuery(sys.argv[1], nice=True))\n"
         "def say(): print(os.getpriority(os.PRIO_PROCESS, 0), flush=True)\n"
         "threading.Thread(target=say).start()\n"
     )
@@ -342,7 +342,7 @@ def test_progress_says_how_many_files_there_can_be(tmp_path, monkeypatch):
         return tree
 
     monkeypatch.setattr(SurveyedTree, "__enter__", counted)
-    found = survey(SurveyAsked(str(tmp_path), rate=4), lambda what, done: told.append((what, done)))
+    found = survey(SurveyQuery(str(tmp_path), rate=4), lambda what, done: told.append((what, done)))
     assert found.walked.files == 3
     (label,) = (what for what in dict(told) if "12,345" in what)
     assert label and set(dict(told).values()) <= {0, 1, 2, 3}
@@ -351,4 +351,4 @@ def test_progress_says_how_many_files_there_can_be(tmp_path, monkeypatch):
 def test_a_rate_that_is_none(tmp_path):
     for asked in ({"rate": -1}, {"rate": 5, "files_from": "-"}):
         with raises("conflicting-options"):
-            survey(SurveyAsked(str(tmp_path), **asked))
+            survey(SurveyQuery(str(tmp_path), **asked))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
 from messages import raises
@@ -25,13 +25,13 @@ def tree(tmp_path_factory) -> Path:
 
 
 def share_of(estimates, kind: str, of: str) -> tuple[float, float, float]:
-    found = next(one.found.estimate for one in estimates if (one.name, one.of) == (kind, of))
+    found = next(one.inference.estimate for one in estimates if (one.name, one.of) == (kind, of))
     return found.value, found.low, found.high
 
 
 def test_parts_of_which_every_file_is_read_are_known(tree):
-    made = survey(SurveyAsked(str(tree), files=5000, codecs=(), by="directory"))
-    plain = survey(SurveyAsked(str(tree), files=5000, codecs=()))
+    made = survey(SurveyQuery(str(tree), files=5000, codecs=(), by="directory"))
+    plain = survey(SurveyQuery(str(tree), files=5000, codecs=()))
     assert [one.name for one in made.strata] == [".", *(f"project{number}" for number in range(7))]
     assert sum(one.files for one in made.strata) == made.walked.files == made.files_read == 701
     assert [one.to_json()["value"] for one in made.estimates] == pytest.approx(
@@ -48,10 +48,10 @@ def test_parts_of_which_every_file_is_read_are_known(tree):
 
 
 def test_draws_go_to_the_parts_in_proportion_and_no_part_is_without(tree):
-    made = survey(SurveyAsked(str(tree), files=140, codecs=(), by="directory:2"))
+    made = survey(SurveyQuery(str(tree), files=140, codecs=(), by="directory:2"))
     assert len(made.strata) > 100
     assert all(one.looked_at >= min(2, one.files) for one in made.strata)
-    seven = survey(SurveyAsked(str(tree), files=140, codecs=(), by="directory"))
+    seven = survey(SurveyQuery(str(tree), files=140, codecs=(), by="directory"))
     assert seven.files_read <= 145 and all(10 <= one.looked_at <= 30 for one in seven.strata[1:])
     text = "\n".join(lines(seven))
     assert "part" in text and "project3" in text and max(map(len, text.split("\n"))) < 80
@@ -60,11 +60,11 @@ def test_draws_go_to_the_parts_in_proportion_and_no_part_is_without(tree):
 @pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_parts_and_of_the_whole_hold(tree):
-    truth = survey(SurveyAsked(str(tree), files=5000, by="directory"))
+    truth = survey(SurveyQuery(str(tree), files=5000, by="directory"))
     wanted = [("text", "files"), ("NetCDF classic", "capacity")]
     held = {(name, kind): [] for name in ("", *(one.name for one in truth.strata[1:])) for kind, _ in wanted}
     for seed in range(60):
-        made = survey(SurveyAsked(str(tree), files=280, seed=seed, by="directory"))
+        made = survey(SurveyQuery(str(tree), files=280, seed=seed, by="directory"))
         for one, known in [(made, truth), *zip(made.strata[1:], truth.strata[1:], strict=True)]:
             for kind, of in wanted:
                 _, low, high = share_of(one.estimates, kind, of)
@@ -81,7 +81,7 @@ def test_owners(tmp_path):
         file = tmp_path / f"file{number}"
         file.write_text("text " * 2000 if owner != 8 else "\0" * 40_000)
         os.chown(file, owner, 0)
-    made = survey(SurveyAsked(str(tmp_path), codecs=(), by="owner"))
+    made = survey(SurveyQuery(str(tmp_path), codecs=(), by="owner"))
     assert {one.name: (one.files, one.bytes) for one in made.strata} == {
         "0": (1, 10_000), "7": (2, 20_000), "8": (1, 40_000),
     }  # fmt: skip
@@ -106,7 +106,7 @@ def test_more_parts_than_can_have_samples(tmp_path):
         place.mkdir()
         (place / "file").touch()
     with raises("too-many-parts"):
-        survey(SurveyAsked(str(tmp_path), by="directory"))
+        survey(SurveyQuery(str(tmp_path), by="directory"))
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,10 @@ def test_more_parts_than_can_have_samples(tmp_path):
 )  # fmt: skip
 def test_what_cannot_be_asked(tmp_path, asked):
     with pytest.raises(InputError) as error:
-        survey(SurveyAsked(str(tmp_path), **asked))
+        survey(SurveyQuery(str(tmp_path), **asked))
     assert "--by" in error.value.hint
 
 
 def test_a_tree_without_a_file(tmp_path):
-    made = survey(SurveyAsked(str(tmp_path), by="directory"))
+    made = survey(SurveyQuery(str(tmp_path), by="directory"))
     assert (made.strata, made.files_read) == ((), 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.what_if import parse_change
 from iosonde.core.errors import InputError
 from iosonde.report.text.survey import lines
@@ -25,7 +25,7 @@ def tree(tmp_path_factory) -> Path:
 
 
 def ask(tree, *changes, files=5000, **more):
-    return survey(SurveyAsked(str(tree), files=files, codecs=(), what_if=changes, **more))
+    return survey(SurveyQuery(str(tree), files=files, codecs=(), what_if=changes, **more))
 
 
 def kept(path: Path) -> int:
@@ -55,7 +55,7 @@ def test_a_part_is_what_the_shares_say_whatever_the_clock_of_its_files(tree):
     for path in tree.rglob("*.txt"):
         os.utime(path, (ahead, ahead))
     made = ask(tree, "compress=lz4,type=text", "compress=lz4,older=1d,type=text", files=200)
-    (share,) = (one.found.estimate for one in made.of("type", "capacity") if one.name == "text")
+    (share,) = (one.inference.estimate for one in made.of("type", "capacity") if one.name == "text")
     young, old = made.what_if
     assert young.touches.value == pytest.approx(share.value)
     assert (old.touches.value, old.saved.value, old.left) == (0.0, 0.0, None)

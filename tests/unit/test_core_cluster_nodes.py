@@ -22,7 +22,7 @@ def cluster(tmp_path):
 def test_one_login_and_thirty_five_compute_nodes(cluster):
     fist = cluster("fist: login\nfist[01-35]: compute")
     assert described(fist) == "36 nodes: login 1, compute 35"
-    assert fist.counts() == {"clients": 35} and fist.named(("compute",))[-1] == "fist35" and not fist.warnings()
+    assert fist.counts() == {"clients": 35} and fist.list_names(("compute",))[-1] == "fist35" and not fist.warnings()
 
 
 def test_counts_follow_from_roles_and_disks_only_where_each_server_says_them(cluster):

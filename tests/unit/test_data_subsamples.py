@@ -33,23 +33,23 @@ def test_the_parts_of_a_trial_are_averaged(gone):
     made = average_trials(without(whole, *gone), ["y"])
     expected = whole.numbers("y").reshape(6, 8).mean(axis=1)
     assert made.rows.numbers("y") == pytest.approx(expected) and not made.are_parts
-    assert made.said.code == "averaged-parts"
+    assert made.note.code == "averaged-parts"
 
 
 def test_ranks_of_unknown_trials_are_said():
     made = average_trials(without(ranks(order="rank"), "trial"), ["y"])
-    assert made.are_parts and len(made.rows) == 48 and made.said.code == "missing-trial-column"
+    assert made.are_parts and len(made.rows) == 48 and made.note.code == "missing-trial-column"
 
 
 def test_ranks_that_are_asked_about_are_kept_apart():
     made = average_trials(ranks(), ["y"], ["rank"])
-    assert len(made.rows) == 48 and not made.said
+    assert len(made.rows) == 48 and not made.note
 
 
 def test_repetitions_of_each_setting_are_trials():
     rows = {"size": [4, 4, 4, 64, 64, 64] * 2, "fs": ["a"] * 6 + ["b"] * 6, "repetition": [1, 2, 3] * 4}
     made = average_trials(table_of({**rows, "y": RNG(2).random(12).tolist()}), ["y"], ["fs"])
-    assert len(made.rows) == 12 and not made.said
+    assert len(made.rows) == 12 and not made.note
 
 
 def test_iterations_of_runs_are_averaged_by_run():

@@ -8,13 +8,13 @@ import pytest
 
 from iosonde.explain import readings
 from iosonde.explain.causes.target import Agreement, Suspect
-from iosonde.explain.known_path import KnownPath, ServerTimes
+from iosonde.explain.known_path import NetworkPath, ServerTimes
 from iosonde.explain.readings import Pass, Times
 from iosonde.explain.slow_files import SlowFiles
 from messages import assert_problem
 
 SURE = Agreement(1.0, 1.0, 1.0, 0.0)
-PATH = KnownPath(50e-6, 32e6)  # 16 KiB take 562 µs on it
+PATH = NetworkPath(50e-6, 32e6)  # 16 KiB take 562 µs on it
 SIZE = 16 * 1024
 
 
@@ -74,7 +74,7 @@ def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
 
 
 PASS = Pass("read", SIZE, took_s=0.4, typical_s=700e-6, lost_s=0.02, sequential=True, faster=0.0, least_s=660e-6,
-            sent=1.0, asked=False, servers=ALIKE)  # fmt: skip
+            sent=1.0, is_synchronous=False, servers=ALIKE)  # fmt: skip
 
 
 def test_a_pass_in_which_each_waits_is_not_read_ahead_nor_written_behind():
@@ -105,12 +105,12 @@ def test_a_server_that_itself_took_what_was_lost_is_named():
     found = readings.read_pass(slow)
     assert found.mechanism == readings.SLOW_DISK
     assert_problem(found.words, "slow-disk", server="server2", excess="180 ms", lost="200 ms")
-    assert readings.read_pass(replace(slow, lost_s=0.38, asked=True)) is None, "less than half of it"
-    assert readings.read_pass(replace(slow, took_s=4.0, asked=True)) is None, "little was lost"
+    assert readings.read_pass(replace(slow, lost_s=0.38, is_synchronous=True)) is None, "less than half of it"
+    assert readings.read_pass(replace(slow, took_s=4.0, is_synchronous=True)) is None, "little was lost"
 
 
 def test_small_requests_may_pass_a_link_at_once():
-    path = KnownPath(50e-6, 32e6, burst_bytes=SIZE)
+    path = NetworkPath(50e-6, 32e6, burst_bytes=SIZE)
     assert path.least_s(SIZE) == 50e-6 and path.least_s(3 * SIZE) == pytest.approx(50e-6 + 2 * SIZE / 32e6)
     assert said(PLACE, path=path) == readings.SLOW_SERVER
     assert said(PLACE, path=path, fast_s=90e-6, servers=ALIKE) == readings.WRITE_BEHIND

@@ -289,8 +289,8 @@ def test_damaged_text_never_becomes_another_number():
 def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
     """Time that grows with the square of the line would be days."""
     text = Text(b"7" * (16 << 20) + b"\nx\0y\nz\n", "x")
-    assert [len(line) for line in text.whole.split("\n")] == [16 << 20, 0, 1, 0] and text.damage
-    assert Text(b"ab\0" * (1 << 20) + b"\nz", "x").whole == "\nz"
+    assert [len(line) for line in text.content.split("\n")] == [16 << 20, 0, 1, 0] and text.damage
+    assert Text(b"ab\0" * (1 << 20) + b"\nz", "x").content == "\nz"
 
 
 @pytest.mark.parametrize(

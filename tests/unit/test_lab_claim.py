@@ -24,7 +24,7 @@ def root(tmp_path, monkeypatch):
 
 def starting(name: str = "one"):
     assert place.claim(name)
-    lab = planned(LabDescription("local").named(name), [])
+    lab = planned(LabDescription("local").with_name(name), [])
     lab.write("starting", {})
     return lab
 
@@ -81,13 +81,13 @@ def test_the_next_bring_up_of_that_name_removes_what_is_left_and_no_lab_that_is_
     monkeypatch.setattr(bring, "down", removed.append)
     starting()
     held = claim.hold("one")
-    bring._remove_left("one", said.append)
+    bring._remove_leftover_lab("one", said.append)
     assert removed == []  # somebody is at it
     os.close(held)
-    bring._remove_left("one", said.append)
+    bring._remove_leftover_lab("one", said.append)
     assert removed == ["one"]
     assert_problem(*said, "leftover-lab", lab="one")
-    planned(LabDescription("local").named("one"), []).write("up", {})
-    bring._remove_left("one", said.append)
-    bring._remove_left("other", said.append)
+    planned(LabDescription("local").with_name("one"), []).write("up", {})
+    bring._remove_leftover_lab("one", said.append)
+    bring._remove_leftover_lab("other", said.append)
     assert removed == ["one"]

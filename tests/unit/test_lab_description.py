@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_bits
-from iosonde.lab.description import LabDescription, of_dict, of_words
+from iosonde.lab.description import LabDescription, description_from_dict, description_from_words
 from iosonde.lab.filesystems import MODULES, recipe
 from messages import raises
 
@@ -33,7 +33,7 @@ def test_words_become_base_units_and_what_is_not_said_is_not_limited():
         "file_system": "glusterfs", "servers": 5, "net": "993mbit", "disk_read": "117MB/s", "disk_write": "148MB/s",
         "disk_size": "1GiB", "write_back": "8MiB", "delay": "2ms", "cpus": 0.5, "scale": None,
     }  # fmt: skip
-    found = of_words(words, {"replica": "2"})
+    found = description_from_words(words, {"replica": "2"})
     assert (found.servers, found.clients, found.disk_bytes, found.write_back_bytes) == (5, 2, 2**30, 8 * 2**20)
     assert (found.link_bits_per_s, found.read_rate, found.write_rate) == (993e6, 117e6, 148e6)
     assert (found.delay_s, found.cpus_per_host, found.options) == (0.002, 0.5, {"replica": "2"})
@@ -42,13 +42,13 @@ def test_words_become_base_units_and_what_is_not_said_is_not_limited():
 
 
 def test_a_scale_divides_all_rates():
-    found = of_words({"file_system": "local", "net": "5800mbit", "disk_read": "100MB/s", "scale": 10}, {})
+    found = description_from_words({"file_system": "local", "net": "5800mbit", "disk_read": "100MB/s", "scale": 10}, {})
     assert (found.link_bits_per_s, found.read_rate, found.write_rate) == (580e6, 10e6, None)
 
 
 def test_a_description_survives_its_file():
-    found = of_words({"file_system": "local", "name": "a-1", "net": "1gbit"}, {"x": "y"})
-    assert of_dict({**found.to_dict(), "of_a_newer_version": 1}) == found
+    found = description_from_words({"file_system": "local", "name": "a-1", "net": "1gbit"}, {"x": "y"})
+    assert description_from_dict({**found.to_dict(), "of_a_newer_version": 1}) == found
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_description_survives_its_file():
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_its_name(words, said):
     with pytest.raises(InputError) as error:
-        of_words({"file_system": "local", **words}, {})
+        description_from_words({"file_system": "local", **words}, {})
     assert said in f"{error.value.message} {error.value.hint}"
 
 

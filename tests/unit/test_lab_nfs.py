@@ -109,9 +109,9 @@ def test_what_no_package_has_is_said_to_be_built():
 
 
 def test_a_file_can_be_needed_like_a_command(tmp_path):
-    assert not tools.found(str(tmp_path / "library.so"))
+    assert not tools.has_command(str(tmp_path / "library.so"))
     (tmp_path / "library.so").touch()
-    assert tools.found(str(tmp_path / "library.so"))
+    assert tools.has_command(str(tmp_path / "library.so"))
 
 
 def test_a_mount_by_our_client_is_one_of_nfs():

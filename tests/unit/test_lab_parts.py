@@ -33,7 +33,7 @@ def root(tmp_path, monkeypatch):
 
 def lab_of(name: str = "one", **words):
     assert place.claim(name)
-    lab = planned(LabDescription("local", **words).named(name), [])
+    lab = planned(LabDescription("local", **words).with_name(name), [])
     lab.write("up", {})
     return lab
 
@@ -135,18 +135,18 @@ def test_what_needs_root_says_so(root, monkeypatch):
 
 def test_a_command_that_fails_says_where_and_its_last_word():
     with raises("lab-command-failed", tools.LabError, reason="no space"):
-        tools.run(["sh", "-c", "echo first >&2; echo no space >&2; exit 3"], said="server1: sh -c …")
+        tools.run(["sh", "-c", "echo first >&2; echo no space >&2; exit 3"], label="server1: sh -c …")
     with raises("lab-command-failed", tools.LabError, reason="exit code 4"):
         tools.run(["sh", "-c", "exit 4"])
     with raises("lab-command-failed", tools.LabError):
         tools.run(["/no/such/tool"])
     with raises("no-response", tools.LabError, timeout_s="0.1"):
         tools.run(["sleep", "9"], limit_s=0.1)
-    assert tools.run(["cat"], given="text") == "text"
+    assert tools.run(["cat"], stdin_text="text") == "text"
 
 
 def test_what_is_missing_is_named_with_its_package(monkeypatch):
-    monkeypatch.setattr(tools, "found", lambda command: command not in ("glusterd", "gluster", "tc"))
+    monkeypatch.setattr(tools, "has_command", lambda command: command not in ("glusterd", "gluster", "tc"))
     wanted = {"glusterd": "glusterfs-server", "gluster": "glusterfs-server", "mount.glusterfs": "glusterfs-client"}
     with raises("tool-missing", tools="tc, glusterd, gluster") as error:
         tools.need(wanted)
@@ -301,8 +301,8 @@ Data Written: 12582912 bytes
 
 @pytest.mark.parametrize(("unit", "second"), [("ns", 1e-9), ("us", 1e-6)])
 def test_latencies_are_in_the_unit_that_gluster_names(unit, second):
-    lab = planned(LabDescription("glusterfs", servers=1).named("one"), [])
-    (server,) = glusterfs_profile.of_text(PROFILE.format(unit), lab.servers)
+    lab = planned(LabDescription("glusterfs", servers=1).with_name("one"), [])
+    (server,) = glusterfs_profile.profiles_from_text(PROFILE.format(unit), lab.servers)
     assert (server.server, server.seconds, server.read_bytes, server.written_bytes) == ("server1", 259, 7, 12582912)
     fsync, write, release = server.operations
     assert (fsync.operation, fsync.count, fsync.share) == ("fsync", 1, 0.75)

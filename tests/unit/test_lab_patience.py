@@ -45,7 +45,7 @@ def test_whoever_waits_is_told_for_what_and_how_long():
     patience.tell_waiting(lambda what, waited_s: told.append((what, waited_s)))
     command = "master: mfscli"
     with raises("no-response", LabError, command=command):
-        tools.run(["sleep", "9"], limit_s=0.5, said=command)
+        tools.run(["sleep", "9"], limit_s=0.5, label=command)
     assert {what for what, _ in told} == {command}
     assert [waited_s for _, waited_s in told] == sorted(waited_s for _, waited_s in told)
 
@@ -69,7 +69,7 @@ def _runs(pid: int) -> bool:
 
 
 def test_input_is_given_once_however_long_it_takes():
-    assert tools.run(["sh", "-c", "sleep 0.5; cat"], given="text") == "text"
+    assert tools.run(["sh", "-c", "sleep 0.5; cat"], stdin_text="text") == "text"
 
 
 def test_an_interrupt_waits_for_no_answer():

@@ -124,7 +124,9 @@ def test_a_goal_is_there_when_chunks_agree(told, monkeypatch):
     how, lab = lab_of("moosefs", servers=3)
     agreed = CHUNKS.replace("undergoal:|5", "undergoal:|0")
     answers = iter([CHUNKS, CHUNKS, agreed.replace("overgoal:|0", "overgoal:|2"), agreed])
-    monkeypatch.setattr("iosonde.lab.filesystems.moosefs._asked", lambda parse, master, what: parse(next(answers)))
+    monkeypatch.setattr(
+        "iosonde.lab.filesystems.moosefs._query_master", lambda parse, master, what: parse(next(answers))
+    )
     how.change(lab, "goal", "3")
     assert next(answers, None) is None
     assert told.asked[0] == ("client1", f"mfssetgoal -r 3 {lab.mount_point}")
@@ -134,29 +136,37 @@ def test_a_goal_is_there_when_chunks_agree(told, monkeypatch):
 
 OSD = {
     "osd": {
-        "op_in_bytes": 16790595, "op_out_bytes": 16777216,
+        "op_in_bytes": 16790595,
+        "op_out_bytes": 16777216,
         "op_r_latency": {"avgcount": 128, "sum": 0.064, "avgtime": 0.0005},
         "op_w_latency": {"avgcount": 29, "sum": 0.87, "avgtime": 0.03},
         "op_rw_latency": {"avgcount": 0, "sum": 0.0, "avgtime": 0.0},
         "subop_w_latency": {"avgcount": 19, "sum": 0.266, "avgtime": 0.014},
     },
-}  # fmt: skip
-MDS = {"mds_server": {"handle_client_request": 8, "req_create_latency": {"avgcount": 1, "sum": 0.007},
-                      "req_getattr_latency": {"avgcount": 6, "sum": 0.0012},
-                      "req_unlink_latency": {"avgcount": 0, "sum": 0.0}}}  # fmt: skip
+}
+MDS = {
+    "mds_server": {
+        "handle_client_request": 8,
+        "req_create_latency": {"avgcount": 1, "sum": 0.007},
+        "req_getattr_latency": {"avgcount": 6, "sum": 0.0012},
+        "req_unlink_latency": {"avgcount": 0, "sum": 0.0},
+    }
+}
 
 
 def test_the_sums_of_a_daemon_are_means_without_extremes():
-    found = ceph_profile.of_osd("server1", OSD, 5)
+    found = ceph_profile.build_osd_profile("server1", OSD, 5)
     assert (found.read_bytes, found.written_bytes, found.seconds) == (16777216, 16790595, 5)
     assert [(one.operation, one.count) for one in found.operations] == [
-        ("write", 29), (ceph_profile._OF_OSD["subop_w_latency"], 19), ("read", 128),
-    ]  # fmt: skip
+        ("write", 29),
+        (ceph_profile._OF_OSD["subop_w_latency"], 19),
+        ("read", 128),
+    ]
     write = found.operations[0]
     assert (write.mean_s, write.min_s, write.max_s) == (pytest.approx(0.03), None, None)
     assert write.share == pytest.approx(0.87 / 1.2)
-    create, getattr_ = ceph_profile.of_mds("monitor", MDS, 5).operations
-    every = [ceph_profile.of_osd("server1", OSD, 5), ceph_profile.of_mds("monitor", MDS, 5)]
+    create, getattr_ = ceph_profile.build_mds_profile("monitor", MDS, 5).operations
+    every = [ceph_profile.build_osd_profile("server1", OSD, 5), ceph_profile.build_mds_profile("monitor", MDS, 5)]
     assert list(summed(every)["by_server"]) == ["server1"]  # who serves metadata alone has no share of the data
     assert (create.operation, create.count, getattr_.operation, getattr_.count) == ("create", 1, "getattr", 6)
 
@@ -200,8 +210,10 @@ def test_ceph_tells_of_each_osd_and_of_what_troubles_it(told, monkeypatch):
     told.answers += [("osd dump", json.dumps(dump)), ("mds stat", json.dumps(fsmap)), ("health", json.dumps(health))]
     states = {name: (*one.says.split(), one.well) for name, one in how.states(lab).items()}
     assert states == {
-        "monitor": ("mds", "active", True), "server1": ("osd.0", "up", True), "server2": ("osd.1", "down", "out", False)
-    }  # fmt: skip
+        "monitor": ("mds", "active", True),
+        "server1": ("osd.0", "up", True),
+        "server2": ("osd.1", "down", "out", False),
+    }
     assert_problem(*how.health(lab), "ceph-health", check="OSD_DOWN", summary="1 osds down")
     told.answers.insert(0, ("health", json.dumps({"status": "HEALTH_OK", "checks": {}})))
     assert how.health(lab) == []
@@ -222,11 +234,12 @@ def test_one_copy_is_what_ceph_wants_to_be_asked_for_twice(told):
 @pytest.mark.parametrize(
     ("name", "option", "value", "said"),
     [
-        ("nfs", "sync", "on", "-o sync,vers=3"), ("sshfs", "direct_io", "on", "direct_io"),
+        ("nfs", "sync", "on", "-o sync,vers=3"),
+        ("sshfs", "direct_io", "on", "direct_io"),
         ("moosefs", "client_cache", "direct", "mfscachemode=DIRECT"),
         ("ceph", "client_cache", "off", "client_oc=false"),
     ],
-)  # fmt: skip
+)
 def test_an_option_of_mounts_is_changed_where_it_is_mounted_and_kept_for_the_next_mount(
     told, name, option, value, said
 ):
@@ -269,7 +282,7 @@ def test_what_a_recipe_does_not_have_is_said_in_a_sentence(name):
         for ask in (lambda: how.profile(lab), lambda: how.count_operations(lab, True)):
             with raises("unsupported-operation", file_system=how.title):
                 ask()
-    assert set(how.of_mounts) <= set(how.live) and set(how.live) >= set()
+    assert set(how.mount_defaults) <= set(how.live) and set(how.live) >= set()
 
 
 def test_the_list_tells_what_each_can_do():
@@ -282,8 +295,11 @@ def test_the_list_tells_what_each_can_do():
 
 def test_a_server_is_up_down_or_silent(told):
     how, lab = lab_of("sshfs", servers=1)
-    for answer, state in (("7\n", ServerState("up", True)), ("", ServerState("down", False)),
-                          (None, ServerState("no answer", False))):  # fmt: skip
+    for answer, state in (
+        ("7\n", ServerState("up", True)),
+        ("", ServerState("down", False)),
+        (None, ServerState("no answer", False)),
+    ):
         told.answers[:] = [("pgrep", answer)]
         assert how.states(lab) == {"server1": state}
     how, lab = lab_of("local", servers=1) if not (lab.directory).exists() else (recipe("local"), lab)
@@ -338,10 +354,14 @@ def test_an_osd_tells_what_its_data_takes_or_nothing(tmp_path, answer, n_bytes):
 # HDFS
 
 NODES = {"LiveNodes": json.dumps({"server1.lab:9866": {"capacity": 10**9}, "server2.lab:9866": {"capacity": 0}})}
-BLOCKS = {"LocatedBlocks": {"locatedBlocks": [
-    {"block": {"numBytes": 64}, "locations": [{"hostName": "server1.lab"}, {"hostName": "server2.lab"}]},
-    {"block": {"numBytes": 36}, "locations": [{"hostName": "server2.lab"}, {"hostName": "server3.lab"}]},
-]}}  # fmt: skip
+BLOCKS = {
+    "LocatedBlocks": {
+        "locatedBlocks": [
+            {"block": {"numBytes": 64}, "locations": [{"hostName": "server1.lab"}, {"hostName": "server2.lab"}]},
+            {"block": {"numBytes": 36}, "locations": [{"hostName": "server2.lab"}, {"hostName": "server3.lab"}]},
+        ]
+    }
+}
 
 
 def test_what_a_name_node_says():
@@ -354,8 +374,11 @@ def test_what_a_name_node_says():
 
 def test_hdfs_names_the_data_node_that_is_missing_or_does_not_listen(told):
     how, lab = lab_of("hdfs", servers=2)
-    told.answers += [("NameNodeInfo", json.dumps({"beans": [NODES]})), ("FSNamesystem", '{"beans": [{}]}'),
-                     ("sport = :9866", "LISTEN 0 4096 *:9866 *:*\n")]  # fmt: skip
+    told.answers += [
+        ("NameNodeInfo", json.dumps({"beans": [NODES]})),
+        ("FSNamesystem", '{"beans": [{}]}'),
+        ("sport = :9866", "LISTEN 0 4096 *:9866 *:*\n"),
+    ]
     assert how.states(lab) == {"server1": ServerState("live", True), "server2": ServerState("dead", False)}
     assert_problem(*how.health(lab), "server-down", host="server2", state="dead")
     told.answers.insert(0, ("sport = :9866", ""))
@@ -377,7 +400,7 @@ def test_hadoops_configuration_is_escaped(tmp_path):
 
 def test_what_no_package_has_is_asked_of_no_package_manager(monkeypatch):
     """One unknown name, and apt-get installs none of the others."""
-    monkeypatch.setattr(tools, "found", lambda command: False)
+    monkeypatch.setattr(tools, "has_command", lambda command: False)
     wanted = listing().packages
     assert "glusterfs-server" in wanted and not tools.UNPACKAGED.keys() & set(wanted)
     assert "default-jre-headless" not in wanted, "of no use without the jars, which make lab-hdfs brings"

@@ -80,8 +80,8 @@ def test_percentiles_of_single_ranks_are_named():
     parsed = {rank: [Parsed(rows=rows, headline=("bandwidth", "latency_p99"))] for rank in (0, 1)}
     item = {"on": ALL, "label": "x"}
     clocks = PhaseTimes(np.array([0, 0]), np.array([1, 1]), 0)
-    assert results(item, parsed, "", clocks, True).of_ranks_alone == [("read", "latency_p99")]
-    assert results(item, {0: parsed[0]}, "", clocks, True).of_ranks_alone == []
+    assert results(item, parsed, "", clocks, True).rank_only_keys == [("read", "latency_p99")]
+    assert results(item, {0: parsed[0]}, "", clocks, True).rank_only_keys == []
 
 
 def test_ranks_one_after_another_have_a_mean_and_no_sum():

@@ -79,7 +79,7 @@ def test_a_daemon_neither_hangs_nor_leaks_and_is_counted(tmp_path, how):
 
 
 def test_what_shall_stay_stays(tmp_path):
-    result, said = run(tmp_path, "sleep 1000 & echo $!", left_behind=command.OUTLIVES)
+    result, said = run(tmp_path, "sleep 1000 & echo $!", leftover_policy=command.OUTLIVES)
     pid = int(said)
     try:
         os.kill(pid, 0)
@@ -216,7 +216,7 @@ def test_no_guard_is_left_after_a_command(tmp_path):
 
 
 def test_of_much_output_beginning_and_end_are_kept_and_the_cut_is_counted(tmp_path):
-    result, said = run(tmp_path, "seq 1 300000", kept_bytes=2**18)
+    result, said = run(tmp_path, "seq 1 300000", retained_bytes=2**18)
     first, mark, last = said.partition(b"[iosonde: ")
     assert (result.exit_code, result.ended_by, result.fault) == (0, "", "")
     assert 2**17 - 2**16 < len(first) <= 2**17 and len(said) == result.output_bytes < 2**18 + 200
@@ -227,7 +227,7 @@ def test_of_much_output_beginning_and_end_are_kept_and_the_cut_is_counted(tmp_pa
 
 
 def test_one_long_line_is_cut_as_well(tmp_path):
-    result, said = run(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x", kept_bytes=2**18)
+    result, said = run(tmp_path, "head -c 3000000 /dev/zero | tr '\\0' x", retained_bytes=2**18)
     assert said.count(b"x") + result.cut_bytes == 3_000_000
     assert len(said) < 2**18 + 200
 
@@ -235,7 +235,7 @@ def test_one_long_line_is_cut_as_well(tmp_path):
 def test_what_is_cut_takes_no_space_meanwhile(tmp_path):
     """``yes`` with a timeout filled the disk of a node, and the store."""
     text = f"head -c 30000000 /dev/zero | tr '\\0' x; sleep 0.7; echo; stat -c %b {tmp_path / 'output'}"
-    result, said = run(tmp_path, text, kept_bytes=2**18)
+    result, said = run(tmp_path, text, retained_bytes=2**18)
     assert result.cut_bytes > 29_000_000
     assert int(said.split()[-1]) * 512 < 2**21
 

@@ -126,8 +126,8 @@ def test_without_a_target_there_is_no_disk_in_the_result():
     for entry in one["probe"]["nodes"]:
         del entry["disk"], entry["cpu"]
     made = probed([one], 0.95)
-    assert "disk_read" not in made.made["nodes"][0]
-    assert made.made["nodes"][0]["disk_way"] is None
+    assert "disk_read" not in made.facts["nodes"][0]
+    assert made.facts["nodes"][0]["disk_way"] is None
     assert "disk" not in " ".join(text_of.sentences(made))
 
 

@@ -45,10 +45,10 @@ def test_blocks_are_those_of_statsmodels_sequential_sums_of_squares():
         gained = models[place].rsquared - models[place - 1].rsquared
         assert block.added.plain == pytest.approx(gained)
     assert made.blocks[0].added.p == pytest.approx(anova_lm(models[2]).loc["C(a)", "PR(>F)"])
-    assert made.blocks[1].of_rest.value == pytest.approx(
+    assert made.blocks[1].rest_share.value == pytest.approx(
         (models[1].ssr - models[2].ssr - 5 * models[2].mse_resid) / (models[1].ssr + models[2].mse_resid)
     )
-    assert made.left + sum(block.added.share.value for block in made.blocks) == pytest.approx(1)
+    assert made.unexplained + sum(block.added.share.value for block in made.blocks) == pytest.approx(1)
 
 
 def test_the_blocks_of_sampled_settings_are_tested_by_the_change_of_f():
@@ -76,9 +76,9 @@ def test_with_repeats_blocks_interactions_and_noise_add_up():
     made = rank(data_of(x, y), 0.95, blocks={"hardware": ["f0"], "settings": ["f1", "f2"]})
     hardware, settings = made.blocks.blocks
     whole = sum(block.added.share.value for block in (hardware, settings)) + made.blocks.interactions.share.value
-    assert whole + made.noise.value == pytest.approx(1) and made.blocks.left == pytest.approx(made.noise.value)
+    assert whole + made.noise.value == pytest.approx(1) and made.blocks.unexplained == pytest.approx(made.noise.value)
     assert made.blocks.interactions.p < 1e-6
-    assert settings.added.share.value < 0.05 < 0.7 < settings.of_rest.low
+    assert settings.added.share.value < 0.05 < 0.7 < settings.rest_share.low
     assert settings.order == (("f1",), ("f2",))
     assert "settings 0.01" in made.sentence and made.sentence.index("f1") < made.sentence.index("f2")
 
@@ -125,9 +125,12 @@ def test_intervals_of_the_blocks_of_sampled_settings_cover(n):
     for _ in range(120):
         x = rng.random((n, 4))
         _, made = entered(x, x @ [100, 10, 5, 0] + rng.normal(size=n), {"a": [0], "b": [1, 3], "c": [2]})
-        found = [(made.blocks[0].added.share, variances[0] / total), (made.blocks[1].added.share, variances[1] / total),
-                 (made.blocks[1].of_rest, variances[1] / rest),
-                 (made.blocks[1].factors["f3"].share, 0.0)]  # fmt: skip
+        found = [
+            (made.blocks[0].added.share, variances[0] / total),
+            (made.blocks[1].added.share, variances[1] / total),
+            (made.blocks[1].rest_share, variances[1] / rest),
+            (made.blocks[1].factors["f3"].share, 0.0),
+        ]
         hits += [estimate.low <= true <= estimate.high for estimate, true in found]
     assert hits.min() >= 104
 
@@ -141,7 +144,11 @@ def test_intervals_of_the_blocks_of_a_factorial_cover(repeats):
     for _ in range(150):
         _, made = entered(x, np.repeat(truth, repeats) + 0.7 * rng.normal(size=len(x)), {"a": [0], "b": [1], "c": [2]})
         a, b, _ = made.blocks
-        found = [(a.added.share, first / total), (b.added.share, second / total), (b.of_rest, second / (total - first))]
+        found = [
+            (a.added.share, first / total),
+            (b.added.share, second / total),
+            (b.rest_share, second / (total - first)),
+        ]
         hits += [estimate.low <= true <= estimate.high for estimate, true in found]
     assert hits.min() >= 131
 

@@ -191,8 +191,8 @@ def test_shapley_effects_of_an_additive_model_are_those_of_brute_force():
     x = np.repeat(cells(), 2, axis=0)
     design = design_of(constrained(x, generator(), sigma=0.0))
     made = additive_effects(design, 0.95, generator())
-    assert made.seen == pytest.approx(shapley_truth(x, sigma=0.0), abs=1e-9) and not made.error.any()
-    assert made.seen.sum() == pytest.approx(1)
+    assert made.observed == pytest.approx(shapley_truth(x, sigma=0.0), abs=1e-9) and not made.error.any()
+    assert made.observed.sum() == pytest.approx(1)
 
 
 def test_sampled_permutations_come_as_near_as_their_error_says():
@@ -205,8 +205,8 @@ def test_sampled_permutations_come_as_near_as_their_error_says():
         patch.setattr(shapley_additive, "MOST_EXACT", 3)
         made = additive_effects(design, 0.95, generator())
     assert made.error.max() < 0.01
-    assert np.all(np.abs(made.seen - exact.seen) <= 4 * made.error + 1e-9)
-    assert made.seen.sum() == pytest.approx(exact.seen.sum())  # each permutation adds up
+    assert np.all(np.abs(made.observed - exact.observed) <= 4 * made.error + 1e-9)
+    assert made.observed.sum() == pytest.approx(exact.observed.sum())  # each permutation adds up
 
 
 def test_sampling_is_exact_for_an_additive_game():

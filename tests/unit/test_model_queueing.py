@@ -87,7 +87,7 @@ def test_ten_thousand_clients_are_exact_and_beyond_the_bottleneck():
     made = solve([CLIENT, Station("servers", 1e-3, 16, Kind.QUEUES)], 10_000)
     assert made.exact and made.bottlenecks == ("servers",)
     assert made.rate == pytest.approx(16_000, rel=0.002)
-    assert made.loads[1].asked == pytest.approx(10_000 / 6e-3 * 1e-3 / 16)
+    assert made.loads[1].offered_load == pytest.approx(10_000 / 6e-3 * 1e-3 / 16)
 
 
 def test_more_clients_than_can_be_exact_are_said_to_be_approximate():

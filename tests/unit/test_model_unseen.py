@@ -50,7 +50,7 @@ def test_only_rows_at_the_levels_held_are_drawn_with_what_else_varies():
     made = unseen_against(data, judged(list(range(8))), "size", {"fs": "b"})
     pairs = sorted(zip(made.levels, made.observed, made.predicted, strict=True))
     assert pairs == [(1, 11.5, 1), (2, 24, 3), (4, 49, 5), (8, 99, 7)]
-    assert made.held == ("fs=b",) and made.varied == ()
+    assert made.fixed_levels == ("fs=b",) and made.varied == ()
     every = unseen_against(data, judged(list(range(8))), "fs", {})
     assert len(every.levels) == 8 and every.varied == ("size",) and set(every.levels) == {"a", "b"}
 

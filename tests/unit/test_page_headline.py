@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.answers.page.axis import Axis, titles_of
 from iosonde.answers.page.headline import headline
-from iosonde.answers.page.measured import measured, said_levels, target_of, tools_of
+from iosonde.answers.page.measured import describe_levels, measured, target_of, tools_of
 from iosonde.answers.page.trials import trials_of
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -141,7 +141,7 @@ def test_tools_are_named_once_and_with_a_version_only_where_it_is_one():
 )
 def test_levels_that_were_swept(levels, said):
     units = {"x": "bytes"} if 4096 in levels else {}
-    assert said_levels(levels, "x", units) == said
+    assert describe_levels(levels, "x", units) == said
 
 
 def test_titles_are_those_of_the_table_of_summary():

@@ -93,7 +93,7 @@ def test_a_rank_that_hangs_is_ended_and_the_next_is_forked_anew(ranks, tmp_path,
     monkeypatch.setenv("MARK", "m")
     first = watchdog.watch([sys.executable, "-m", "a_rank", "sleep"], heartbeat_dir=tmp_path / "a",
                            limits=watchdog.TimeLimits(0.5), forked=ranks)  # fmt: skip
-    assert (first.reason, first.left) == ("deadline", ())
+    assert (first.reason, first.leftover_pids) == ("deadline", ())
     assert ranks._process is None
     assert watchdog.watch([sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b",
                           forked=ranks).exit_code == 0  # fmt: skip

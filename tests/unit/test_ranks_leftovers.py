@@ -73,7 +73,7 @@ def test_descriptions_that_nobody_recorded_are_removed_if_young_and_unheld(left)
 
 def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
     held = (("/dev/shm/mpich_shm_x", 1, 2),)
-    ended = watchdog.Outcome(137, 9.0, True, [], "", 9, watchdog.IDLE, left=(7,), held=held)
+    ended = watchdog.Outcome(137, 9.0, True, [], "", 9, watchdog.IDLE, leftover_pids=(7,), open_files=held)
     said = trial._explain_failure(tmp_path, ended, {})
     assert "/dev/shm/mpich_shm_x" in said[-1] and len([one for one in said if "/dev/shm" in one]) == 1
 
@@ -83,7 +83,7 @@ def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
     [("", (), 30.0), (watchdog.LOST, (), 30.0), (watchdog.IDLE, (), trial.SOON_S), (watchdog.IDLE, (7,), 2.0)],
 )
 def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
-    ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, left=left)
+    ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, leftover_pids=left)
     assert trial.rescue_limit_s(ended, 30.0) == limit_s
 
 

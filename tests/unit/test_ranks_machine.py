@@ -82,7 +82,7 @@ def test_facts_that_cannot_be_read_are_none(monkeypatch, tmp_path):
     def broken(*arguments):
         raise RuntimeError("unlike all others")
 
-    for module, name in ((host, "cpu"), (mount, "of_path"), (network, "interfaces"), (block, "devices")):
+    for module, name in ((host, "cpu"), (mount, "find_mount"), (network, "interfaces"), (block, "devices")):
         monkeypatch.setattr(module, name, broken)
     found = machine.facts(tmp_path)
     assert found["cpu"] is found["mount"] is found["network"] is found["devices"] is None

@@ -215,7 +215,7 @@ def test_two_addresses_of_one_host_are_refused():
 
 def test_nodes_with_another_target_are_named_and_the_rest_counted():
     rollcall._check_target([], 3)
-    named = "; ".join(f"n{at}: it is tmpfs" for at in range(rollcall.SHOWN))
+    named = "; ".join(f"n{at}: it is tmpfs" for at in range(rollcall.MAX_LISTED))
     with raises("target-differs", TargetError, nodes=9, differing_nodes=named, more="; and 2 more"):
         rollcall._check_target([f"n{at}: it is tmpfs" for at in range(7)], 9)
 

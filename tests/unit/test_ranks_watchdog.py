@@ -71,7 +71,7 @@ def test_a_command_that_is_not_there(tmp_path):
 
 def test_the_deadline_ends_it_and_its_children_in_other_sessions(tmp_path):
     outcome = shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, TimeLimits(0.2, grace_s=0.1))
-    assert (outcome.timed_out, outcome.reason, outcome.left) == (True, "deadline", ())
+    assert (outcome.timed_out, outcome.reason, outcome.leftover_pids) == (True, "deadline", ())
     assert not alive(int((tmp_path / "child").read_text()))
 
 

@@ -191,7 +191,7 @@ def test_a_heat_map_of_single_trials_says_so_and_names_every_level():
     ]  # fmt: skip
     texts = tuple(f"{2**k} KiB" for k in range(3))
     made = heatmap_figure(
-        dataclasses.replace(plot, panels=tuple(single), x=dataclasses.replace(plot.x, texts=texts), left=())
+        dataclasses.replace(plot, panels=tuple(single), x=dataclasses.replace(plot.x, texts=texts), omissions=())
     )
     (subtitle,) = made.spec["title"]["subtitle"]
     assert "±" not in subtitle and "%" not in subtitle

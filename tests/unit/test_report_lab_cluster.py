@@ -34,10 +34,12 @@ def test_what_limits_is_of_what_was_emulated():
 
 
 def test_hosts_are_drawn_by_what_they_are():
-    asked = cluster_of(lab(200)).asked
+    asked = cluster_of(lab(200)).cluster_file
     assert asked.nodes.by_role() == {
-        "client": ["client1"], "server": ["server1", "server2"], "metadata": ["master", "watch"],
-    }  # fmt: skip
+        "client": ["client1"],
+        "server": ["server1", "server2"],
+        "metadata": ["master", "watch"],
+    }
     image = cluster_plot(cluster_of(lab(200))).image("svg").decode()
     assert all(word in image for word in ("m1: MooseFS", "metadata:", "master", "watch", "server2", "client1"))
 
@@ -46,8 +48,10 @@ def test_clients_that_are_servers_are_drawn_on_both_sides():
     of = lab(200)
     asked = LabDescription("moosefs", servers=2, clients=2, clients_on_servers=1)
     made = cluster_of(LabStatus(**{**vars(of), "description": asked}))
-    assert made.asked.nodes.by_role()["client"] == ["server1", "client1"] and made.asked.nodes.both == ["server1"]
-    drawn = content(made.asked.cluster, made.today, 0.95, made.asked.nodes)
+    assert made.cluster_file.nodes.by_role()["client"] == ["server1", "client1"] and made.cluster_file.nodes.both == [
+        "server1"
+    ]
+    drawn = content(made.cluster_file.cluster, made.today, 0.95, made.cluster_file.nodes)
     assert "mixed-nodes" in codes(drawn.sentences)
     assert cluster_plot(made).image("svg").decode().count(">server1<") == 2
 

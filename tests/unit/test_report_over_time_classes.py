@@ -31,7 +31,7 @@ def test_classes_have_their_time(plot):
     assert (told["kind"], told["size"]) == ("read", sample.SIZE)
     assert [one["label"] for one in told["classes"]] == ["fast", "slow"]
     parts = told["over_time"]
-    assert parts[0]["begin_s"] == pytest.approx(0.05) and parts[-1]["end_s"] == pytest.approx(phase.made.end_s)
+    assert parts[0]["begin_s"] == pytest.approx(0.05) and parts[-1]["end_s"] == pytest.approx(phase.over_time.end_s)
     assert parts[0]["time_shares"] == [1.0, 0.0] and parts[-2]["time_shares"][1] > 0.7
     for part in parts:
         assert sum(part["shares"]) == pytest.approx(1) and sum(part["time_shares"]) == pytest.approx(1)

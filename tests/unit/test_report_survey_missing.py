@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.report.text.survey import lines
 
 
@@ -14,10 +14,10 @@ def test_a_tree_whose_bytes_gave_no_answer_saves_no_known_amount(tmp_path):
     for number in range(2):
         (tmp_path / f"released{number}").touch()
         os.truncate(tmp_path / f"released{number}", 1 << 40)
-    answer = survey(SurveyAsked(str(tmp_path), what_if=("compress=zstd:3",)))
+    answer = survey(SurveyQuery(str(tmp_path), what_if=("compress=zstd:3",)))
     capacity = 2 * (1 << 40)
     saved = [change.saved for change in answer.what_if]
-    saved += [each.found.estimate for each in answer.of("saved", "capacity")]
+    saved += [each.inference.estimate for each in answer.of("saved", "capacity")]
     for estimate in saved:
         assert estimate.value is None and estimate.low < 0.01 * capacity and estimate.high > 0.99 * capacity
     kinds, _, codecs = "\n".join(lines(answer)).partition("\ncodec")
@@ -28,4 +28,4 @@ def test_no_type_is_known_where_no_file_gave_an_answer(tmp_path):
     for number in range(3):
         (tmp_path / f"released{number}").touch()
         os.truncate(tmp_path / f"released{number}", 1 << 40)
-    assert any(line.startswith("type: ~ (") for line in lines(survey(SurveyAsked(str(tmp_path)))))
+    assert any(line.startswith("type: ~ (") for line in lines(survey(SurveyQuery(str(tmp_path)))))

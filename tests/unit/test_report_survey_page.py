@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyAsked, survey
+from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.page import survey_page
 from iosonde.answers.survey.reading import ReadSpeed
 from iosonde.core.types import Estimate
@@ -52,7 +52,7 @@ def test_areas_do_not_lie_upon_each_other():
 
 def test_the_heavy_tail_is_two_lines_apart(tmp_path):
     survey_tree.make(tmp_path, files=300)
-    page = survey_page(survey(SurveyAsked(str(tmp_path))))
+    page = survey_page(survey(SurveyQuery(str(tmp_path))))
     sizes = page.distributions[0]
     assert sizes.rows[-1][1:] == (1.0, 1.0) and all(files >= capacity for _, files, capacity in sizes.rows)
     before = sizes.rows[-2]
@@ -63,28 +63,28 @@ def test_the_heavy_tail_is_two_lines_apart(tmp_path):
 
 
 def test_hostile_names_stay_text(hostile):
-    text = survey_html(survey_page(survey(SurveyAsked(str(hostile), by="directory"))))
+    text = survey_html(survey_page(survey(SurveyQuery(str(hostile), by="directory"))))
     assert "<script>alert" not in text and "<b>bold" not in text and "\x1b" not in text and "{{7*7}}" in text
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
     assert "default-src &#39;none&#39;" in text
 
 
 def test_no_name_is_on_the_page_unless_parts_were_asked_for(hostile):
-    text = survey_html(survey_page(survey(SurveyAsked(str(hostile)))))
+    text = survey_html(survey_page(survey(SurveyQuery(str(hostile)))))
     assert "7*7" not in text and "bold" not in text.split("</style>")[1].split('id="theme"')[0]
-    by = survey_page(survey(SurveyAsked(str(hostile), by="directory")))
+    by = survey_page(survey(SurveyQuery(str(hostile), by="directory")))
     assert "file " not in json.dumps([areas_figure(one).spec for one in by.squares])
 
 
 def test_a_tree_without_a_file_has_a_page(tmp_path):
     (tmp_path / "empty").mkdir()
-    text = survey_html(survey_page(survey(SurveyAsked(str(tmp_path)))))
+    text = survey_html(survey_page(survey(SurveyQuery(str(tmp_path)))))
     assert "0 files" in text and 'data-figure="' not in text
 
 
 def test_how_fast_files_were_read_is_on_the_page_by_type_and_state(tmp_path):
     survey_tree.make(tmp_path, files=60)
-    made = survey(SurveyAsked(str(tmp_path)))
+    made = survey(SurveyQuery(str(tmp_path)))
     told = tuple(ReadSpeed(kind, state, Estimate(rate, 0.8 * rate, 1.2 * rate, 0.95, 9), size)
                  for kind, state, rate, size in (("text", "cold", 2e8, 300), ("NetCDF", "cold", 1e8, 200),
                                                  ("text", "cached", 9e9, 100)))  # fmt: skip

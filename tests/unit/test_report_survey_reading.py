@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.survey.reading import ReadSpeed, cold_share, reading_said
+from iosonde.answers.survey.reading import ReadSpeed, cold_share, describe_reading
 from iosonde.core.types import Estimate
 from iosonde.report.text.survey_reading import reading_lines
 
@@ -30,7 +30,7 @@ def test_three_states_of_long_names_fit():
 
 
 def _lines(found):
-    return reading_lines(found, reading_said(found, cold_share(found)))
+    return reading_lines(found, describe_reading(found, cold_share(found)))
 
 
 def test_bytes_of_which_nobody_tells_are_in_no_share():

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.simulate import SimulationAsked, simulate
+from iosonde.answers.survey.simulate import SimulationQuery, simulate
 from iosonde.report.figures.survey_simulation import figure
 
 
@@ -15,7 +15,7 @@ from iosonde.report.figures.survey_simulation import figure
 def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("tree")
     survey_tree.make(root, files=300)
-    return simulate(SimulationAsked(str(root), 20, draws=(20, 40, 80), codecs=("lz4",)))
+    return simulate(SimulationQuery(str(root), 20, draws=(20, 40, 80), codecs=("lz4",)))
 
 
 def panels(spec):
@@ -30,13 +30,13 @@ def test_each_way_has_a_panel_with_band_first_survey_and_truth(made):
         (True, False, False, False, False), (False, True, False, False, False), (False, True, False, False, False),
         (True, False, False, True, False), (False, True, True, False, False), (False, False, True, False, True),
     ]  # fmt: skip
-    said = {(one.n, one.known.name): one for one in made.shares if one.way == "by size" and one.known.what == "type"}
+    said = {(one.n, one.true_number.name): one for one in made.shares if one.way == "by size" and one.true_number.what == "type"}
     by_size = next(title for title in drawn if re.fullmatch(r"\w+ by size, for the capacity", title))
     band, _, first, truth = drawn[by_size]
     for low, line, true in zip(band, first, truth, strict=True):
         one = said[line["x"], line["series"]]
         assert (low["low"], low["high"]) == pytest.approx(tuple(100 * end for end in one.band), rel=1e-3)
-        assert (line["y"], true["y"]) == pytest.approx((100 * one.first, 100 * one.known.truth), rel=1e-3, abs=1e-9)
+        assert (line["y"], true["y"]) == pytest.approx((100 * one.first, 100 * one.true_number.truth), rel=1e-3, abs=1e-9)
         assert one.band[0] <= one.mean <= one.band[1] or one.sd == 0
 
 
@@ -48,5 +48,5 @@ def test_the_scatter_counts_every_survey_of_each_type(made):
 
 def test_one_size_alone_is_drawn_too(tmp_path):
     survey_tree.make(tmp_path, files=60)
-    made = simulate(SimulationAsked(str(tmp_path), 5, draws=(20,), by="directory"))
+    made = simulate(SimulationQuery(str(tmp_path), 5, draws=(20,), by="directory"))
     assert len(figure(made).to_dict()["concat"]) == 2

@@ -48,7 +48,7 @@ def test_a_step_is_found_where_it_is():
     x[120:] *= 0.93
     (found,) = find([x], Search())[0]
     assert abs(found.at - 120) <= 2 and found.first <= 120 <= found.last and found.p < 1e-9
-    assert 5 <= found.seen <= 30
+    assert 5 <= found.n_until_detected <= 30
 
 
 def test_a_dip_that_ends_is_two_changes():

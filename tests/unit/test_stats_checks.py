@@ -294,8 +294,8 @@ def test_outliers_agree_with_grubbs_for_one_candidate():
 @pytest.mark.parametrize("n", [modes.LEAST, 30, 100])
 def test_where_no_population_is_drawn_no_level_could_tell_two_modes(n):
     even = (np.arange(n) + 0.5) / n
-    assert float(modes._best_split(even[None, :])[0][0]) == pytest.approx(modes.ONE_MODE, abs=0.01)
-    assert np.mean(modes._simulate_null(n) >= modes.ONE_MODE) > 0.5
+    assert float(modes._best_split(even[None, :])[0][0]) == pytest.approx(modes.UNIMODAL_SHARE, abs=0.01)
+    assert np.mean(modes._simulate_null(n) >= modes.UNIMODAL_SHARE) > 0.5
 
 
 def test_two_modes_are_seen_and_one_is_not():

@@ -36,7 +36,7 @@ def recorded(one: Clock, prefix: int = 2**20, of: str = "run") -> Side:
 
 def printed(one: Clock, value: float, *others: tuple[Clock, float], **more) -> Side:
     table = dict([(one, value), *others])
-    return Side("text", "write", value, "bytes/s", one, table.get, known=tuple(table), **more)
+    return Side("text", "write", value, "bytes/s", one, table.get, published_clocks=tuple(table), **more)
 
 
 @given(a=clocks, b=clocks, prefixes=st.tuples(*[st.sampled_from([2**20, 10**6])] * 2))
@@ -49,7 +49,7 @@ def test_on_one_record_the_factors_multiply_to_the_ratio_and_nothing_is_left(a, 
     assert product == pytest.approx(found.ratio)
     assert at == pytest.approx(found.b.value / found.b.prefix)
     assert sum(part.end - part.start for part in found.parts) == pytest.approx(at - found.a.value / found.a.prefix)
-    assert found.left == () and all(part.names != (REST,) for part in found.parts)
+    assert found.residual_attributes == () and all(part.names != (REST,) for part in found.parts)
 
 
 def test_each_step_has_the_value_of_its_own_definition():
@@ -88,7 +88,7 @@ def test_what_a_text_tells_together_is_one_part_and_what_it_does_not_tell_stays_
     assert [(part.names, pytest.approx(part.factor)) for part in found.parts] == [
         (("open", "close"), 1.25), ((REST,), 2.0), (("stops",), 1.2),
     ]  # fmt: skip
-    assert found.left == ("stops",)  # the parent's number is nearer to IOR's, and still another
+    assert found.residual_attributes == ("stops",)  # the parent's number is nearer to IOR's, and still another
 
 
 def test_what_only_b_tells_is_walked_from_bs_side():
@@ -107,5 +107,5 @@ def test_what_only_b_tells_is_walked_from_bs_side():
 def test_what_a_text_does_not_tell_is_named_and_never_counted_as_a_part():
     a = printed(Clock(frozenset(), LAST_DONE), 100.0, unknown=frozenset({"fsync"}), settings={"threads": 2})
     found = split(a, recorded(Clock(frozenset({"fsync"}), LAST_DONE)), required=("threads", "client cache"))
-    assert all("fsync" not in part.names for part in found.parts) and "fsync" not in found.left
+    assert all("fsync" not in part.names for part in found.parts) and "fsync" not in found.residual_attributes
     assert found.unsaid == {"a": ("fsync", "client cache"), "b": ("threads", "client cache")}

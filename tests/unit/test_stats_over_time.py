@@ -77,7 +77,7 @@ def test_a_sample_is_scaled_to_all_that_was_made_and_failures_are_counted():
     ranks = [{"rank": rank, "operations": 2000} for rank in range(2)]
     whole = over_time(phase(), rows, KINDS)
     made = over_time(phase(recorded_all=False, ranks=ranks), kept, KINDS)
-    assert (made.recorded, made.made) == (1000, 4000)
+    assert (made.recorded, made.n_operations) == (1000, 4000)
     edges = np.diff([*made.starts_s, made.end_s])
     assert np.sum(np.array(made.rate) * edges) == pytest.approx(4096 * 4000)
     assert np.mean(made.rate) == pytest.approx(np.mean(whole.rate), rel=0.2)

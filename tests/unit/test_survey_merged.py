@@ -11,7 +11,7 @@ import pytest
 
 import survey_tree
 from iosonde.survey.merged import WalkedPart, merged
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked, walk
+from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions, walk
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def tree(tmp_path_factory) -> Path:
     return root
 
 
-def together(asked: WalkAsked, processes: int) -> Walked:
+def together(asked: WalkOptions, processes: int) -> Walked:
     device = os.stat(asked.path).st_dev
     return merged([WalkedPart(walk(asked.shared(one, processes)), device) for one in range(processes)], asked.draws)
 
@@ -36,27 +36,27 @@ def same_files(one: DrawnFiles, other: DrawnFiles) -> bool:
 @pytest.mark.parametrize("processes", [1, 2, 3, 7])
 @pytest.mark.parametrize("draws", [5, 100, 5000])
 def test_parts_are_the_whole_to_the_last_draw(tree, processes, draws):
-    asked = WalkAsked(str(tree), 3, draws, by_depth=1)
+    asked = WalkOptions(str(tree), 3, draws, by_depth=1)
     whole, parts = walk(asked), together(replace(asked), processes)
     assert same_files(whole.by_count, parts.by_count) and same_files(whole.by_size, parts.by_size)
     assert list(whole.strata) == list(parts.strata)
     for name, one in whole.strata.items():
-        assert one.found == parts.strata[name].found
+        assert one.counts == parts.strata[name].counts
         assert same_files(one.by_count, parts.strata[name].by_count)
         assert same_files(one.by_size, parts.strata[name].by_size)
-    for name, value in whole.found.items():
+    for name, value in whole.counts.items():
         if isinstance(value, np.ndarray):
-            assert np.array_equal(value, parts.found[name]), name
+            assert np.array_equal(value, parts.counts[name]), name
         elif name == "owners":
             assert {who: list(row) for who, row in value.items()} == {
-                who: list(row) for who, row in parts.found[name].items()
+                who: list(row) for who, row in parts.counts[name].items()
             }
         else:
-            assert value == parts.found[name], name
+            assert value == parts.counts[name], name
 
 
 def test_a_device_that_another_node_numbers_differently_is_the_same_file_system(tree):
-    asked = WalkAsked(str(tree), 3, 50)
+    asked = WalkOptions(str(tree), 3, 50)
     device = os.stat(tree).st_dev
     parts = [WalkedPart(walk(asked.shared(one, 2)), device) for one in range(2)]
     for sample in (parts[1].walked.by_count, parts[1].walked.by_size):
@@ -71,6 +71,6 @@ def test_a_name_in_two_parts_may_count_twice_and_that_is_said(tmp_path):
     (tmp_path / "top" / "0" / "file").write_text("text")
     for name in range(1, 12):
         os.link(tmp_path / "top" / "0" / "file", tmp_path / "top" / str(name) / "file")
-    found = together(WalkAsked(str(tmp_path), 0, 5), 2).found
+    found = together(WalkOptions(str(tmp_path), 0, 5), 2).counts
     assert found["files"] == 2 and found["hard_links"] == 10
     assert (found["linked_elsewhere"], found["links_unchecked"]) == (0, 2)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from iosonde.survey import contents, opening
-from iosonde.survey.contents import Contents, LookAsked, look_at
+from iosonde.survey.contents import Contents, LookOptions, look_at
 from iosonde.survey.opening import WalkedFile
 from iosonde.survey.readers import Patience, look_at_all
-from iosonde.survey.walk import WalkAsked, walk
+from iosonde.survey.walk import WalkOptions, walk
 from messages import raises
 
-ZLIB = LookAsked(("gzip:6",), 0)
+ZLIB = LookOptions(("gzip:6",), 0)
 
 
 def seen(path) -> WalkedFile:
@@ -122,7 +122,7 @@ def test_no_descriptor_stays_open(root, file, tmp_path):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize("asked", [ZLIB, LookAsked((), 0)])
+@pytest.mark.parametrize("asked", [ZLIB, LookOptions((), 0)])
 def test_a_file_that_gives_fewer_bytes_than_its_size_gives_no_answer(root, file, monkeypatch, asked):
     before = seen(file)
     monkeypatch.setattr(contents, "read_timed", lambda fd, offset, size: (b"", 1, None))
@@ -135,7 +135,7 @@ def test_a_file_that_gives_fewer_bytes_than_its_size_gives_no_answer(root, file,
 def test_a_large_file_is_read_in_pieces_the_same_ones_for_the_same_seed(root, tmp_path):
     large = tmp_path / "large"
     large.write_bytes(os.urandom(1 << 19) + bytes(15 << 19))
-    one, two = (look_at(root, seen(large), LookAsked(("gzip:6",), 3)) for _ in range(2))
+    one, two = (look_at(root, seen(large), LookOptions(("gzip:6",), 3)) for _ in range(2))
     assert len(one.pieces) == 4 and one.read_bytes < 1 << 21
     assert [piece.compressed for piece in one.pieces] == [piece.compressed for piece in two.pieces]
     assert one.pieces[3].zeros == one.pieces[3].blocks == 64
@@ -145,15 +145,15 @@ def test_names_that_are_no_text(tmp_path):
     hostile = [b"\x1b[31mred", b"new\nline", b"\xff\xfe", b"a b"]
     for name in hostile:
         (tmp_path / os.fsdecode(name)).write_text("text")
-    walked = walk(WalkAsked(str(tmp_path), 0, 10))
+    walked = walk(WalkOptions(str(tmp_path), 0, 10))
     assert sorted(walked.by_count.paths) == sorted(hostile)
 
 
 def test_a_tree_that_is_not_there(tmp_path):
     for wrong in ("/nowhere/at/all", "a\0b"):
         with raises("unreadable-directory") as error:
-            walk(WalkAsked(wrong, 0, 10))
+            walk(WalkOptions(wrong, 0, 10))
         assert error.value.hint
     (tmp_path / "file").touch()
     with raises("unreadable-directory", reason="Not a directory"):
-        walk(WalkAsked(str(tmp_path / "file"), 0, 10))
+        walk(WalkOptions(str(tmp_path / "file"), 0, 10))

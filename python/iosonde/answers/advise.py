@@ -20,7 +20,7 @@ from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
-from iosonde.explain.advise_trial import KEPT, LESS, MORE, UNTOLD, Tried, against
+from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
 from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
@@ -34,7 +34,7 @@ from .learned import set_factors
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
-    KEPT: "The advice, tried, brought what it said",
+    UNCHANGED: "The advice, tried, brought what it said",
     LESS: "The advice, tried, brought less than it said",
     MORE: "The advice, tried, brought more than it said",
     UNTOLD: "Whether the advice brought what it said cannot be told",
@@ -45,15 +45,15 @@ _VERDICTS = {
 class Advising:
     """What may be chosen, and how it is judged.
 
-    ``given`` describes a workload; None: all other factors of a store that were set, or columns of a table that look
-    set and of which each setting was tried. ``better`` is ``higher`` or ``lower``, None: as of the response.
+    ``workload_columns`` describes a workload; None: all other factors of a store that were set, or columns of a table
+    that look set and of which each setting was tried. ``better`` is ``higher`` or ``lower``, None: as of the response.
     ``current`` is the setting in use, by column; the gain is then over it. A tree asks at most ``depth`` questions;
     ``full``: all of them, not only those that are worth it. ``weigh``: instances count by what choosing wrong loses
     there.
     """
 
     choose: tuple[str, ...]
-    given: tuple[str, ...] | None = None
+    workload_columns: tuple[str, ...] | None = None
     better: str | None = None
     current: Mapping[str, str] | None = None
     depth: int = 5
@@ -138,14 +138,14 @@ class Advised(Answer):
 
 @dataclass(frozen=True)
 class AdvisedEach(Answer):
-    """Advice on several responses of a store; ``left`` says of which there is none, and why."""
+    """Advice on several responses of a store; ``exclusions`` says of which there is none, and why."""
 
     items: tuple[Advised, ...]
-    left: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde advise --json`` of several responses."""
-        return {"advice": [item.content() for item in self.items], "left_out": list(self.left)}
+        return {"advice": [item.content() for item in self.items], "left_out": list(self.exclusions)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a setting of each response."""
@@ -198,7 +198,7 @@ def advise(
             "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
         )
     answers, failures = list[Advised](), list[DataError]()
-    for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.given or ())))):
+    for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.workload_columns or ())))):
         try:
             answers.append(_advise_on_response(source, response, query, how, workload, new))
         except DataError as error:
@@ -225,9 +225,11 @@ def _advise_on_response(
     response_query = replace(query, response=(response.title,)) if source.store is not None else query
     chosen = [response.rows.column(name).name for name in how.choose]
     factors, workload_note = (
-        (how.given, "") if how.given is not None else _infer_workload(source, response_query, response, chosen)
+        (how.workload_columns, "")
+        if how.workload_columns is not None
+        else _infer_workload(source, response_query, response, chosen)
     )
-    how = replace(how, given=source.apart((*how.choose, *factors))[len(how.choose) :])
+    how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
     current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
     fixed = [response.rows.column(name).name for name in factors]
     more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
@@ -250,10 +252,10 @@ def _no_rows(source: Source) -> DataError:
 
 
 def advice_of(response: Response, how: Advising, level: float) -> Advice:
-    """The advice of one response; without ``given`` there is one instance. Raises InputError, DataError."""
+    """The advice of one response; without ``workload_columns`` there is one instance. Raises InputError, DataError."""
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
-    advice = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
+    advice = advised(response.rows, response.title, how.choose, how.workload_columns or (), level, wish)
     notes = (*caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
     return replace(advice, warnings=(*notes, *advice.warnings))
 
@@ -286,10 +288,10 @@ def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence
     return sum(sizes) / len(response.rows)
 
 
-def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:
+def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> dict[str, Any]:
     """The workload that is asked about. Raises InputError for one that was never tried, or that DATA leaves out."""
     features = advice.instances.features
-    chosen = [name for name in given if name in advice.instances.choose]
+    chosen = [name for name in workload if name in advice.instances.choose]
     if chosen:
         raise InputError(
             "not-a-workload-factor",
@@ -298,7 +300,7 @@ def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dic
             factor=chosen[0],
         )
     numeric = {feature.name for feature in features if feature.numeric}
-    case = {name: _parse_number(value) if name in numeric else value for name, value in given.items()}
+    case = {name: _parse_number(value) if name in numeric else value for name, value in workload.items()}
     beyond = outside(features, encode(features, case))
     if beyond:
         raise InputError(
@@ -309,7 +311,7 @@ def _build_case(advice: Advice, given: Mapping[str, str], source: Source) -> dic
         )
     conditions = [condition for condition in source.where if condition[0] in case]
     if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
-        text = ",".join(f"{name}={value}" for name, value in given.items())
+        text = ",".join(f"{name}={value}" for name, value in workload.items())
         raise InputError(
             "excluded-by-filter",
             "{spell.for:{workload}} is left out by {spell.where}",

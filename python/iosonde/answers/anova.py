@@ -23,20 +23,20 @@ from iosonde.stats.regression.weighted import Block
 from .answer import Answer
 from .besides import Besides, besides_factors
 from .caveats import caveats
-from .family import p_values_beside
+from .family import collect_other_p_values
 from .regress import explained
 
 
 @dataclass(frozen=True)
 class AnalysisOfVariance(Answer):
     """``anova``: the table, the contrasts, and what speaks against them. ``unit``: that of the response, where it is
-    known. ``besides``: columns that vary and are in no term. ``beside``: p values of the same factors' effects on the
-    other headline responses, with which those of the terms are corrected."""
+    known. ``besides``: columns that vary and are in no term. ``other_p_values``: p values of the same factors' effects
+    on the other headline responses, with which those of the terms are corrected."""
 
     anova: Anova
     unit: str = ""
     besides: Besides = Besides()
-    beside: tuple[float, ...] = ()
+    other_p_values: tuple[float, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
@@ -51,7 +51,7 @@ class AnalysisOfVariance(Answer):
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
         taken = self.besides.taken(self._term_effects) - set(twins)
-        return f"{sentence(self.anova, self.beside, taken, twins)} {self.besides.sentence}".rstrip()
+        return f"{sentence(self.anova, self.other_p_values, taken, twins)} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -61,8 +61,8 @@ class AnalysisOfVariance(Answer):
     @property
     def _term_effects(self) -> tuple[Verdict, ...]:
         """The same before what varies besides is looked at."""
-        adjusted = corrected(self.anova, self.beside)
-        family = len(self.beside) + sum(p is not None for p in adjusted.values())
+        adjusted = corrected(self.anova, self.other_p_values)
+        family = len(self.other_p_values) + sum(p is not None for p in adjusted.values())
         return tuple(
             Verdict(
                 "effect",
@@ -123,7 +123,7 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     table = allocated(rows, response.title, terms, query.level, block=block, kind=how.kind, contrasts=how.contrasts)
     factors = columns_of(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
-    other_p_values = p_values_beside(source, query, response, factors) if plain else ()
+    other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
     more = _collect_besides(source, response, terms, how, query) if query.on else Besides()
     warnings = (*caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)

@@ -35,12 +35,12 @@ class ToolPhase:
 @dataclass
 class Recomputed:
     """The runs of one setting through one tool's eyes: ``blocks`` in the order of runs, for mdtest the ``summary``;
-    ``left_out``: phase → why it is not there."""
+    ``exclusion_reasons``: phase → why it is not there."""
 
     runs: list[str]
     blocks: list[ToolPhase] = field(default_factory=list)
     summary: list[Any] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
+    exclusion_reasons: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class AsTool(Answer):
                         for block in setting.blocks
                     ],
                     "summary": [asdict(row) for row in setting.summary],
-                    "left_out": [{"phase": name, "why": why} for name, why in setting.left_out.items()],
+                    "left_out": [{"phase": name, "why": why} for name, why in setting.exclusion_reasons.items()],
                 }
                 for setting in self.settings
             ],
@@ -117,7 +117,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
                 rows, why = rows_of(tool, phase, work, flags_of(run))
                 recomputed.blocks += [ToolPhase(name, iteration, rows)] if rows else []
             if why:
-                recomputed.left_out[name] = why
+                recomputed.exclusion_reasons[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]
     for title, name in sorted(rates, key=lambda key: order.index(key[0])):
         recomputed.summary.append(mdtest.summary(title, name, rates[title, name]))

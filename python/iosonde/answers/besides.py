@@ -19,7 +19,7 @@ from iosonde.stats.overview.cells import bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
 from iosonde.stats.overview.uneven_missing import uneven_missing
 from iosonde.stats.regression.formula import columns_of
-from iosonde.stats.regression.held import MOST_LEVELS, HeldTerm, hold
+from iosonde.stats.regression.held import MOST_LEVELS, AdjustedTerm, hold
 from iosonde.stats.regression.in_turn import DOUBTS as IN_TURN
 from iosonde.stats.regression.in_turn import DriftInTurn, drift_in_turn
 from iosonde.stats.regression.regress import LinearModel, fit_table
@@ -40,7 +40,7 @@ class Besides:
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
-    terms: tuple[HeldTerm, ...] = ()
+    terms: tuple[AdjustedTerm, ...] = ()
     level: float = 0.95
     are_parts: bool = False
     drifts: tuple[tuple[str, DriftInTurn], ...] = ()
@@ -103,10 +103,10 @@ class Besides:
         """Whether one of these is a column, or a level of one, that another one always changes with."""
         return any(_is_of(subject, column) for _, column in self.twins)
 
-    def _is_changed(self, term: HeldTerm) -> bool:
+    def _is_changed(self, term: AdjustedTerm) -> bool:
         """Whether the effect is another one with the columns held, and not only less sure: significant in one of the
         two models alone, it differs from the plain one or holds 0 with at most half of that left; or it turns."""
-        plain_significant, adjusted_significant = self._is_significant(term.p), self._is_significant(term.p_held)
+        plain_significant, adjusted_significant = self._is_significant(term.p), self._is_significant(term.p_adjusted)
         if plain_significant == adjusted_significant:
             return plain_significant and term.turns
         return self._is_significant(term.p_same) or (plain_significant and term.share <= _HALF)
@@ -114,16 +114,16 @@ class Besides:
     def _is_significant(self, p: float | None) -> bool:
         return p is not None and p < 1 - self.level
 
-    def _describe_term(self, term: HeldTerm) -> str:
+    def _describe_term(self, term: AdjustedTerm) -> str:
         columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
             return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):
-            adjusted_significant = self._is_significant(term.p_held)
+            adjusted_significant = self._is_significant(term.p_adjusted)
             return f"With {columns} held the effect of {term.name} is significant." if adjusted_significant else ""
         if not self._is_changed(term):
             return ""
-        outcome = "has the opposite sign" if self._is_significant(term.p_held) else "is not significant"
+        outcome = "has the opposite sign" if self._is_significant(term.p_adjusted) else "is not significant"
         return f"{term.name}: inconclusive: with {columns} held its effect {outcome}."
 
 

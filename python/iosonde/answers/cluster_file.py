@@ -21,7 +21,7 @@ from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
 from iosonde.foreign.reach import check_reachable
-from iosonde.model.bound.bound import NothingKnownError
+from iosonde.model.bound.bound import UnlimitedSystemError
 from iosonde.model.bound.probed import Ends
 from iosonde.model.bound.system import LESS_IS_BETTER, idle
 
@@ -278,5 +278,5 @@ class _Reader(Sections):
             build()
         except InputError as error:
             # A machine may be described without being asked for a bound.
-            if not isinstance(error, NothingKnownError) or self.document.data.get("candidates"):
+            if not isinstance(error, UnlimitedSystemError) or self.document.data.get("candidates"):
                 self.wrong(path, error.message, error.hint)

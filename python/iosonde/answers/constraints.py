@@ -22,18 +22,19 @@ Broken = Callable[[Mapping[str, Any]], str | None]
 
 
 @dataclass(frozen=True)
-class KeptConstraints:
-    """What settings have to fulfil: constraints that were ``asked`` for, and those of the experiments of ``source``."""
+class SettingConstraints:
+    """What settings have to fulfil: constraints that were ``requested`` for, and those of the experiments of "
+    "``source``."""
 
-    asked: tuple[str, ...] = ()
+    requested: tuple[str, ...] = ()
     source: Source | None = None
 
     def over(self, examples: Examples) -> tuple[Broken, list[str]]:
         """(the check of settings, why a stored constraint is not kept). Raises InputError where one that was asked for
         says nothing of these factors, or is broken by what was measured."""
-        typed(self.asked, examples)
+        typed(self.requested, examples)
         designed, dropped = collect_designed(self.source, examples) if self.source is not None else ([], [])
-        return check_of(tuple(dict.fromkeys((*self.asked, *designed))), examples.features), dropped
+        return check_of(tuple(dict.fromkeys((*self.requested, *designed))), examples.features), dropped
 
 
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:

@@ -62,16 +62,16 @@ class Doctor(Answer):
 def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while an answer is
     waited for. Raises TargetError, TargetFaultError."""
-    return Doctor((*abilities.check_all(target, on_wait), *_of_lab(listing())))
+    return Doctor((*abilities.check_all(target, on_wait), *_check_lab(listing())))
 
 
-def _of_lab(found: LabListing) -> list[Ability]:
+def _check_lab(lab_listing: LabListing) -> list[Ability]:
     """Whether one can be made here, and the file systems that lack a package."""
-    ready = [file_system.name for file_system in found.possible if not file_system.missing]
-    needs, cure = found.why_not, "run it as root"
-    if not needs and found.missing:
-        needs, cure = "packages are missing", installing(found.missing)
-    lacking = {file_system.name: file_system.missing for file_system in found.possible if file_system.missing}
+    ready = [file_system.name for file_system in lab_listing.possible if not file_system.missing]
+    needs, cure = lab_listing.why_not, "run it as root"
+    if not needs and lab_listing.missing:
+        needs, cure = "packages are missing", installing(lab_listing.missing)
+    lacking = {file_system.name: file_system.missing for file_system in lab_listing.possible if file_system.missing}
     here = Ability("lab", not needs, needs or f"an emulated cluster can hold {', '.join(ready)}", "emulated clusters",
                    cure if needs else "")  # fmt: skip
     if not lacking:

@@ -12,13 +12,13 @@ from iosonde.store.findings import PAGES
 
 def codes() -> list[str]:
     """The first line of every finding's page."""
-    return [_text(code).splitlines()[0] for code in _known()]
+    return [_text(code).splitlines()[0] for code in _list_codes()]
 
 
 def page(code: str) -> str:
     """What a finding says, how it is known, when it is wrong, what to do. Raises InputError for no such code."""
-    if code.upper() not in _known():
-        near = difflib.get_close_matches(code.upper(), _known(), 3, 0.6)
+    if code.upper() not in _list_codes():
+        near = difflib.get_close_matches(code.upper(), _list_codes(), 3, 0.6)
         raise InputError(
             "unknown-finding",
             "there is no finding '{code}'",
@@ -33,5 +33,5 @@ def _text(code: str) -> str:
     return checks.page(code) or causes.page(code) or PAGES[code]
 
 
-def _known() -> list[str]:
+def _list_codes() -> list[str]:
     return [*checks.modules(), *causes.modules(), *PAGES]

@@ -22,7 +22,7 @@ from iosonde.stats.definitions.clock import (
 from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split
 
 from .answer import Answer
-from .sides import WANTED, sides
+from .sides import REQUIRED_SETTINGS, sides
 
 _ENDS = {
     LAST_DONE: "all work until the last rank is done",
@@ -100,7 +100,7 @@ class Difference:
         comparison = self.split
         if not any(part.names == (REST,) for part in comparison.parts):
             return ""
-        reasons = [_left(name, comparison) for name in comparison.left]
+        reasons = [_describe_remainder(name, comparison) for name in comparison.residual_attributes]
         reasons += [
             f"{name} ({_value(name, value_a)}; {_value(name, other)})"
             for name, (value_a, other) in comparison.differ.items()
@@ -153,7 +153,7 @@ class Difference:
                 }
                 for part in comparison.parts
             ],
-            "in_the_rest": list(comparison.left),
+            "in_the_rest": list(comparison.residual_attributes),
             "settings_that_differ": {
                 name: {"a": value_a, "b": other} for name, (value_a, other) in comparison.differ.items()
             },
@@ -188,7 +188,7 @@ def explain_difference(a: str, b: str, store: str | None = None, operation: str 
     """Split the difference between the numbers that ``a`` and ``b`` name (see :mod:`.sides`). ``operation``: which, as
     ``A`` or ``A,B``. Raises InputError, DataError."""
     pairs = _pair_sides(sides(a, store), sides(b, store), operation)
-    return Differences(tuple(Difference(split(first, other, WANTED)) for first, other in pairs))
+    return Differences(tuple(Difference(split(first, other, REQUIRED_SETTINGS)) for first, other in pairs))
 
 
 def _pair_sides(
@@ -261,8 +261,8 @@ def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _left(name: str, found: Split) -> str:
-    a, b = found.rest
+def _describe_remainder(name: str, comparison: Split) -> str:
+    a, b = comparison.rest
     if name == STOPS:
         return f"when the clock stops ({_ENDS[a.stops]}; {_ENDS[b.stops]})"
     return "the rounding of the time" if name == STEP else f"{name} (inside {'A' if name in a.inside else 'B'}'s only)"

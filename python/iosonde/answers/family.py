@@ -20,31 +20,33 @@ Prepared = tuple[Response, list[str], list[str]]
 
 
 def tested_effects(
-    source: Source, asked: ResponseQuery, shown: Sequence[Response], prepare: Callable[[Response], Prepared]
+    source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
-    """Title of each response that is ``shown`` → the effects of its factors, corrected over these and the headlines.
+    """Title of each response that is ``selected`` → the effects of its factors, corrected over these and the headlines.
     ``prepare`` gives (the response, its factors, …)."""
-    factors = asked.on or tuple(dict.fromkeys(name for response in shown for name in response.names))
-    titles = {response.title for response in shown}
+    factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
+    titles = {response.title for response in selected}
     family = [
-        *shown,
-        *(headline for headline in headline_responses(source, asked, factors) if headline.title not in titles),
+        *selected,
+        *(headline for headline in headline_responses(source, query, factors) if headline.title not in titles),
     ]
     prepared = {response.title: prepare(response) for response in family}
     effects = {
-        title: _effects(response, names, asked.level) for title, (response, names, _) in prepared.items() if names
+        title: _effects(response, names, query.level) for title, (response, names, _) in prepared.items() if names
     }
     return dict(zip(effects, correct(list(effects.values())), strict=True))
 
 
-def p_values_beside(source: Source, asked: ResponseQuery, shown: Response, factors: Sequence[str]) -> tuple[float, ...]:
-    """Of the effects of these factors on all headline responses but the one that is ``shown``."""
+def collect_other_p_values(
+    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
+) -> tuple[float, ...]:
+    """Of the effects of these factors on all headline responses but the one that is ``response``."""
     others = [
         headline
-        for headline in headline_responses(source, replace(asked, response=(shown.title,)), factors)
-        if headline.title != shown.title
+        for headline in headline_responses(source, replace(query, response=(response.title,)), factors)
+        if headline.title != response.title
     ]
-    tests = [test for other in others for test in _effects(other, factors, asked.level).tests]
+    tests = [test for other in others for test in _effects(other, factors, query.level).tests]
     return tuple(test.p for test in tests if test.p is not None)
 
 
@@ -57,13 +59,13 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
     return effects_of_cells(cells_of(chosen), level, chosen.together)
 
 
-def headline_responses(source: Source, asked: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """What an analysis takes where no response is named, by these ``factors``; none where ``asked`` names none either,
+def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
+    """What an analysis takes where no response is named, by these ``factors``; none where ``query`` names none either,
     so that they are shown anyway, or where DATA has none."""
-    if not (asked.response or asked.metric) or not factors:
+    if not (query.response or query.metric) or not factors:
         return []
     try:
-        candidates = responses(source, ResponseQuery(clock=asked.clock, level=asked.level))
+        candidates = responses(source, ResponseQuery(clock=query.clock, level=query.level))
         return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
     except IosondeError:
         return []

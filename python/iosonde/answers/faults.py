@@ -47,7 +47,7 @@ class FaultEffect:
     """A fault and one phase at one setting (``by``), in ``n`` trials; ``bring_ups``: where they share these, how many,
     as the means are over them. ``rate`` of each part in ``unit``, of ``kind``; durations of ``slow``. ``stall`` is the
     longest pause with the fault or after it, ``usual`` the longest before (s); ``heal`` from when it was undone until
-    the file system was well. ``left``: trials in which it was not well in the time allowed.
+    the file system was well. ``n_unhealed``: trials in which it was not well in the time allowed.
     """
 
     fault: str
@@ -62,7 +62,7 @@ class FaultEffect:
     stall: Estimate
     usual: Estimate | None
     heal: Estimate | None
-    left: int
+    n_unhealed: int
     units: Mapping[str, str]
 
     @property
@@ -85,8 +85,8 @@ class FaultEffect:
             text += f" For {format_rate(stall, 's')} no operation ended (before it {format_rate(usual, 's')} at most)."
         if self.heal and self.heal.value is not None:
             text += f" Well {format_rate(self.heal.value, 's')} after it was undone."
-        if self.left:
-            text += f" In {counted(self.left, 'trial')} it was not well in the time that was given."
+        if self.n_unhealed:
+            text += f" In {counted(self.n_unhealed, 'trial')} it was not well in the time that was given."
         if self.n == 1:
             return f"{text} One trial: there is no interval."
         over = f"{counted(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
@@ -106,7 +106,7 @@ class FaultEffect:
             "durations_of": self.slow,
             "parts": [part.to_json() for part in self.parts],
             **_flatten_estimates(estimates),
-            "not_well": self.left,
+            "not_well": self.n_unhealed,
             "sentence": self.sentence,
         }
 
@@ -123,7 +123,7 @@ class FaultEffects:
 
     def __init__(self, level: float) -> None:
         self._level = level
-        self._found: list[tuple[StoredRun, PhaseEffect]] = []
+        self._effects: list[tuple[StoredRun, PhaseEffect]] = []
 
     def wants(self, run: StoredRun) -> bool:
         """Trials with faults, of which nothing is missing."""
@@ -131,12 +131,12 @@ class FaultEffects:
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Cut its phases at the moments of its faults."""
-        self._found += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
+        self._effects += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
 
     def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
         """By fault, phase and setting."""
         groups: dict[str, list[tuple[StoredRun, PhaseEffect]]] = {}
-        for run, effect in self._found:
+        for run, effect in self._effects:
             key = repr((effect.operation, effect.fault, [run.level(name) for name in by]))
             groups.setdefault(key, []).append((run, effect))
         return tuple(self._effect(several, by, units) for several in groups.values())

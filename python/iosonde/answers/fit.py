@@ -99,7 +99,7 @@ class Fitted(Answer):
 
 def fit(
     source: Source,
-    asked: ResponseQuery,
+    query: ResponseQuery,
     how: Learning | None = None,
     constraints: tuple[str, ...] = (),
     progress: Callable[[str, float], None] | None = None,
@@ -108,11 +108,11 @@ def fit(
     beside those that a store's experiments were designed under; ``progress`` is told what is fitted and the share
     that is done. Raises InputError, DataError."""
     how = how or Learning()
-    training = learned(source, asked)
+    training = learned(source, query)
     more = Besides()
-    if asked.on:
-        names = columns_of(asked.on, training.response.rows)
-        more = varying(training.response, varying_besides(source, training.response, names), names, asked.level)
+    if query.on:
+        names = columns_of(query.on, training.response.rows)
+        more = varying(training.response, varying_besides(source, training.response, names), names, query.level)
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = groups(training.examples, how.together)
     examples = training.judged_by(together)
@@ -120,7 +120,7 @@ def fit(
     typed(constraints, examples)
     designed, notes = collect_designed(source, examples)
     active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
-    choice = choose(examples, candidates, together, how.n_folds, asked.level, how.seed, progress)
+    choice = choose(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
     choice = replace(
         choice,
         model=replace(
@@ -130,8 +130,8 @@ def fit(
     below = _below_zero(
         examples, choice, check_of(active_constraints, examples.features) if active_constraints else None
     )
-    linear = _regress_linear(training.response.rows, examples, choice, asked.level)
-    return Fitted(examples, choice, linear, below, how.together, asked.level, more)
+    linear = _regress_linear(training.response.rows, examples, choice, query.level)
+    return Fitted(examples, choice, linear, below, how.together, query.level, more)
 
 
 def _regress_linear(table: Table, examples: Examples, choice: Choice, level: float) -> Regression | None:

@@ -40,10 +40,10 @@ def gate_pairs(
 
 
 def narrowed(
-    rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], asked: ResponseQuery
+    rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], query: ResponseQuery
 ) -> list[PairVerdict]:
     """The pairs that are gated: those of ``--metric``, else of the metrics that were sealed, else all."""
-    if asked.metric:
+    if query.metric:
         return [pair for pair in pairs if pair.name in chosen] or list(pairs)
     return [pair for pair in pairs if is_among(pair.name, rule.metric)] or list(pairs)
 

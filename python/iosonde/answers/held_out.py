@@ -21,7 +21,7 @@ from .model_file import rows_of
 
 
 @dataclass(frozen=True)
-class HeldOut(Answer):
+class HoldoutAnswer(Answer):
     """``n`` rows were predicted, with the error ``mae``; of them ``n_intervals`` had an interval for one new trial, and
     ``n_covered`` of these held it. ``coverage`` is that share; its value is None without intervals, its ``n`` and its
     interval count settings: trials of one are missed or held together. ``n_refused`` rows have no prediction."""
@@ -62,7 +62,7 @@ class HeldOut(Answer):
         return "The intervals held as often as they claim, as far as these rows can tell."
 
 
-def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
+def held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
     """The model on every row of DATA that has its response. Raises DataError where it predicts none."""
     rows, table = rows_of(model, source, measured=True)
     y = table.numbers(model.response)
@@ -95,7 +95,7 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
     if not has_interval.all():
         template = "{n_predictions} predictions have no interval"
         warnings.append(Message("no-intervals", template, n_predictions=len(inside) - has_interval.sum()))
-    return HeldOut(
+    return HoldoutAnswer(
         model, len(inside), errors_of(observed, predicted, None),
         grouped_mean(np.abs(predicted - observed), settings, level), int(has_interval.sum()), int(covered.sum()),
         share_of_members(covered.astype(float), settings[has_interval], level), len(refused), tuple(warnings), level,

@@ -12,17 +12,17 @@ from .operations import Operations, visit
 
 
 class Percentiles:
-    """A visitor: of each complete run that is shown, by run id in ``found``."""
+    """A visitor: of each complete run that is shown, by run id in ``by_run``."""
 
     def __init__(self, source: Source, level: float) -> None:
-        self.found: dict[str, list[TrialPercentiles]] = {}
+        self.by_run: dict[str, list[TrialPercentiles]] = {}
         self._level = level
         columns = source.table.columns
-        self._shown = set(columns["run"].values) if "run" in columns else set()
+        self._run_ids = set(columns["run"].values) if "run" in columns else set()
 
     def wants(self, run: StoredRun) -> bool:
         """Those with results."""
-        return run.id in self._shown
+        return run.id in self._run_ids
 
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from their histograms."""
@@ -37,11 +37,11 @@ class Percentiles:
                     trial_percentiles.append(
                         percentiles.percentiles_from_buckets(phase.operation, kind, edges, pairs, self._level)
                     )
-        self.found[run.id] = trial_percentiles
+        self.by_run[run.id] = trial_percentiles
 
 
 def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
     """Of each complete run that is shown, by run id; empty for a table."""
     visitor = Percentiles(source, level)
     visit(source, [visitor])
-    return visitor.found
+    return visitor.by_run

@@ -31,12 +31,12 @@ class Learned:
         return replace(self.examples, warnings=(*self.examples.warnings, *notes))
 
 
-def learned(source: Source, asked: ResponseQuery) -> Learned:
+def learned(source: Source, query: ResponseQuery) -> Learned:
     """The rows to learn from. Raises InputError where a table's response or factors are not named, DataError."""
     if source.store is None:
-        refuse_unnamed(source, asked)
-    response = choose_response(source, asked).with_scattered()
-    names = list(source.apart(asked.on)) or [
+        refuse_unnamed(source, query)
+    response = choose_response(source, query).with_scattered()
+    names = list(source.apart(query.on)) or [
         name for name in set_factors(response) if _has_several_levels(response, name)
     ]
     if not names:
@@ -55,9 +55,9 @@ def learned(source: Source, asked: ResponseQuery) -> Learned:
     return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
 
 
-def refuse_unnamed(source: Source, asked: ResponseQuery) -> None:
+def refuse_unnamed(source: Source, query: ResponseQuery) -> None:
     """Raises InputError where a table's response or factors are not named: they are not guessed."""
-    for option, names in (("response", asked.response), ("on", asked.on)):
+    for option, names in (("response", query.response), ("on", query.on)):
         if not names:
             raise InputError(
                 "missing-option",

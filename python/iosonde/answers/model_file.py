@@ -36,11 +36,11 @@ def read_model(path: str) -> Model:
     return from_text(text, path)
 
 
-def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, Any]:
+def setting(features: Sequence[Feature], texts: Mapping[str, Any]) -> dict[str, Any]:
     """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
     feature_by_name = {feature.name: feature for feature in features}
     read: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in texts.items():
         full = full_name(features, name)
         if full in read:
             raise InputError("duplicate-factor", "{factor} is given twice", "give it once", factor=full)

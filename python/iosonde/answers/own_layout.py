@@ -29,7 +29,7 @@ class OwnLayout:
         every = [_extract_layout(self._runs[name]) for name in runs if name in self._runs]
         if not every or any(layout != every[0] for layout in every):
             return {}
-        explicit = {*inputs.given, *inputs.columns}
+        explicit = {*inputs.origins, *inputs.columns}
         system_fields: dict[str, Any] = {}
         if not _REDUNDANCY & explicit and (detected := _parse_redundancy(every[0])):
             fields, description = detected

@@ -140,7 +140,7 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     with open_checked(Path(name)) as file:
         text = read(file, name)
     if fio_version.is_latency_log(Path(name)):
-        text.version_beside = fio_version.find_sibling_version(Path(name), _begin)
+        text.adjacent_version = fio_version.find_sibling_version(Path(name), _begin)
     return text
 
 

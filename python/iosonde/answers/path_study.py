@@ -124,7 +124,7 @@ class PathStudy(Answer):
         }
 
 
-def is_asked(source: Source | None, response: object, parts: object) -> bool:
+def is_path_study_request(source: Source | None, response: object, parts: object) -> bool:
     """Whether ``time-model`` of these is of a study of paths: a store, and nothing said of what to look at in it."""
     return source is not None and source.store is not None and not response and not parts
 
@@ -143,7 +143,7 @@ def path_study(source: Source, level: float) -> PathStudy:
     return PathStudy(tuple(_build_tables(study, level) for study in all_studies), level)
 
 
-def of_some(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
+def build_path_study(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
     """The tables of the studies that a store holds, where these ``names`` of operations (none: all) are of them; None
     where there is none from whose sizes a line can be drawn."""
     if source.store is None or (names and OPERATION not in names):

@@ -73,16 +73,16 @@ class Described(Answer):
         ]
 
 
-def predict(model: Model, given: Mapping[str, Any], level: float = 0.95) -> Predictions:
+def predict(model: Model, values: Mapping[str, Any], level: float = 0.95) -> Predictions:
     """At one setting: factor → its value, numbers as text with a unit or not. Raises InputError where the model says
     nothing: far outside of what was tried, or where a constraint is broken."""
-    return _asked(model, [setting(model.features, given)], level, lambda _: "")
+    return _predict_settings(model, [setting(model.features, values)], level, lambda _: "")
 
 
 def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictions:
     """At every row of DATA. Raises InputError for the first that has no prediction, DataError."""
     rows, table = rows_of(model, source)
-    return _asked(model, rows, level, table.place)
+    return _predict_settings(model, rows, level, table.place)
 
 
 def described(model: Model, name: str) -> Described:
@@ -91,7 +91,9 @@ def described(model: Model, name: str) -> Described:
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
 
 
-def _asked(model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]) -> Predictions:
+def _predict_settings(
+    model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]
+) -> Predictions:
     """``place`` says where a setting stands."""
     broken = check_of(model.constraints, model.features, "the model")
     predictions: list[Prediction] = []

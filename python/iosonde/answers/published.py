@@ -22,7 +22,7 @@ _METRIC = ("metric", "response")
 _INTERCEPT = ("intercept", "(intercept)", "const", "constant")
 
 
-def rank_published(source: Source, asked: ResponseQuery, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
+def rank_published(source: Source, query: ResponseQuery, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
     """One ranking for each value of the column ``metric``, or of those that are asked for. Raises InputError,
     DataError."""
     table = source.table
@@ -30,7 +30,7 @@ def rank_published(source: Source, asked: ResponseQuery, levels: Sequence[str], 
     metric = _column(table, _METRIC)
     groups = table.groups([metric.name]) if metric else [(("the line",), np.arange(len(table)))]
     by_name = {str(key[0]): rows for key, rows in groups}
-    for response in asked.response:
+    for response in query.response:
         if response not in by_name:
             raise InputError(
                 "unknown-response",
@@ -41,10 +41,10 @@ def rank_published(source: Source, asked: ResponseQuery, levels: Sequence[str], 
                 responses=", ".join(by_name),
             )
     rankings = []
-    for response in asked.response or by_name:
+    for response in query.response or by_name:
         coefficients, errors = _line(table.take(by_name[response]))
-        rankings.append(rank_line(response, coefficients, errors, tried, asked.level, fixed))
-    return Rankings(tuple(rankings), len(asked.response) == 1)
+        rankings.append(rank_line(response, coefficients, errors, tried, query.level, fixed))
+    return Rankings(tuple(rankings), len(query.response) == 1)
 
 
 def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:

@@ -12,9 +12,9 @@ _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
 EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
 
-def side_of(given: Mapping[str, str], name: str) -> Group:
-    """The side whose numbers are ``given`` as text, by key. Raises InputError naming the key."""
-    for key, value in given.items():
+def side_of(texts: Mapping[str, str], name: str) -> Group:
+    """The side whose numbers are ``texts`` as text, by key. Raises InputError naming the key."""
+    for key, value in texts.items():
         if key not in _KEYS:
             raise InputError(
                 "invalid-option-value",
@@ -24,9 +24,9 @@ def side_of(given: Mapping[str, str], name: str) -> Group:
                 entry=value,
             )
     for key in ("mean", "n"):
-        if key not in given:
+        if key not in texts:
             raise InputError("missing-key", "the summary has no {key}", EXAMPLE, key=key)
-    words = {"kind": "t", "name": name, **given}
+    words = {"kind": "t", "name": name, **texts}
     kind, label = words.pop("kind"), words.pop("name")
     numbers = {key: _number(key, value) for key, value in words.items()}
     n = numbers.pop("n")

@@ -24,12 +24,12 @@ _EXAMPLES = "write disk=2ms (one server), disk=2ms:4 (4 of one queue), disk=2ms:
 
 @dataclass(frozen=True)
 class Solved:
-    """The network for one number of clients. ``of_linear``: its rate as a share of that of clients who never wait;
+    """The network for one number of clients. ``linear_share``: its rate as a share of that of clients who never wait;
     ``phase_of_linear`` the same with a barrier."""
 
     solution: Solution
     phase: SlowestPhase | None
-    of_linear: float
+    linear_share: float
     phase_of_linear: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Solved:
                 "utilisation": load.utilisation,
                 "operations": load.operations,
                 "residence_s": load.residence_s,
-                "asked": load.asked,
+                "asked": load.offered_load,
             }
             for load in solution.loads
         ]
@@ -51,7 +51,7 @@ class Solved:
             "response_s": solution.response_s,
             "rate_low": solution.low,
             "rate_high": solution.high,
-            "of_linear": self.of_linear,
+            "of_linear": self.linear_share,
             "exact": solution.exact,
             "stations": loads,
             "phase": None if self.phase is None else dict(vars(self.phase)),
@@ -111,16 +111,18 @@ class Network(Answer):
         knee = significant(limit.most * self.alone_s)
         verb = "limits" if len(limiting) == 1 else "limit alike"
         text = f"{listed(last.bottlenecks)} {verb}: {most} at most, which about {knee} clients reach."
-        if len(limiting) == 1 and load.asked is not None and load.asked > 1:
-            overload, needed = significant(load.asked), significant(load.asked * limit.servers)
+        if len(limiting) == 1 and load.offered_load is not None and load.offered_load > 1:
+            overload, needed = significant(load.offered_load), significant(load.offered_load * limit.servers)
             text += (
                 f" {last.clients:,} clients that do not wait would ask of each of its servers {overload} times what "
                 f"it can do: {needed} such servers instead of {limit.servers}."
             )
-        beyond = [other for other in last.loads if other.asked and other.asked > 1 and other not in limiting]
+        beyond = [
+            other for other in last.loads if other.offered_load and other.offered_load > 1 and other not in limiting
+        ]
         if beyond:
             next_limits = ", ".join(
-                f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in beyond
+                f"{other.station.name} ({significant(other.offered_load or 0.0)} times)" for other in beyond
             )
             text += f" The next limits would be {next_limits}."
         return text

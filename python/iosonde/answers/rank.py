@@ -35,20 +35,20 @@ _MANY_ROWS = 20_000  # more take seconds
 @dataclass(frozen=True)
 class Rankings(Answer):
     """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON. ``assumed``: the
-    factors of a table, which nobody named. ``left_out``: the responses that cannot be ranked, each with why.
+    factors of a table, which nobody named. ``exclusions``: the responses that cannot be ranked, each with why.
     ``besides``: of each ranking the columns that vary and were not named."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
     assumed: bool = False
-    left_out: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
     besides: tuple[Besides, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde rank --json``."""
         if self.single and len(self.rankings) == 1:
             return self.rankings[0].to_json()
-        exclusions = {"left_out": list(self.left_out)} if self.left_out else {}
+        exclusions = {"left_out": list(self.exclusions)} if self.exclusions else {}
         return {"rankings": [ranking.to_json() for ranking in self.rankings], **exclusions}
 
     @property
@@ -90,7 +90,7 @@ class Ranked:
     progress: Callable[[str], None] = lambda what: None
 
 
-def rank(source: Source, asked: ResponseQuery, how: Ranked | None = None) -> Rankings:
+def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Rankings:
     """One ranking for each response of DATA. Raises InputError, DataError."""
     how = how or Ranked()
     if how.blocks and how.fixed:
@@ -99,19 +99,19 @@ def rank(source: Source, asked: ResponseQuery, how: Ranked | None = None) -> Ran
             "{spell.fixed} does not go with {spell.block}",
             "make the fixed factors the first block",
         )
-    factors = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
-    candidates = responses(source, replace(asked, on=factors))
-    effects = tested_effects(source, asked, candidates, lambda response: _select_factors(response, bool(factors)))
-    rankings, more, exclusions = _each(source, candidates, effects, bool(factors), asked, how)
-    return Rankings(rankings, len(asked.response) == 1, source.store is None and not factors, exclusions, more)
+    factors = query.on or tuple(name for chosen in how.blocks.values() for name in chosen)
+    candidates = responses(source, replace(query, on=factors))
+    effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
+    rankings, more, exclusions = _each(source, candidates, effects, bool(factors), query, how)
+    return Rankings(rankings, len(query.response) == 1, source.store is None and not factors, exclusions, more)
 
 
 def _each(
     source: Source,
-    found: Sequence[Response],
+    candidates: Sequence[Response],
     effects: Mapping[str, ResponseEffects],
-    named: bool,
-    asked: ResponseQuery,
+    explicit: bool,
+    query: ResponseQuery,
     how: Ranked,
 ) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
     """The ranking of each response, with what varies besides. Of several that nobody named those without one are left
@@ -120,19 +120,19 @@ def _each(
     more: list[Besides] = []
     exclusions: list[str] = []
     problem: DataError | None = None
-    for response in found:
+    for response in candidates:
         try:
             rest = (
-                besides_factors(source, response, response.names, asked.level)
-                if named
-                else (with_response(Besides(level=asked.level), response, response.names))
+                besides_factors(source, response, response.names, query.level)
+                if explicit
+                else (with_response(Besides(level=query.level), response, response.names))
             )
             rest = replace(rest, drifts=())  # the effects of a ranking know which factors were measured in turn
-            ranking = _rank_response(response, effects.get(response.title), named, asked.level, how)
+            ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
             rankings.append(with_besides(ranking, rest))
             more.append(rest)
         except DataError as error:
-            if asked.response or len(found) == 1:
+            if query.response or len(candidates) == 1:
                 raise
             problem = problem or error
             about_it = error.values.get("title") == response.title  # its message begins with the title
@@ -152,7 +152,7 @@ def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
 def _select_factors(response: Response, explicit: bool) -> tuple[Response, list[str], list[str]]:
     """(the response, its factors, what is said of those that are left out)."""
     response = response if explicit else response.with_scattered()
-    return response, *((response.names, []) if explicit else _known(response))
+    return response, *((response.names, []) if explicit else _select_complete_factors(response))
 
 
 def _rank_response(
@@ -179,11 +179,16 @@ def _rank_response(
         ranking,
         unit=response.measured_unit if response.transform else response.unit,
         transform=response.transform,
-        warnings=(*_said(response), *unsaid, *warn_single_trials(response, names, _SHARES), *ranking.warnings),
+        warnings=(
+            *_collect_warnings(response),
+            *unsaid,
+            *warn_single_trials(response, names, _SHARES),
+            *ranking.warnings,
+        ),
     )
 
 
-def _said(response: Response) -> list[str]:
+def _collect_warnings(response: Response) -> list[str]:
     """What the reader has to know of the response and its factors."""
     messages: list[str] = []
     if response.transform:
@@ -199,7 +204,7 @@ def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranke
     return lambda what: how.progress(f"{response.title}: {what} of {n_rows} rows by {n_factors} factors …")
 
 
-def _known(response: Response) -> tuple[list[str], list[str]]:
+def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
     """The factors that have two levels over the trials which say all of them, and what is said of the others. One that
     most trials do not say would take the trials with it."""
     columns = response.rows.columns

@@ -31,7 +31,7 @@ from iosonde.stats.regression.sums import regress_sums
 from .answer import Answer
 from .besides import Besides, besides
 from .caveats import caveats
-from .regress_without import Without, rows_named
+from .regress_without import Without, select_rows
 
 # Findings that doubt every slope.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
@@ -60,9 +60,9 @@ class LeastSquares(Answer):
     def sentence(self) -> str:
         """The effect of one numeric predictor in words, or how much all explain."""
         divisor, unit = self.scale
-        return self.said(lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
+        return self.format_sentence(lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
 
-    def said(self, number: Callable[[float], str]) -> str:
+    def format_sentence(self, number: Callable[[float], str]) -> str:
         """The same; ``number`` writes a response."""
         text = sentence(self.regression, number, self.besides.taken(self._slopes))
         return f"{text} {self.besides.sentence}".rstrip()
@@ -105,19 +105,19 @@ class AtPoints:
 
 
 def regress(
-    source: Source, asked: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
+    source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
 ) -> LeastSquares:
     """One response of DATA on the terms ``asked.on``; of a store by default on its factors. ``without``: rows that are
     left out of a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
-    response, terms = explained(source, asked, lines=True)
+    response, terms = explained(source, query, lines=True)
 
     def fitted_to(rows: Table) -> Regression:
         return regressed(
             rows,
             response.title,
             terms,
-            asked.level,
+            query.level,
             at=predicted.at,
             m=_check_n_observations(predicted.m),
             robust=predicted.robust,
@@ -125,8 +125,8 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _without(response.rows, regression, without, fitted_to) if without else None
-    rest = varying_besides(source, response, columns_of(terms, response.rows)) if asked.on else ()
-    more = besides(response, terms, rest, asked.level, regression.model)
+    rest = varying_besides(source, response, columns_of(terms, response.rows)) if query.on else ()
+    more = besides(response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*caveats(response), *more.warnings, *regression.warnings)),
         reduced_fit,
@@ -135,22 +135,22 @@ def regress(
     )
 
 
-def _without(rows: Table, made: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]) -> Without:
-    used, assumptions = (made.model.rows if made.model else ()), made.assumptions
-    excluded = rows_named(rows, names, [int(used[row]) for row in assumptions.influential_rows] if assumptions else [])
+def _without(
+    rows: Table, regression: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]
+) -> Without:
+    used, assumptions = (regression.model.rows if regression.model else ()), regression.assumptions
+    excluded = select_rows(rows, names, [int(used[row]) for row in assumptions.influential_rows] if assumptions else [])
     mask = np.ones(len(rows), dtype=bool)
     mask[excluded] = False
     return Without(fitted_to(rows.take(mask)), tuple(rows.place(int(row)) for row in excluded))
 
 
-def of_sums(
-    given: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
+def regress_from_sums(
+    sums: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
 ) -> LeastSquares:
     """From the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
-    return LeastSquares(
-        regress_sums(given, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source)
-    )
+    return LeastSquares(regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source))
 
 
 def read_sums(path: str) -> dict[str, Any]:
@@ -173,12 +173,12 @@ def read_sums(path: str) -> dict[str, Any]:
 
 
 def explained(
-    source: Source, asked: ResponseQuery, beside: Sequence[str] = (), lines: bool = False
+    source: Source, query: ResponseQuery, extra_columns: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
     """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
-    also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
-    DataError."""
-    for name, value in (("response", asked.response or source.store), ("on", asked.on or source.store)):
+    also those that only a line tells apart. ``extra_columns`` are columns that the analysis needs, too. Raises
+    InputError, DataError."""
+    for name, value in (("response", query.response or source.store), ("on", query.on or source.store)):
         if not value:
             raise InputError(
                 "missing-option",
@@ -188,8 +188,8 @@ def explained(
                 names=", ".join(source.table.names),
             )
     table = source.table
-    columns = [*columns_of(asked.on, table), *(table.column(name).name for name in beside)] if asked.on else []
-    response = choose_response(source, replace(asked, on=tuple(columns)))
+    columns = [*columns_of(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
+    response = choose_response(source, replace(query, on=tuple(columns)))
     own = {response.measured or response.title, response.title}
     own |= {VALUE} if response.operation else set()
     if own & set(columns):
@@ -200,7 +200,7 @@ def explained(
             title=response.title,
         )
     response = response.with_scattered() if lines else response
-    terms = list(source.apart(asked.on)) or response.names
+    terms = list(source.apart(query.on)) or response.names
     if not terms:
         raise InputError(
             "nothing-varies", "{name} has no factor that varies", "name predictors with {spell.on}", name=source.name
@@ -213,7 +213,7 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
         return Verdict("slope", regression.response, (coefficient.name,), VerdictState.NOT_TESTED, doubts=doubts)
     if regression.decided_by(coefficient.name):
         doubts = tuple(dict.fromkeys((*doubts, "leverage")))
-    significant = is_seen(regression, coefficient)
+    significant = is_significant(regression, coefficient)
     state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
     direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
     estimate = Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n)
@@ -231,38 +231,42 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
     )
 
 
-def is_seen(made: Regression, coefficient: Coefficient) -> bool:
+def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
     """Whether a coefficient's interval excludes 0, and more than a single row says so."""
-    return not coefficient.low <= 0 <= coefficient.high and not made.decided_by(coefficient.name)
+    return not coefficient.low <= 0 <= coefficient.high and not regression.decided_by(coefficient.name)
 
 
-def sentence(made: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
+def sentence(regression: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
     """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response. Of terms
     that are ``taken`` no effect is claimed: what speaks against it others say."""
-    f = made.fit
+    f = regression.fit
     if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
         slope = f.coefficients()[1]
-        if row := made.decided_by(slope.name):
+        if row := regression.decided_by(slope.name):
             return (
-                f"Whether {slope.name} has an effect on {made.response} is inconclusive: its slope rests on {row} "
+                f"Whether {slope.name} has an effect on {regression.response} is inconclusive: its slope rests on "
+                f"{row} "
                 "alone."
             )
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
-            return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
-        return f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
+            return (
+                f"Whether {slope.name} has an effect on {regression.response} cannot be told: a step of 1 adds {sure}."
+            )
+        step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
+        return f"{step}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:
         return (
-            f"The predictors explain all of the variation of {made.response}; nothing is left over to hold the "
+            f"The predictors explain all of the variation of {regression.response}; nothing is left over to hold the "
             "effect of one against."
         )
-    significant = [c.name for c in f.coefficients()[1:] if is_seen(made, c) and c.name not in taken]
+    significant = [c.name for c in f.coefficients()[1:] if is_significant(regression, c) and c.name not in taken]
     effects_text = f"; effects that can be told from 0: {', '.join(significant)}" if significant else ""
     if not significant and not taken:
         effects_text = "; no single effect can be told from 0"
-    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := made.decided_by(c.name))]
+    single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.decided_by(c.name))]
     alone = f" On a single row alone rest {listed(single)}." if single else ""
-    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}{effects_text}.{alone}"
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}{effects_text}.{alone}"
 
 
 def _check_n_observations(m: int) -> int:

@@ -18,17 +18,17 @@ INFLUENTIAL = "influential"
 
 @dataclass(frozen=True)
 class Without:
-    """``regression`` of the rows that are left; ``left_out`` names the others, as messages name places."""
+    """``regression`` of the rows that are left; ``excluded_rows`` names the others, as messages name places."""
 
     regression: Regression
-    left_out: tuple[str, ...]
+    excluded_rows: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"left_out": list(self.left_out), **self.regression.to_json()}
+        return {"left_out": list(self.excluded_rows), **self.regression.to_json()}
 
 
-def rows_named(table: Table, names: Sequence[str], influential: Iterable[int]) -> npt.NDArray[np.intp]:
+def select_rows(table: Table, names: Sequence[str], influential: Iterable[int]) -> npt.NDArray[np.intp]:
     """The rows of ``table`` that ``names`` say: lines of its file, ids of runs (``Table.row_name``), or the word
     ``influential``, which stands for those rows. Raises InputError for what is not there."""
     selected: set[int] = set()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import spell
-from iosonde.core.questions import AskedQuestion
+from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.data.asked import LAST_DONE, ResponseQuery
@@ -28,7 +28,7 @@ from .page.bound import start
 from .page.content.page import Page
 from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
-from .page.of_table import TableAsked, page_of_table
+from .page.of_table import TableOptions, page_of_table
 from .page.settings import settings_of
 from .survey.page import SurveyPage
 from .survey.stored import are_surveys, page_of_surveys
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 # Options of ``iosonde report`` that are one text, in the order in which they are written.
-NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
+TEXT_OPTIONS = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReportQuery:
     """What a page is about.
 
     ``response``: of a table; of a store it makes a table of its rows. ``by``: what makes the cells. ``on``: terms of
@@ -66,33 +66,33 @@ class Wanted:
     metric: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     part: Store | None = None
-    questions: Sequence[AskedQuestion] | None = None
+    questions: Sequence[DeclaredQuestion] | None = None
     constraints: tuple[str, ...] = ()
 
 
-def words_again(given: Mapping[str, Any], output: str) -> tuple[str, ...]:
+def words_again(arguments: Mapping[str, Any], output: str) -> tuple[str, ...]:
     """The command that makes the page again: of ``data`` and the options by their names, as texts."""
-    words = [word for name in NAMED if (value := given[name]) for word in (f"--{name}", str(value))]
-    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
-    words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
-    words += [word for condition in given["where"] for word in ("--where", condition)]
-    words += [word for constraint in given["constraints"] for word in ("--constraint", constraint)]
-    return ("iosonde", "report", given["data"], "-o", output, *words)
+    words = [word for name in TEXT_OPTIONS if (value := arguments[name]) for word in (f"--{name}", str(value))]
+    words += ["--clock", arguments["clock"]] if arguments["clock"] != LAST_DONE else []
+    words += ["--level", f"{arguments['level']:g}"] if arguments["level"] != 0.95 else []
+    words += [word for condition in arguments["where"] for word in ("--where", condition)]
+    words += [word for constraint in arguments["constraints"] for word in ("--constraint", constraint)]
+    return ("iosonde", "report", arguments["data"], "-o", output, *words)
 
 
-def report(asked: Wanted, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
+def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
     """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError.
 
     Of a store of many systems' results, and nothing asked that is of a campaign, it is the page of a corpus.
     """
-    check_reachable(Path(asked.data))
-    if asked.response or not Path(asked.data).is_dir():
-        return _build_table_page(asked, opened)
-    store = asked.part or Store.open(asked.data)  # which keeps what it has read
-    return _build_corpus_page(asked, store, opened) or _build_store_page(asked, store, opened)
+    check_reachable(Path(options.data))
+    if options.response or not Path(options.data).is_dir():
+        return _build_table_page(options, opened)
+    store = options.part or Store.open(options.data)  # which keeps what it has read
+    return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
 
 
-def _list_campaign_options(options: Wanted) -> list[str]:
+def _list_campaign_options(options: ReportQuery) -> list[str]:
     """What is asked that only the page of a campaign has."""
     words = {
         "by": options.by,
@@ -104,7 +104,7 @@ def _list_campaign_options(options: Wanted) -> list[str]:
     return [word for word, value in words.items() if value]
 
 
-def _build_corpus_page(options: Wanted, store: Store, opened: Opener) -> CorpusPage | None:
+def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> CorpusPage | None:
     if _list_campaign_options(options) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
         return None
     source = opened(store, options.where, options.experiment)
@@ -113,7 +113,7 @@ def _build_corpus_page(options: Wanted, store: Store, opened: Opener) -> CorpusP
     return corpus_page(corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric)))
 
 
-def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | SurveyPage:
+def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Page | SurveyPage:
     source, chosen = open_chosen(store, options.experiment, options.where, opened)
     if are_surveys(source.runs):
         if words := _list_campaign_options(options):
@@ -132,7 +132,7 @@ def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | S
     def narrowed(where: Sequence[str]) -> Source:
         return opened(store, (*options.where, *where), chosen.experiment)
 
-    question_list = options.questions if options.questions is not None else questions.of_source(source)
+    question_list = options.questions if options.questions is not None else questions.read_questions(source)
     answers = questions.answered(question_list, narrowed, cells, options.data)
     page = replace(page, settings=settings_of(source, cells), questions=answers)
     if options.choosing is None:
@@ -142,11 +142,11 @@ def _build_store_page(options: Wanted, store: Store, opened: Opener) -> Page | S
     return replace(page, advice=advice_of_store(source, page.bars.items, options.choosing, cells))
 
 
-def _build_table_page(options: Wanted, opened: Opener) -> Page:
+def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     source = opened(options.data, options.where, options.experiment)
     table, responses, by = _rows(source, options)
     page = page_of_table(
-        table, options.data, TableAsked(responses, by, options.on, options.level, options.again, options.constraints)
+        table, options.data, TableOptions(responses, by, options.on, options.level, options.again, options.constraints)
     )
     if options.choosing:
         from .page.advice import advice_of_table
@@ -162,21 +162,21 @@ def _build_table_page(options: Wanted, opened: Opener) -> Page:
     return replace(page, bound=bounding.section(), settings=settings)
 
 
-def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence[str] | None]:
+def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], Sequence[str] | None]:
     """(the rows that are trials, the columns that are responses, what makes the cells). A store's ``value`` must be of
     one operation and metric, unless terms or cells tell them apart."""
     rows = source.trials().rows
-    asked = asked if asked.by is None else replace(asked, by=source.apart(asked.by))
+    options = options if options.by is None else replace(options, by=source.apart(options.by))
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
-    query = ResponseQuery(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
-    if not columns.issuperset(asked.response):
+    query = ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric)
+    if not columns.issuperset(options.response):
         if source.store is None:
-            table, names = with_computed(source, rows, query, asked.by or ())
-            return table, names, asked.by
+            table, names = with_computed(source, rows, query, options.by or ())
+            return table, names, options.by
         response = choose_response(source, query)
-        by = asked.by if asked.by is not None or asked.on else response.names
+        by = options.by if options.by is not None or options.on else response.names
         return response.rows, (response.title,), by
-    if source.store is not None and asked.response[:1] == ("value",) and len(rows):
-        apart = (*asked.on, *(asked.by or ()))
+    if source.store is not None and options.response[:1] == ("value",) and len(rows):
+        apart = (*options.on, *(options.by or ()))
         refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])
-    return rows, asked.response, asked.by
+    return rows, options.response, options.by

@@ -153,29 +153,29 @@ class ScalingLaws(Answer):
 @dataclass(frozen=True)
 class Growth:
     """Over what a rate grows, and what is asked of it. ``by``: each combination is a series of its own; of a store by
-    default its other factors. ``of_time``: the response is the time of a fixed amount of work. ``at``: predict there.
-    ``bootstrap``: so many samples instead of profile likelihood (0: none)."""
+    default its other factors. ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict
+    there. ``bootstrap``: so many samples instead of profile likelihood (0: none)."""
 
     on: str = "nodes"
     by: tuple[str, ...] = ()
-    of_time: bool = False
+    is_duration: bool = False
     at: Sequence[float] = ()
     bootstrap: int = 0
     seed: int = 1
     as_stations: str | None = None
 
 
-def scale(source: Source, asked: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
+def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
     """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
     how = how or Growth()
-    candidates = _collect_series(source, asked, how)
-    best = tuple(best_settings(candidates.series, asked.level))
+    candidates = _collect_series(source, query, how)
+    best = tuple(best_settings(candidates.series, query.level))
     selected, exclusions = _with_two_sizes(candidates.series, how.on)
     size = how.as_stations
     works = [None if size is None else work(series, size) for series in selected]
     items = []
     for series, operation_work in zip(selected, works, strict=True):
-        scaling = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
+        scaling = analyse(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
         items.append(
             ScaledSeries(
                 series,
@@ -184,11 +184,11 @@ def scale(source: Source, asked: ResponseQuery, how: Growth | None = None) -> Sc
                 candidates.doubts[series.response],
             )
         )
-    return ScalingLaws(tuple(items), how.on, asked.level, (*candidates.warnings, *exclusions), size, best)
+    return ScalingLaws(tuple(items), how.on, query.level, (*candidates.warnings, *exclusions), size, best)
 
 
 @dataclass
-class _Found:
+class _SeriesCollection:
     """The series of DATA, and what is to be said of them: ``doubts`` maps the response of a series to codes."""
 
     series: list[Series] = field(default_factory=list)
@@ -200,7 +200,7 @@ class _Found:
         self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
 
 
-def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Found:
+def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
     """A series for each response and setting beside ``on``."""
     if source.store is None and not query.response:
         raise InputError(
@@ -212,7 +212,9 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Found
     factors = (how.on, *how.by) if source.store is None else ()
     every = responses(source, replace(query, on=factors))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
-    chosen = every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.of_time]
+    chosen = (
+        every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
+    )
     if not chosen:
         raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
@@ -229,7 +231,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Found
             "choose another operation, or measure where the caches are verified to be cold",
             reasons="; ".join(why),
         )
-    collection = _Found(warnings=(*why,) if len(comparable) < len(chosen) else ())
+    collection = _SeriesCollection(warnings=(*why,) if len(comparable) < len(chosen) else ())
     for response in comparable:
         if warn_logarithms(response):
             raise InputError(
@@ -239,7 +241,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Found
                 title=response.title,
                 column=response.measured,
             )
-        part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
+        part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
         twins, strata = _list_caveats(response, how.on), warn_single_trials(response, [how.on])
         pooled = _find_pooled_settings(source, response, (how.on, *settings))
@@ -298,6 +300,6 @@ def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series]
             level=only,
         )
     gone = len(candidates) - len(selected)
-    one, many = "has one value of {factor} and is", "have one value of {factor} and are"
-    template = "{n_series} series " + (one if gone == 1 else many) + " left out"
+    singular, many = "has one value of {factor} and is", "have one value of {factor} and are"
+    template = "{n_series} series " + (singular if gone == 1 else many) + " left out"
     return selected, [Message("single-size-excluded", template, n_series=gone, factor=on)] if gone else []

@@ -21,10 +21,10 @@ from .parse import understand_file
 from .stated_numbers import incomplete_note
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
-SHOWN = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
+DEFINITION_TITLES = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
          "elbencho's last done", "elbencho/first": "elbencho's first done"}  # fmt: skip
 # Settings without which two results cannot be said to be of the same work.
-WANTED = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
+REQUIRED_SETTINGS = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
 
 
 def sides(text: str, store: str | None) -> dict[str, Side]:
@@ -154,7 +154,7 @@ def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, 
         value = at(clock)
         if value is not None:
             by_phase[name] = Side(
-                name=f"{SHOWN.get(definition, definition)}, run {run.id}",
+                name=f"{DEFINITION_TITLES.get(definition, definition)}, run {run.id}",
                 operation=name,
                 value=value,
                 unit="operations/s" if counted else "bytes/s",

@@ -69,7 +69,7 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 unit="bytes/s" if bandwidth else "operations/s",
                 clock=clock,
                 at=partial(_value_at, tuple(table)),
-                known=tuple(table_clock for table_clock, _ in table),
+                published_clocks=tuple(table_clock for table_clock, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
                 settings=io500_command.settings(run, operation, _settings(run, tool))

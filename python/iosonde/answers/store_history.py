@@ -20,7 +20,7 @@ def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: b
     messages: list[str] = [
         Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
     ]
-    if count := history.incomplete_left_out:
+    if count := history.n_incomplete_omitted:
         template = "left out: {runs}; {spell.incomplete} takes them"
         messages.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
     return messages

@@ -67,16 +67,16 @@ class StorePruning(Answer):
             "experiments_there": self.of,
             "runs": self.n_runs,
             "bytes": self.n_bytes,
-            "going": [_told(experiment) for experiment in self.going],
-            "staying": [{**_told(experiment), "why": experiment.why} for experiment in self.staying],
+            "going": [_experiment_to_json(experiment) for experiment in self.going],
+            "staying": [{**_experiment_to_json(experiment), "why": experiment.why} for experiment in self.staying],
         }
 
     def records(self) -> list[dict[str, Any]]:
         """One row an experiment."""
-        return [{**_told(experiment), "why": experiment.why} for experiment in self.experiments]
+        return [{**_experiment_to_json(experiment), "why": experiment.why} for experiment in self.experiments]
 
 
-def _told(experiment: PrunedExperiment) -> dict[str, Any]:
+def _experiment_to_json(experiment: PrunedExperiment) -> dict[str, Any]:
     return {
         "experiment": experiment.id,
         "runs": len(experiment.runs),
@@ -107,7 +107,7 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
         until = datetime.fromtimestamp(datetime.now(UTC).timestamp() - older_than_s, UTC).isoformat()
         old = [key for key in old if last[key] < until]
     needed = _find_change_neighbours(name) if old else frozenset()
-    experiments = tuple(_one(store, key, runs[key], last[key], needed) for key in old)
+    experiments = tuple(_build_experiment(store, key, runs[key], last[key], needed) for key in old)
     pruning = StorePruning(name, experiments, len(runs), remove)
     if remove:
         for staying in pruning.staying:
@@ -118,7 +118,9 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
     return pruning
 
 
-def _one(store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: frozenset[str]) -> PrunedExperiment:
+def _build_experiment(
+    store: Store, key: str, runs: Sequence[StoredRun], last: str, needed: frozenset[str]
+) -> PrunedExperiment:
     ids = tuple(run.id for run in runs)
     marked = any(any(store.notes.read_notes(run).values()) for run in ids)
     why = MARKED if marked else CHANGE if key in needed else "" if last else UNDATED

@@ -31,7 +31,7 @@ from .family import headline_responses
 from .faults import FaultEffect, fault_effects
 from .latencies import latencies
 from .survey.stored import SEE_PAGE, are_surveys
-from .tools import own_clock, told_by
+from .tools import list_tool_clocks, own_clock
 from .trials import cells_of, measured
 
 NETWORK = "network_"
@@ -42,14 +42,15 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 @dataclass(frozen=True)
 class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
-    other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock. ``faults``:
+    other columns; ``tool_clocks`` the tools whose own numbers are among them, each with what is inside its clock.
+    ``faults``:
     what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these counted.
     ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns of a table
     that look set and that its cells pool."""
 
     overview: Overview
     clock: str = ""
-    told: tuple[tuple[str, str], ...] = ()
+    tool_clocks: tuple[tuple[str, str], ...] = ()
     faults: tuple[FaultEffect, ...] = ()
     calls: tuple[PhaseCalls, ...] = ()
     spread: tuple[Spread, ...] = ()
@@ -84,46 +85,50 @@ def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) ->
     return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
-def _calls(source: Source, asked: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
+def _calls(source: Source, query: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
     """Those of the operations that are summarised, where some were asked for."""
-    phase_calls = calls(source.runs, asked.level)
+    phase_calls = calls(source.runs, query.level)
     return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
 
 
-def summary(source: Source, asked: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
+def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
     ``by``: the columns that make the cells; by default the factors that are known of a store, or the columns of a table
     that look set and vary. Raises InputError, DataError.
     """
-    columns = [name for name in asked.response if name in source.table.columns]
+    columns = [name for name in query.response if name in source.table.columns]
     if source.store is not None and not columns:
-        cell_overview = store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level))
-        faults = fault_effects(source, cell_overview.by, asked.level)
+        cell_overview = store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
+        faults = fault_effects(source, cell_overview.by, query.level)
         if are_surveys(source.runs):
             cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
-        operations = [row.operation for row in cell_overview.rows] if asked.response else None
+        operations = [row.operation for row in cell_overview.rows] if query.response else None
         return Summary(
-            cell_overview, own_clock(source, asked), told_by(source, asked), faults, _calls(source, asked, operations)
+            cell_overview,
+            own_clock(source, query),
+            list_tool_clocks(source, query),
+            faults,
+            _calls(source, query, operations),
         )
-    if asked.response:
+    if query.response:
         if source.store is not None:  # n counts trials: a run has a row for each of its results
             refuse_many_kinds(
                 source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
             )
-        assumed = settings_of(source, asked) if by is None and source.store is None else ()
-        cell_overview = _summarise_columns(source, asked, by or assumed)
+        assumed = settings_of(source, query) if by is None and source.store is None else ()
+        cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             cell_overview = replace(
                 cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
             )
-        return _add_pooled_factors(source, cell_overview, asked) if source.store is None else Summary(cell_overview)
-    candidates = responses(source, replace(asked, on=tuple(by or ())))
+        return _add_pooled_factors(source, cell_overview, query) if source.store is None else Summary(cell_overview)
+    candidates = responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
-    table = _summarise_columns(source, replace(asked, response=titles), names)
+    table = _summarise_columns(source, replace(query, response=titles), names)
     messages = [text for response in candidates for text in with_option(response.warnings, "by")]
     table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
-    return _add_pooled_factors(source, table, replace(asked, response=titles))
+    return _add_pooled_factors(source, table, replace(query, response=titles))
 
 
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
@@ -133,32 +138,32 @@ def _add_pooled_factors(source: Source, cell_overview: Overview, query: Response
     return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
 
-def pooled(made: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
+def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
     """The columns ``besides`` that vary inside the cells of a table, where cells are compared."""
-    if len(made.rows) <= len({row.metric for row in made.rows}):
+    if len(cell_overview.rows) <= len({row.metric for row in cell_overview.rows}):
         return ()
-    cells = list(made.by)
+    cells = list(cell_overview.by)
     return tuple(name for name in besides if len(table.groups([*cells, name])) > len(table.groups(cells)))
 
 
-def with_pooled(made: Overview, names: Sequence[str]) -> Overview:
+def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
     """With a word on the columns that its cells pool."""
     if not names:
-        return made
+        return cell_overview
     which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
-    return replace(made, sentence=f"{made.sentence} {text}")
+    return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
 
 
-def settings_of(source: Source, asked: ResponseQuery) -> tuple[str, ...]:
+def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
     """The columns of a table that make cells where nobody says which."""
-    return settings_besides(source.table, columns_in(source.table, asked.response))
+    return settings_besides(source.table, columns_in(source.table, query.response))
 
 
-def with_spread(made: Summary) -> Summary:
+def with_spread(answer: Summary) -> Summary:
     """With quantiles and the geometric mean of each cell."""
-    return replace(made, spread=tuple(spread_of(row.values, made.overview.level) for row in made.overview.rows))
+    return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
 
 
 def _flatten_spread(spread: Spread) -> dict[str, float | None]:
@@ -166,19 +171,19 @@ def _flatten_spread(spread: Spread) -> dict[str, float | None]:
     return {key: value for numbers in flat for key, value in numbers.items()}
 
 
-def store_overview(source: Source, asked: ResponseQuery, percentiles: Latencies) -> Overview:
+def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
-    trials = measured(source, asked)
-    extra_cells = [cell for response in headline_responses(source, asked, trials.by) for cell in cells_of(response)]
+    trials = measured(source, query)
+    extra_cells = [cell for response in headline_responses(source, query, trials.by) for cell in cells_of(response)]
     speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
-    if asked.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
+    if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
         percentiles = _select_speeds(percentiles, speeds)
     probes = hardware.stored(source.probes)
     background = overview.StoreBackground(
         source.trial_runs, source.experiments, probes, percentiles, pilot_of(source), source.units(), extra_cells
     )
-    return overview.overview_from_store(trials, asked.level, background)
+    return overview.overview_from_store(trials, query.level, background)
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
@@ -205,6 +210,6 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     family = headline_responses(source, query, by) if source.store is None else []
     if source.store is None:
         trials = average_trials(table, names, [table.column(name).name for name in by])
-        messages = (*table.warnings, *([trials.said] if trials.said else []))
+        messages = (*table.warnings, *([trials.note] if trials.note else []))
         table = replace(trials.rows, warnings=messages)
     return overview.overview_from_table(table, names, by, query.level, [response.title for response in family])

@@ -15,7 +15,7 @@ from iosonde.stats.definitions.many_task import document
 from .show import ChosenRuns
 
 
-def of_store(chosen: ChosenRuns) -> dict[str, Any]:
+def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
     """The chosen runs of a store, of the newest experiment unless one is named. Raises DataError where there are
     none."""
     store, runs = chosen.store, chosen.runs

@@ -118,7 +118,7 @@ class TimeModel(Answer):
 
 
 @dataclass(frozen=True)
-class OneOperation:
+class SingleOperation:
     """What is known of it: its parts, whether the device has to prepare (``state``), the conditions that can be
     (``only``; empty: all), its ``sizes`` (bytes), and what operations of the one size took (s)."""
 
@@ -130,7 +130,7 @@ class OneOperation:
 
 
 def time_model(
-    source: Source | None, asked: ResponseQuery, operation: OneOperation, by: Sequence[str] = ()
+    source: Source | None, query: ResponseQuery, operation: SingleOperation, by: Sequence[str] = ()
 ) -> TimeModel:
     """The parts of the time, fitted to DATA where they are not given. ``asked.on`` is the column of sizes; ``by`` tells
     the groups of DATA apart. Raises InputError, DataError."""
@@ -148,17 +148,17 @@ def time_model(
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif parts and source.store is not None and not asked.response:
+    elif parts and source.store is not None and not query.response:
         by = source.apart(by)
-        groups, notes = _classify_store(source, conditions, asked.level, by)
+        groups, notes = _classify_store(source, conditions, query.level, by)
     elif parts:
         groups = [
-            _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), asked.level)
-            for name, sizes_, seconds in _groups(source, asked, by)
+            _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), query.level)
+            for name, sizes_, seconds in _groups(source, query, by)
             if sizes_.size
         ]
     else:
-        lines = [_line(name, sizes_, seconds, asked.level) for name, sizes_, seconds in _groups(source, asked, by)]
+        lines = [_line(name, sizes_, seconds, query.level) for name, sizes_, seconds in _groups(source, query, by)]
         conditions = [line.condition() for line in lines]
     if observed and len(sizes) != 1:
         raise InputError(
@@ -169,7 +169,7 @@ def time_model(
     diagnoses = tuple(times.diagnose(conditions, sizes[0], time) for time in observed)
     mixed = tuple(times.mixture(conditions, sizes[0], time) for time in observed)
     return TimeModel(
-        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level
+        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
     )
 
 
@@ -230,9 +230,9 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
         raise error.prefixed(name) from error
 
 
-def _groups(source: Source, asked: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
     """(name, sizes in bytes, times in s) of every group."""
-    for option, names in (("response", asked.response), ("on", asked.on)):
+    for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
                 "too-many-columns" if names else "missing-option",
@@ -241,12 +241,12 @@ def _groups(source: Source, asked: ResponseQuery, by: Sequence[str]) -> list[tup
                 option=str(getattr(spell, option)),
                 names=", ".join(source.table.names),
             )
-    by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
-    response = choose_response(source, replace(asked, on=(*asked.on, *by)))
-    table, on = response.rows, response.rows.column(asked.on[0])
+    by = [name for name in source.apart((*query.on, *by)) if name not in query.on]
+    response = choose_response(source, replace(query, on=(*query.on, *by)))
+    table, on = response.rows, response.rows.column(query.on[0])
     seconds = response.values * _lookup_time_unit(response)
     sizes = table.numbers(on.name) * _bytes(on.unit)
-    for name, values in ((response.title, seconds), (asked.on[0], sizes)):
+    for name, values in ((response.title, seconds), (query.on[0], sizes)):
         if (values < 0).any():
             row = int(np.flatnonzero(values < 0)[0])
             raise DataError(

@@ -28,10 +28,10 @@ _LATENCY = {"m": "seconds", "p": "latency", "n": "latency", "c": "latency", "d":
 _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 
-def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
+def parts_from_options(option_texts: Mapping[str, Sequence[str]]) -> list[TimePart]:
     """The parts that options describe (``{"copy": ["numa=5GB/s"]}``). Raises InputError."""
     entries: dict[tuple[str, str], dict[str, float]] = {}
-    for word, texts in given.items():
+    for word, texts in option_texts.items():
         option, (name, is_rate) = str(getattr(spell, word)), OPTIONS[word]
         for text in texts:
             variant, equals, value = text.rpartition("=")
@@ -65,14 +65,14 @@ def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
     return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in selected]
 
 
-def of_file(path: str) -> list[TimePart]:
+def parts_from_file(path: str) -> list[TimePart]:
     """The parts in a YAML or JSON file. Raises InputError with the line."""
     check_reachable(Path(path))
     document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
-    return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
+    return parts_from_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
 
 
-def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[TimePart]:
+def parts_from_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[TimePart]:
     """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
     10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
     parts: list[TimePart] = []

@@ -8,12 +8,12 @@ from iosonde.data.choice import texts
 from iosonde.data.source import Source
 
 
-def told_by(source: Source, asked: ResponseQuery) -> tuple[tuple[str, str], ...]:
+def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, str], ...]:
     """(tool, what its clock includes besides the operation) of the rows that are asked for; '' where a tool does not
     say, or has several. Nothing for what our engine measured."""
     if source.store is None:
         return ()
-    rows = source.trials(asked.choice).rows
+    rows = source.trials(query.choice).rows
     if not len(rows) or "run" not in rows.columns:
         return ()
     tools = {run.id: _list_tools(run) for run in source.runs}
@@ -25,12 +25,12 @@ def told_by(source: Source, asked: ResponseQuery) -> tuple[tuple[str, str], ...]
     return tuple((tool, next(iter(clocks)) if len(clocks) == 1 else "") for tool, clocks in inside.items())
 
 
-def own_clock(source: Source, asked: ResponseQuery) -> str:
+def own_clock(source: Source, query: ResponseQuery) -> str:
     """The clock of the rates that our engine measured; '' where none is shown, or metrics are named."""
-    if source.store is None or asked.response or asked.metric:
+    if source.store is None or query.response or query.metric:
         return ""
-    operations = set(texts(source.trials(asked.choice).rows, "operation"))
-    return asked.clock if operations - source.foreign or not operations else ""
+    operations = set(texts(source.trials(query.choice).rows, "operation"))
+    return query.clock if operations - source.foreign or not operations else ""
 
 
 def _list_tools(run: StoredRun) -> tuple[str, ...]:

@@ -19,19 +19,19 @@ from iosonde.stats.overview.measured_order import measured_order
 from .caveats import warn_confounded_cells
 
 
-def measured(source: Source, asked: ResponseQuery) -> MeasuredCells:
+def measured(source: Source, query: ResponseQuery) -> MeasuredCells:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
-    trials = source.trials(asked.choice)
-    if not len(trials.rows) and not asked.response:
+    trials = source.trials(query.choice)
+    if not len(trials.rows) and not query.response:
         return MeasuredCells((), trials.rows, tuple(source.varying_factors.names), trials.warnings)
-    candidates = responses(source, asked)
+    candidates = responses(source, query)
     by = tuple(candidates[0].names) if candidates else tuple(source.varying_factors.names)
-    rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, candidates)
+    rows, at = (trials.rows, trials.at) if not query.response else _rows_of(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
     messages = [text for response in candidates for text in (*response.warnings, *warn_confounded_cells(response))]
     cells = tuple(cell for response in candidates for cell in cells_of(response, places))
-    warnings = tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *messages]))
+    warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
 
 

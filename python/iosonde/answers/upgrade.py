@@ -16,7 +16,7 @@ from iosonde.explain import upgrade_tables as tables
 from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
 from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
 from iosonde.explain.upgrade_today import Today, today
-from iosonde.model.bound.bound import Ceiling, NothingKnownError
+from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
 from iosonde.model.fit.features import encode
 from iosonde.model.fit.fitted import ask
 
@@ -31,7 +31,7 @@ class Upgrade(Answer):
     (name, gain on top of those before, money so far). ``cpus``, ``steps`` between measured configurations, their
     ``times`` and ``scores`` are the tables beside them."""
 
-    asked: ClusterFile
+    cluster_file: ClusterFile
     options: tuple[UpgradeOption, ...]
     path: tuple[tuple[str, float, float], ...]
     cpus: tuple[ListedCpu, ...]
@@ -44,31 +44,31 @@ class Upgrade(Answer):
     def ceiling(self) -> Ceiling | None:
         """The bound today; None where there is no cluster, or too little is known for one."""
         try:
-            return None if self.asked.cluster is None else changes.after(self.asked.cluster)
-        except NothingKnownError:
+            return None if self.cluster_file.cluster is None else changes.after(self.cluster_file.cluster)
+        except UnlimitedSystemError:
             return None
 
     @cached_property
     def totals(self) -> ClusterTotals | None:
         """What the cluster needs today; None where there is none."""
-        return None if self.asked.cluster is None else changes.totals(self.asked.cluster)
+        return None if self.cluster_file.cluster is None else changes.totals(self.cluster_file.cluster)
 
     @cached_property
     def today(self) -> Today | None:
         """Every term of the bound with its interval. Raises InputError where there is no cluster."""
-        if self.asked.cluster is None:
+        if self.cluster_file.cluster is None:
             raise InputError("missing-cluster", "there is no cluster to draw", "describe it under today")
-        return today_of(self.asked.cluster, self.level)
+        return today_of(self.cluster_file.cluster, self.level)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde upgrade --json``."""
         allowed = [cpu for cpu in self.cpus if not cpu.refused]
         return {
-            "name": self.asked.name,
+            "name": self.cluster_file.name,
             "level": self.level,
             "today": self._today(),
-            "nodes": self.asked.nodes.to_json(),
-            "warnings": self.asked.nodes.warnings(),
+            "nodes": self.cluster_file.nodes.to_json(),
+            "warnings": self.cluster_file.nodes.warnings(),
             "options": [_describe_option(option) for option in self.options],
             "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in self.path],
             "cpus": [
@@ -105,28 +105,32 @@ class Upgrade(Answer):
         if self.totals is None:
             return None
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
-        return {**ceiling, **vars(self.totals), **self.asked.derived()}
+        return {**ceiling, **vars(self.totals), **self.cluster_file.derived()}
 
     def _measured(self, name: str, time: Estimate) -> dict[str, Any]:
         best = tables.best_from(self.steps, name)
         return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
 
 
-def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
+def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """The changes by ``gain``, ``money`` or ``watt``; what the model in a file predicts stands beside the bound. Raises
     InputError, DataError."""
     options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
-    if asked.cluster is not None and asked.candidates:
-        predict, in_bytes = (None, False) if model is None else _create_predictor(model, asked, asked.cluster, level)
-        options = changes.options(asked.cluster, asked.candidates, asked.limits, level, predict, order, in_bytes)
-        steps = tables.steps(asked.measured, level)
-        like = asked.cluster.measured
+    if cluster_file.cluster is not None and cluster_file.candidates:
+        predict, in_bytes = (
+            (None, False) if model is None else _create_predictor(model, cluster_file, cluster_file.cluster, level)
+        )
+        options = changes.options(
+            cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
+        )
+        steps = tables.steps(cluster_file.measured, level)
+        like = cluster_file.cluster.measured
         options = [
-            replace(option, steps=tables.by_change(asked.measured, steps, like, option.candidate.measured))
+            replace(option, steps=tables.by_change(cluster_file.measured, steps, like, option.candidate.measured))
             for option in options
         ]
-        path = changes.path(asked.cluster, options, asked.limits)
+        path = changes.path(cluster_file.cluster, options, cluster_file.limits)
     elif model is not None:
         raise InputError(
             "missing-candidates",
@@ -134,13 +138,13 @@ def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, l
             "give candidates with model: {{factor: level}}",
         )
     return Upgrade(
-        asked,
+        cluster_file,
         tuple(options),
         tuple(path),
-        tuple(tables.cpus(asked.cpus, asked.min_cpu_points, asked.max_cpu_watts)),
-        tuple(tables.steps(asked.measured, level)),
-        tables.times(asked.measured, level),
-        tuple(tables.scorecard(asked.systems, asked.weights)),
+        tuple(tables.cpus(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)),
+        tuple(tables.steps(cluster_file.measured, level)),
+        tables.times(cluster_file.measured, level),
+        tuple(tables.scorecard(cluster_file.systems, cluster_file.weights)),
         level,
     )
 
@@ -149,7 +153,7 @@ def today_of(cluster: Cluster, level: float) -> Today | None:
     """Every term of a cluster's bound with its interval; None where too little is known for a bound."""
     try:
         return today(cluster, level)
-    except NothingKnownError:
+    except UnlimitedSystemError:
         return None
 
 

@@ -116,7 +116,7 @@ def _in_unit(model: Judged, divisor: float, unit: str) -> str:
 
 def validate(
     source: Source,
-    asked: ResponseQuery,
+    query: ResponseQuery,
     how: Learning | None = None,
     folding: Folding | None = None,
     curve: bool = False,
@@ -129,17 +129,17 @@ def validate(
             "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
             "take one",
         )
-    training = learned(source, asked)
+    training = learned(source, query)
     groups = validation.groups_for(training.examples, how.together, how.n_folds or 2)
     examples = training.judged_by(groups)
     chosen = how.candidates(examples)
     fold_list, description = _build_folds(examples, groups, how, folding)
     examples = validation.with_own_classes(examples, chosen)
     judged = tuple(
-        validation.judge(examples, candidate, fold_list, groups, asked.level, how.seed) for candidate in chosen
+        validation.judge(examples, candidate, fold_list, groups, query.level, how.seed) for candidate in chosen
     )
     points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
-    return Validation(examples, judged, groups, noise_of(examples), points, description, how, asked.level)
+    return Validation(examples, judged, groups, noise_of(examples), points, description, how, query.level)
 
 
 def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:

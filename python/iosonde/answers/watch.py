@@ -57,8 +57,8 @@ class WatchedPoint:
 @dataclass(frozen=True)
 class SeriesChange:
     """One change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
-    between ``surely_before`` and ``surely_after``. ``seen_after``: how many points after it a look needed to see it.
-    ``new``: it is to be judged now. ``open``: it is for the worse, and the newest points are not back at the level
+    between ``surely_before`` and ``surely_after``. ``detection_delay``: how many points after it a look needed to see
+    it. ``new``: it is to be judged now. ``open``: it is for the worse, and the newest points are not back at the level
     before. ``places``: of the series the first point before it, the first one after it, and where those end."""
 
     series: WatchedSeries
@@ -71,7 +71,7 @@ class SeriesChange:
     ratio: Estimate
     p: float
     correlation: float
-    seen_after: int
+    detection_delay: int
     new: bool
     open: bool
     places: tuple[int, int, int]
@@ -140,7 +140,7 @@ class SeriesChange:
             "ratio": self.ratio.to_json(),
             "p": self.p,
             "autocorrelation": self.correlation,
-            "seen_after": self.seen_after,
+            "seen_after": self.detection_delay,
             "verdict": self.verdict,
             "word": self.word,
             "new": self.new,
@@ -162,7 +162,7 @@ class SeriesChange:
             **self.after.flat("after"),
             **self.ratio.flat("ratio"),
             "p": self.p,
-            "seen_after": self.seen_after,
+            "seen_after": self.detection_delay,
             "verdict": self.verdict,
             "new": self.new,
             "open": self.open,
@@ -301,7 +301,7 @@ def watching(
     return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
 
 
-def watch(source: Source, asked: ResponseQuery, watching: Watching) -> Watch:
+def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     """The changes of every series of a store. Raises InputError for a table, which has no runs in the order of time,
     and for a ``since`` that is not in the store; DataError where nothing was measured."""
     if source.store is None:
@@ -311,11 +311,11 @@ def watch(source: Source, asked: ResponseQuery, watching: Watching) -> Watch:
             "give a store: watch STORE",
             source=source.name,
         )
-    series = series_of(source, asked)
+    series = series_of(source, query)
     start = _start(source.runs, watching.since)
     search, changes = watching.search, []
     for history, breaks in zip(series, find([item.values for item in series], watching.search), strict=True):
-        changes += _changes(history, breaks, search, start, asked.level)
+        changes += _changes(history, breaks, search, start, query.level)
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
@@ -349,7 +349,7 @@ def _changes(
                 comparison.ratio,
                 each.p,
                 each.correlation,
-                each.seen,
+                each.n_until_detected,
                 new,
                 _is_open(series, comparison, ends[-2], search),
                 (ends[place - 1], each.at, ends[place + 1]),

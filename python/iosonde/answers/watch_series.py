@@ -55,7 +55,7 @@ class WatchedSeries:
         return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
 
 
-def series_of(source: Source, asked: ResponseQuery) -> tuple[WatchedSeries, ...]:
+def series_of(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]:
     """Every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
     kinds = _number_kinds(source.experiments)
@@ -63,7 +63,7 @@ def series_of(source: Source, asked: ResponseQuery) -> tuple[WatchedSeries, ...]
     declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
     target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     series: list[WatchedSeries] = []
-    for response in responses(source, asked):
+    for response in responses(source, query):
         names = [name for name in response.names if name != EXPERIMENT and plain(name) not in target_names]
         series += _build_series(response, names, runs, kinds, source.units())
     return tuple(series)

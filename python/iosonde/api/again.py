@@ -15,19 +15,19 @@ def run_command(what: Any, words: Mapping[str, Any]) -> tuple[str, ...]:
     return ("iosonde", "run", *([] if what is None else [str(what)]), *options)
 
 
-def levels(given: Any) -> Iterator[str]:
+def levels(settings: Any) -> Iterator[str]:
     """``{"n": [1, 2]}`` as what ``--set`` takes: ``n=1,2``; texts stay as they are. Raises InputError."""
-    if isinstance(given, Mapping):
-        yield from (f"{level_text(name)}={','.join(levels_of(several, 'set'))}" for name, several in given.items())
+    if isinstance(settings, Mapping):
+        yield from (f"{level_text(name)}={','.join(levels_of(several, 'set'))}" for name, several in settings.items())
     else:
-        yield from names(given, "set")
+        yield from names(settings, "set")
 
 
-def target_words(given: Any) -> list[str]:
+def target_words(targets: Any) -> list[str]:
     """``{"nfs": "/mnt/n"}`` as what ``--target`` takes: ``nfs=/mnt/n``; one path, or several, stay as they are."""
-    if isinstance(given, Mapping):
-        return [f"{name}={path}" for name, path in given.items()]
-    return [str(path) for path in ([given] if isinstance(given, str | Path) else given)]
+    if isinstance(targets, Mapping):
+        return [f"{name}={path}" for name, path in targets.items()]
+    return [str(path) for path in ([targets] if isinstance(targets, str | Path) else targets)]
 
 
 def _options(word: str, value: Any) -> Iterator[str]:

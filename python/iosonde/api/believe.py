@@ -11,13 +11,13 @@ from .words import (
     DataOptions,
     Names,
     Setting,
-    asked,
     conditions,
     levels_of,
     names,
     nothing,
-    one_experiment,
     open,
+    open_last_experiment,
+    open_query,
     takes,
     texts,
 )  # fmt: skip
@@ -69,7 +69,7 @@ def summary(
     from iosonde.answers.summary import with_spread
     from iosonde.report.text.summary import lines
 
-    source, query = one_experiment(data, response, None, options, by, alike=False)
+    source, query = open_last_experiment(data, response, None, options, by, alike=False)
     result = answer(source, query, None if by is None else names(by, "by"))
     return Result(with_spread(result) if quantiles else result, partial(lines, columns=columns, unit=unit))
 
@@ -102,7 +102,7 @@ def check(
     from iosonde.answers.check import check as answer
     from iosonde.report.text.check import lines
 
-    source, query = one_experiment(data, response, None, options, by, alike=False)
+    source, query = open_last_experiment(data, response, None, options, by, alike=False)
     limit = None if bound is None else carried(str(bound))
     return Result(answer(source, query, names(by, "by"), limit), lines)
 
@@ -131,7 +131,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     from iosonde.answers.check import noise as answer
     from iosonde.report.text.noise import lines
 
-    source, query = one_experiment(data, response, None, options, by, alike=False)
+    source, query = open_last_experiment(data, response, None, options, by, alike=False)
     return Result(answer(source, query, names(by, "by")), lines)
 
 
@@ -153,7 +153,7 @@ def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
     from iosonde.answers.verify import verify as answer
     from iosonde.report.text.verify import lines
 
-    source, query = asked(store, None, None, options)
+    source, query = open_query(store, None, None, options)
     return Result(answer(source, query.level), lines)
 
 
@@ -219,7 +219,7 @@ def compare(
     from iosonde.report.text.compare import lines
     from iosonde.report.text.compare_markdown import markdown
 
-    source, query = asked(data, options["response"], None, options) if data is not None else nothing(options)
+    source, query = open_query(data, options["response"], None, options) if data is not None else nothing(options)
     other = None if b is None else open(b, conditions(options), options["experiment"])
     adjust = None if options["adjust"] is None else names(options["adjust"], "adjust")
     sides = Sides(

@@ -13,12 +13,12 @@ from .words import (
     LearningOptions,
     Names,
     Setting,
+    check_choice,
     checked,
     conditions,
     names,
-    one_experiment,
-    one_of,
     open,
+    open_last_experiment,
     takes,
     texts,
     within,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from iosonde.answers.advise import Advised, AdvisedEach
     from iosonde.answers.candidates import Learning
     from iosonde.answers.fit import Fitted
-    from iosonde.answers.held_out import HeldOut
+    from iosonde.answers.held_out import HoldoutAnswer
     from iosonde.answers.predict import Described, Predictions
     from iosonde.answers.validate import Validation
     from iosonde.model.fit.fitted import Model
@@ -76,7 +76,7 @@ def fit(
     from iosonde.report.fit_plots import fit_plot
     from iosonde.report.text.fit import lines
 
-    source, query = one_experiment(data, response, on, options)
+    source, query = open_last_experiment(data, response, on, options)
     fitted = answer(source, query, _build_learning(families, options), names(constraints, "constraints"))
     if output is not None:
         replace_file(Path(output), fitted.model_text().encode())
@@ -196,13 +196,13 @@ def validate(
     from iosonde.report.fit_plots import validation_plot
     from iosonde.report.text.validate import lines
 
-    source, query = one_experiment(data, response, on, options)
+    source, query = open_last_experiment(data, response, on, options)
     folding = Folding(options["inverse"], options["split"], options["leave_out"])
     return Result(answer(source, query, _build_learning(families, options), folding, curve), lines, validation_plot)
 
 
 @takes(DataOptions)
-def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[DataOptions]) -> Result[HeldOut]:
+def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[DataOptions]) -> Result[HoldoutAnswer]:
     """How wrong a model is on data that it has not seen, and how often its intervals held.
 
     It is ``iosonde validate --model``.
@@ -226,7 +226,7 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
     from iosonde.report.text.validate import format_unseen_error
 
     fitted = _load_model(model)
-    source, query = one_experiment(data, None, None, options, list(example(fitted)))
+    source, query = open_last_experiment(data, None, None, options, list(example(fitted)))
     return Result(answer(fitted, source, query.level), format_unseen_error)
 
 
@@ -277,9 +277,9 @@ def advise(
     from iosonde.report.text.advise import lines
 
     cells = () if options["given"] is None else (*names(choose, "choose"), *names(options["given"], "given"))
-    source, query = one_experiment(data, response, None, options, cells)
+    source, query = open_last_experiment(data, response, None, options, cells)
     if options["better"] is not None:
-        one_of(options["better"], ("higher", "lower"), "better")
+        check_choice(options["better"], ("higher", "lower"), "better")
     within(options["depth"], 0, 12, "depth")
     current, workload, workload_columns = options["current"], options["workload"], options["given"]
     how = Advising(

@@ -15,13 +15,13 @@ from .result import Result
 from .words import (
     DataOptions,
     Names,
-    asked,
+    check_choice,
     checked,
     level_text,
     names,
     nothing,
-    one_experiment,
-    one_of,
+    open_last_experiment,
+    open_query,
     takes,
     warn,
     within,
@@ -136,7 +136,7 @@ def bound(
     arguments: dict[str, Any] = dict(options)
     if data is None and (options["where"] or response or by or options["unit"]):
         raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    source, query = asked(data, response, by, options) if data is not None else nothing(options)
+    source, query = open_query(data, response, by, options) if data is not None else nothing(options)
     cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
     sizes = [
@@ -160,13 +160,13 @@ def bound(
     return Result(bounds, lambda result: lines(result, amount), figure)
 
 
-def _fields(given: Mapping[str, Any]) -> dict[str, str]:
+def _fields(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Field of a System → its text, a number with its base unit."""
     words = {field: flag[2:].replace("-", "_") for field, flag in FLAGS.items()}
     return {
-        field: in_base_units(given[word], READS[field], word)
+        field: in_base_units(arguments[word], READS[field], word)
         for field, word in words.items()
-        if given[word] is not None
+        if arguments[word] is not None
     }
 
 
@@ -239,21 +239,21 @@ def time_model(
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
     from iosonde.answers import path_study
-    from iosonde.answers.time_model import OneOperation
+    from iosonde.answers.time_model import SingleOperation
     from iosonde.answers.time_model import time_model as answer
     from iosonde.report.text import path_study as study_text
     from iosonde.report.text import time_model as text
 
-    source, query = one_experiment(data, response, on, options, by) if data is not None else nothing(options)
-    state = one_of(options["state"], ("prepared", "sequential"), "state")
-    operation = OneOperation(
+    source, query = open_last_experiment(data, response, on, options, by) if data is not None else nothing(options)
+    state = check_choice(options["state"], ("prepared", "sequential"), "state")
+    operation = SingleOperation(
         _parts(dict(options)),
         state,
         names(options["only"], "only"),
         [parse_size(level_text(size)) for size in _to_sequence(options["size"])],
         [parse_seconds(duration) for duration in _to_sequence(options["observed"])],
     )
-    if source is not None and path_study.is_asked(source, query.response, operation.parts):
+    if source is not None and path_study.is_path_study_request(source, query.response, operation.parts):
         return Result(path_study.path_study(source, query.level), study_text.lines)
     model = answer(source, query, operation, names(by, "by"))
     for warning in model.warnings:
@@ -261,19 +261,23 @@ def time_model(
     return Result(model, lambda result: [*text.lines(result), *(text.mixtures(result) if mixture else ())])
 
 
-def _parts(given: Mapping[str, Any]) -> list[TimePart]:
+def _parts(arguments: Mapping[str, Any]) -> list[TimePart]:
     """Those of a file or dict, then those of words."""
-    from iosonde.answers.time_parts import OPTIONS, of_document, of_file, of_options
+    from iosonde.answers.time_parts import OPTIONS, parts_from_document, parts_from_file, parts_from_options
 
-    document = given["parts"]
+    document = arguments["parts"]
     document_parts = (
-        [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
+        []
+        if document is None
+        else parts_from_document(document)
+        if isinstance(document, Mapping)
+        else parts_from_file(document)
     )
     words = {}
     for word, (_, is_rate) in OPTIONS.items():
         read = parse_rate if is_rate else parse_seconds
-        words[word] = [in_base_units(value, read, word) for value in _to_sequence(given[word])]
-    return [*document_parts, *of_options(words)]
+        words[word] = [in_base_units(value, read, word) for value in _to_sequence(arguments[word])]
+    return [*document_parts, *parts_from_options(words)]
 
 
 def _to_sequence(value: Any) -> Sequence[Any]:
@@ -306,6 +310,6 @@ def upgrade(
     from iosonde.report.cluster_plot import cluster_plot
     from iosonde.report.text.upgrade import lines
 
-    by = one_of(order, ("gain", "money", "watt"), "order")
+    by = check_choice(order, ("gain", "money", "watt"), "order")
     upgrades = answer(read_cluster(str(cluster)), by, None if model is None else str(model), checked(level))
     return Result(upgrades, lines, cluster_plot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from .result import Result
-from .words import DataOptions, Names, asked, level_text, takes
+from .words import DataOptions, Names, level_text, open_query, takes
 
 if TYPE_CHECKING:
     from iosonde.answers.watch import Watch
@@ -51,7 +51,7 @@ def watch(data: Any, response: Names = None, **options: Unpack[WatchOptions]) ->
     from iosonde.core.units import parse_share
     from iosonde.report.text.watch import lines
 
-    source, query = asked(data, response, None, options)
+    source, query = open_query(data, response, None, options)
     least, most = parse_share(level_text(options["least"])), parse_share(level_text(options["false_alarms"]))
     how = watching(least, options["min_segment"], options["newest"], options["since"], most, options["looks"])
     return Result(answer(source, query, how), lines)

@@ -14,7 +14,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from .again import levels, run_command, target_words
 from .believe import compare, summary
 from .result import Result
-from .words import Names, checked, names, one_of, takes, warn, within
+from .words import Names, check_choice, checked, names, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,22 +122,22 @@ class Measured:
         )
 
     @property
-    def _shown(self) -> Result[Any]:
+    def _result(self) -> Result[Any]:
         return self.comparison if self.outcome.pairs else self.summary
 
     def __str__(self) -> str:
         """What the terminal shows."""
-        return str(self._shown)
+        return str(self._result)
 
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` prints."""
-        return self._shown.to_dict()
+        return self._result.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
         """One row a cell. Needs pandas."""
-        return self._shown.to_frame()
+        return self._result.to_frame()
 
 
 @takes(RunOptions)
@@ -223,7 +223,7 @@ def plan(
     campaign_plan = planned(_build_request(what, options))
     if as_tool is None:
         return Result(campaign_plan, lines)
-    one_of(as_tool, ("iozone",), "as_tool")
+    check_choice(as_tool, ("iozone",), "as_tool")
     return Result(iozone_plan(campaign_plan), commands)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .result import Result
-from .words import DataOptions, Names, one_experiment, takes, texts
+from .words import DataOptions, Names, open_last_experiment, takes, texts
 
 if TYPE_CHECKING:
     from iosonde.answers.diagnose.answer import OperationCauses
@@ -49,16 +49,16 @@ def diagnose(
     from iosonde.answers.diagnose.answer import bandwidth_of, check_clock
     from iosonde.answers.diagnose.answer import diagnose as answer
     from iosonde.answers.diagnose.confirm import write
-    from iosonde.answers.diagnose.names import named
+    from iosonde.answers.diagnose.names import rename_classes
     from iosonde.report.figures.diagnose import figure
     from iosonde.report.text.diagnose import lines
 
     width = bandwidth_of(bandwidth)
     check_clock(options["clock"])
-    source, query = one_experiment(data, response, None, options, alike=False)
+    source, query = open_last_experiment(data, response, None, options, alike=False)
     causes = answer(source, query.level, query.metric, query.response, width)
     if name is not None:
-        causes = named(causes, texts(name, "name"))
+        causes = rename_classes(causes, texts(name, "name"))
     if confirm is not None:
         write(source, causes, Path(confirm))
     return Result(causes, lines, figure)

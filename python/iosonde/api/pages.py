@@ -12,7 +12,7 @@ from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source, narrowed
 
-from .words import Names, Setting, checked, conditions, level_text, names, one_of, open, takes, texts, warn
+from .words import Names, Setting, check_choice, checked, conditions, level_text, names, open, takes, texts, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.corpus_page import CorpusPage
@@ -89,12 +89,12 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     Report
         ``print`` shows its first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
     """
-    from iosonde.answers.report import Wanted, report
+    from iosonde.answers.report import ReportQuery, report
     from iosonde.campaign.asked_of import questions_of
     from iosonde.report.page.html import html_of
 
     source = open(data)
-    request = Wanted(
+    request = ReportQuery(
         source.name,
         names(options["response"], "response"),
         names(options["on"], "on"),
@@ -157,12 +157,12 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
-    from iosonde.answers.plot.ask import BY_SETTINGS, OF_PAGE, OVER_TIME, PlotAsked, drawn, totals_drawn
+    from iosonde.answers.plot.ask import BY_SETTINGS, OF_PAGE, OVER_TIME, PlotQuery, drawn, totals_drawn
     from iosonde.answers.plot.layout import PlotRoles
     from iosonde.report.figures.kinds import figures, fits
 
-    request = PlotAsked(
-        one_of(kind, (*BY_SETTINGS, OVER_TIME, *OF_PAGE), "kind") if kind else "",
+    request = PlotQuery(
+        check_choice(kind, (*BY_SETTINGS, OVER_TIME, *OF_PAGE), "kind") if kind else "",
         PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel")),
         names(options["on"], "on") or None,
         options["together"],
@@ -185,7 +185,7 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
             argument="bars",
             type_name=type(data).__name__,
         )
-    for why in plot_data.left:
+    for why in plot_data.omissions:
         warn(why)
     return figures(plot_data)[0][1]()
 
@@ -228,7 +228,7 @@ def _build_command(source: Source, output: str | Path, options: ReportOptions) -
     """The command that makes this page again; none for a table in memory, or where DATA was narrowed before."""
     if not Path(source.name).exists() or source.where:
         return []
-    from iosonde.answers.report import NAMED, words_again
+    from iosonde.answers.report import TEXT_OPTIONS, words_again
 
     arguments: dict[str, Any] = dict(options) | {
         "data": source.name,
@@ -236,10 +236,10 @@ def _build_command(source: Source, output: str | Path, options: ReportOptions) -
         "where": conditions(options),
         "constraints": names(options["constraints"], "constraints"),
     }
-    texts = {name: _joined(name, arguments[name]) for name in NAMED if arguments[name]}
+    texts = {name: _joined(name, arguments[name]) for name in TEXT_OPTIONS if arguments[name]}
     return list(words_again(arguments | texts, str(output)))
 
 
-def _joined(name: str, given: Any) -> str:
+def _joined(name: str, value: Any) -> str:
     """As the command line has it: ``a,b``, or ``a=1,b=2``."""
-    return _format_bound(given) or "" if name in ("bound", "current", "questions") else ",".join(names(given, name))
+    return _format_bound(value) or "" if name in ("bound", "current", "questions") else ",".join(names(value, name))

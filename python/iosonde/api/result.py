@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iosonde.report.figures.figure import Figure
 
 
-class Told(Protocol):
+class TabularAnswer(Protocol):
     """What was found, as data."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -24,16 +24,16 @@ class Told(Protocol):
         """One flat dict for each thing that was asked about."""
 
 
-ToldT = TypeVar("ToldT", bound=Told)
+AnswerT = TypeVar("AnswerT", bound=TabularAnswer)
 
 
 @dataclass(frozen=True)
-class Result(Generic[ToldT]):
+class Result(Generic[AnswerT]):
     """An answer that shows itself. ``answer`` holds its estimates, findings and sentence, with their types; ``lines``
     makes its text, ``figure`` its figure, where there is one."""
 
-    answer: ToldT
-    lines: Callable[[ToldT], Iterable[str]]
+    answer: AnswerT
+    lines: Callable[[AnswerT], Iterable[str]]
     figure: Callable[..., Figure] | None = None
 
     def __str__(self) -> str:

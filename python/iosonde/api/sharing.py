@@ -12,7 +12,7 @@ from iosonde.core.message import Message, restore
 from iosonde.core.whole_file import write_atomically
 
 from .result import Result
-from .words import Names, names, one_of, takes, warn
+from .words import Names, check_choice, names, takes, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
@@ -240,7 +240,7 @@ def show_as(
     from iosonde.answers.as_tool import TOOLS, as_tool
     from iosonde.report.as_tool import lines
 
-    return Result(as_tool(_choose_runs(store, run, experiment, where), one_of(tool, TOOLS, "tool")), lines)
+    return Result(as_tool(_choose_runs(store, run, experiment, where), check_choice(tool, TOOLS, "tool")), lines)
 
 
 def slowest(

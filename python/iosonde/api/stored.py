@@ -70,7 +70,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     Result[Survey]
         One row an estimate: the share of a type, of the files and of the capacity, what compression saves.
     """
-    from iosonde.answers.survey.answer import SurveyAsked
+    from iosonde.answers.survey.answer import SurveyQuery
     from iosonde.answers.survey.answer import survey as answer
     from iosonde.answers.survey.page import survey_page
     from iosonde.answers.survey.run import SurveyStore
@@ -78,7 +78,7 @@ def survey_tree(path: str | Path, **options: Unpack[SurveyOptions]) -> Result[Su
     from iosonde.report.text.survey import lines
 
     seconds = None if options["seconds"] is None else _seconds(options["seconds"])
-    request = SurveyAsked(
+    request = SurveyQuery(
         str(path), options["precision"], options["files"], checked(options["level"]), options["seed"],
         names(options["codecs"], "codecs"), options["allocated"], options["other_file_systems"], options["snapshots"],
         options["files_from"], options["until"], seconds,
@@ -130,12 +130,12 @@ def survey_simulate(path: str | Path, **options: Unpack[SimulationOptions]) -> R
     Result[Simulation]
         One row a way of drawing, a number of files, and what was estimated.
     """
-    from iosonde.answers.survey.simulate import SimulationAsked, simulate
+    from iosonde.answers.survey.simulate import SimulationQuery, simulate
     from iosonde.report.figures.survey_simulation import figure
     from iosonde.report.text.survey_more import simulation_lines
 
     scan = None if options["scan"] is None else str(options["scan"])
-    request = SimulationAsked(
+    request = SimulationQuery(
         str(path), options["repetitions"], options["seed"], checked(options["level"]), tuple(options["draws"]),
         names(options["codecs"], "codecs"), options["by"], options["until"], scan,
         _seconds(options["idle_timeout"]),

@@ -107,7 +107,7 @@ def merge_stores(target: str | Path, sources: str | Path | Sequence[str | Path])
 
     several = [sources] if isinstance(sources, (str, Path)) else sources
     store_merge = merge(str(target), [str(source) for source in several])
-    _left_out(store_merge.merged.problems)
+    _warn_omissions(store_merge.merged.problems)
     return Result(store_merge, merge_lines)
 
 
@@ -133,7 +133,7 @@ def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Res
     from iosonde.report.text.store import copy_lines
 
     store_copy = redact(str(store), str(copy), names(also, "also"))
-    _left_out(store_copy.redacted.problems)
+    _warn_omissions(store_copy.redacted.problems)
     return Result(store_copy, copy_lines)
 
 
@@ -169,7 +169,7 @@ def prune_store(
     return Result(pruning, prune_lines)
 
 
-def _left_out(problems: Sequence[Finding]) -> None:
+def _warn_omissions(problems: Sequence[Finding]) -> None:
     for problem in problems:
         sentence, finding = problem.sentence, problem.code
         warn(Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding))

@@ -10,7 +10,19 @@ from iosonde.data.asked import ResponseQuery
 
 from . import words
 from .result import Result
-from .words import DataOptions, Names, Setting, checked, levels_of, names, one_experiment, open, takes, texts, within
+from .words import (
+    DataOptions,
+    Names,
+    Setting,
+    checked,
+    levels_of,
+    names,
+    open,
+    open_last_experiment,
+    takes,
+    texts,
+    within,
+)
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
@@ -24,9 +36,14 @@ if TYPE_CHECKING:
 
 @takes(DataOptions)
 def rank(
-    data: Any, response: Names = None, on: Names = None, *, fixed: Names = None,
-    blocks: Mapping[str, Sequence[str]] | None = None, **options: Unpack[DataOptions],
-) -> Result[Rankings]:  # fmt: skip
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    fixed: Names = None,
+    blocks: Mapping[str, Sequence[str]] | None = None,
+    **options: Unpack[DataOptions],
+) -> Result[Rankings]:
     """Which factor matters: shares of the response's variance, with intervals.
 
     Parameters
@@ -63,15 +80,22 @@ def rank(
 
     together = {name: names(several, "blocks") for name, several in (blocks or {}).items()}
     cells = [name for several in together.values() for name in several]
-    source, query = one_experiment(data, response, on, options, cells)
+    source, query = open_last_experiment(data, response, on, options, cells)
     return Result(answer(source, query, Ranked(names(fixed, "fixed"), together)), lines, figure)
 
 
 @takes(DataOptions)
 def corpus(
-    data: Any, response: Names = None, on: Names = None, *, cluster: Names = None, per: str | None = None,
-    mine: str = "", every: bool = False, **options: Unpack[DataOptions],
-) -> Result[Corpus]:  # fmt: skip
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    cluster: Names = None,
+    per: str | None = None,
+    mine: str = "",
+    every: bool = False,
+    **options: Unpack[DataOptions],
+) -> Result[Corpus]:
     """How results of many systems are spread, what explains it, and where your own lies.
 
     Runs of one system are no repetitions: each system counts once, and every interval is over systems.
@@ -109,14 +133,18 @@ def corpus(
     from iosonde.report.figures.corpus import figure
     from iosonde.report.text.corpus import lines
 
-    source, query = words.asked(data, response, on, options)
+    source, query = words.open_query(data, response, on, options)
     return Result(answer(source, query, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
 
 
 def rank_published(
-    coefficients: Any, levels: Mapping[str, Sequence[float]], response: Names = None, *, fixed: Names = None,
+    coefficients: Any,
+    levels: Mapping[str, Sequence[float]],
+    response: Names = None,
+    *,
+    fixed: Names = None,
     level: float = 0.95,
-) -> Result[Rankings]:  # fmt: skip
+) -> Result[Rankings]:
     """Which factor matters by a line that a publication prints.
 
     It is ``iosonde rank --coefficients``.
@@ -150,9 +178,16 @@ def rank_published(
 
 @takes(DataOptions)
 def regress(
-    data: Any, response: Names = None, on: Names = None, *, at: Setting | Sequence[Setting] = (), new: int = 1,
-    robust: bool = False, without: Names = None, **options: Unpack[DataOptions],
-) -> Result[LeastSquares]:  # fmt: skip
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    at: Setting | Sequence[Setting] = (),
+    new: int = 1,
+    robust: bool = False,
+    without: Names = None,
+    **options: Unpack[DataOptions],
+) -> Result[LeastSquares]:
     """What explains a response: least squares on the raw repeats, with what speaks against the model.
 
     Parameters
@@ -180,7 +215,7 @@ def regress(
     Result[LeastSquares]
         One row a coefficient; ``.plot()`` draws the four diagnostic plots, ``.plot(kind="residuals")`` one of them.
     """
-    from iosonde.answers.regress import AtPoints, of_sums
+    from iosonde.answers.regress import AtPoints, regress_from_sums
     from iosonde.answers.regress import regress as answer
     from iosonde.report.figures.regression import figure
     from iosonde.report.text.regress import lines
@@ -190,8 +225,8 @@ def regress(
     if isinstance(data, Mapping):
         if without:
             raise InputError("option-requires-data", "without: sums hold no rows to leave out", "give DATA")
-        return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
-    source, query = one_experiment(data, response, on, options)
+        return Result(regress_from_sums(data, checked(options["level"]), predicted), lines, figure)
+    source, query = open_last_experiment(data, response, on, options)
     return Result(answer(source, query, predicted, names(without, "without")), lines, figure)
 
 
@@ -204,9 +239,15 @@ class AnovaOptions(DataOptions, total=False):
 
 @takes(AnovaOptions)
 def anova(
-    data: Any, response: Names = None, on: Names = None, *, block: str | None = None, kind: int = 2,
-    contrasts: Names = None, **options: Unpack[AnovaOptions],
-) -> Result[AnalysisOfVariance]:  # fmt: skip
+    data: Any,
+    response: Names = None,
+    on: Names = None,
+    *,
+    block: str | None = None,
+    kind: int = 2,
+    contrasts: Names = None,
+    **options: Unpack[AnovaOptions],
+) -> Result[AnalysisOfVariance]:
     """How much of a response's variation each factor and interaction explains.
 
     Parameters
@@ -238,9 +279,10 @@ def anova(
     from iosonde.answers.anova import anova as answer
     from iosonde.report.text.anova import lines
 
-    source, query = one_experiment(data, response, on, options)
-    sums = SumsOfSquares(block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"),
-                         options["weighted"])  # fmt: skip
+    source, query = open_last_experiment(data, response, on, options)
+    sums = SumsOfSquares(
+        block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"), options["weighted"]
+    )
     return Result(answer(source, query, sums), lines)
 
 
@@ -255,9 +297,14 @@ class ScaleOptions(DataOptions, total=False):
 
 @takes(ScaleOptions)
 def scale(
-    data: Any, on: str = "nodes", *, response: Names = None, by: Names = None, at: Sequence[float] = (),
+    data: Any,
+    on: str = "nodes",
+    *,
+    response: Names = None,
+    by: Names = None,
+    at: Sequence[float] = (),
     **options: Unpack[ScaleOptions],
-) -> Result[ScalingLaws]:  # fmt: skip
+) -> Result[ScalingLaws]:
     """How a rate grows with ``on``, what stops it, and what more would bring: laws of scaling of every series.
 
     Parameters
@@ -290,7 +337,7 @@ def scale(
     from iosonde.report.figures.scaling import figure
     from iosonde.report.text.scale import lines
 
-    source, query = one_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
+    source, query = open_last_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
     if options["bootstrap"]:
         within(options["bootstrap"], 100, 100_000, "bootstrap")
     size = None if options["as_stations"] is None else str(options["as_stations"])
@@ -299,9 +346,13 @@ def scale(
 
 
 def queue(
-    stations: Names, at: Sequence[float] = (), *, arrivals: float | None = None,
-    operations_per_phase: int | None = None, spread: float | None = None,
-) -> Result[Network]:  # fmt: skip
+    stations: Names,
+    at: Sequence[float] = (),
+    *,
+    arrivals: float | None = None,
+    operations_per_phase: int | None = None,
+    spread: float | None = None,
+) -> Result[Network]:
     """A network of queues by hand: what limits, for numbers of clients that nobody has.
 
     It is ``iosonde scale --station``.

@@ -114,7 +114,7 @@ def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:
     return source
 
 
-def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, ResponseQuery]:
+def open_query(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, ResponseQuery]:
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
     source = open(data, conditions(options), options["experiment"])
@@ -122,12 +122,12 @@ def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[
     return source, ResponseQuery(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
 
-def one_experiment(
+def open_last_experiment(
     data: Any, response: Names, on: Names, options: DataOptions, cells: Names = None, alike: bool = True
 ) -> tuple[Source, ResponseQuery]:
-    """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
-    and ``cells``; as ``by_itself``."""
-    opened, query = asked(data, response, on, options)
+    """As ``open_query``; of a store the last experiment alone, which is said, where several would be in one cell of
+    ``on`` and ``cells``; as ``by_itself``."""
+    opened, query = open_query(data, response, on, options)
     source, note = by_itself(opened, (*query.on, *names(cells, "by")), alike)
     if note:
         warn(note)
@@ -144,16 +144,16 @@ def nothing(options: DataOptions) -> tuple[None, ResponseQuery]:
     return None, ResponseQuery(clock=options["clock"], level=checked(options["level"]))
 
 
-def names(given: Names, word: str) -> tuple[str, ...]:
+def names(raw_names: Names, word: str) -> tuple[str, ...]:
     """One name or several as a tuple. Raises InputError, naming the ``word``, for anything else."""
-    several = (given,) if isinstance(given, str) else () if given is None else given
+    several = (raw_names,) if isinstance(raw_names, str) else () if raw_names is None else raw_names
     if not isinstance(several, Iterable) or isinstance(several, Mapping):
         raise InputError(
             "wrong-argument-type",
             "{argument} is given as {type_name}",
             "give a name, or a list of names",
             argument=word,
-            type_name=type(given).__name__,
+            type_name=type(raw_names).__name__,
         )
     values = tuple(several)
     if wrong := [value for value in values if not isinstance(value, str)]:
@@ -167,10 +167,10 @@ def names(given: Names, word: str) -> tuple[str, ...]:
     return values
 
 
-def levels_of(given: Any, word: str) -> tuple[str, ...]:
+def levels_of(raw_levels: Any, word: str) -> tuple[str, ...]:
     """Levels as the command line has them: ``2``, ``2.0`` and ``"2"`` are one. Raises InputError."""
-    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    return names(None if given is None else [level_text(level) for level in several], word)
+    several = raw_levels if isinstance(raw_levels, Iterable) and not isinstance(raw_levels, str) else [raw_levels]
+    return names(None if raw_levels is None else [level_text(level) for level in several], word)
 
 
 def level_text(level: Any) -> str:
@@ -192,29 +192,29 @@ def texts(setting: Setting, word: str) -> dict[str, str]:
     return {str(name): level_text(value) for name, value in setting.items()}
 
 
-def one_of(given: str, known: Sequence[str], word: str) -> str:
-    """``given`` if it is one of the known. Raises InputError, naming the ``word``."""
-    if given not in known:
+def check_choice(value: str, choices: Sequence[str], word: str) -> str:
+    """``value`` if it is one of the known. Raises InputError, naming the ``word``."""
+    if value not in choices:
         raise InputError(
             "unknown-option-value",
             "{argument}={argument_value!r} is not known",
             "take {allowed}",
             argument=word,
-            argument_value=given,
-            allowed=", ".join(known),
+            argument_value=value,
+            allowed=", ".join(choices),
         )
-    return given
+    return value
 
 
-def within(given: Any, low: float, high: float, word: str) -> None:
-    """Raises InputError, naming the ``word``, unless ``given`` is a number from ``low`` to ``high``."""
-    if not isinstance(given, numbers.Real) or isinstance(given, bool) or not low <= float(given) <= high:
+def within(value: Any, low: float, high: float, word: str) -> None:
+    """Raises InputError, naming the ``word``, unless ``value`` is a number from ``low`` to ``high``."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not low <= float(value) <= high:
         raise InputError(
             "out-of-range",
             "{argument}={argument_value!r} is not possible",
             "give a number from {minimum:.10g} to {maximum:.10g}",
             argument=word,
-            argument_value=given,
+            argument_value=value,
             minimum=low,
             maximum=high,
         )

@@ -12,7 +12,7 @@ from iosonde.core.declared_names import declared_names
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
-from iosonde.core.questions import AskedQuestion
+from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.stored import PLACES
 from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
@@ -22,7 +22,7 @@ from .spec import schema
 from .spec.check import RESERVED
 
 
-def questions_of(file: Path) -> list[AskedQuestion]:
+def questions_of(file: Path) -> list[DeclaredQuestion]:
     """What an experiment file, or one with this key alone, asks. Raises InputError."""
     check_reachable(file)
     if not file.is_file():

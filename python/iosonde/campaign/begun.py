@@ -25,11 +25,11 @@ class Hands:
 
 @dataclass(frozen=True)
 class BegunCampaign:
-    """``experiment`` is what was ``wanted`` as the ``store`` has it, or will; ``level`` is the confidence of its
+    """``experiment`` is what was ``campaign`` as the ``store`` has it, or will; ``level`` is the confidence of its
     intervals."""
 
     store: Store
-    wanted: Campaign
+    campaign: Campaign
     ready: Ready
     experiment: Experiment
     level: float
@@ -42,7 +42,7 @@ class BegunCampaign:
     @property
     def spool(self) -> Path | None:
         """Where ranks leave their results; None: where temporary files are."""
-        return Path(self.wanted.spool) if self.wanted.spool else None
+        return Path(self.campaign.spool) if self.campaign.spool else None
 
     @property
     def remember(self) -> Path:

@@ -14,7 +14,7 @@ from iosonde.importers import registry
 from iosonde.importers.text import Text
 from iosonde.measure.bench import Bench
 from iosonde.measure.rank import program
-from iosonde.measure.target.keeper import KeptWorkspace
+from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import machine
 from iosonde.ranks.forked import ForkedRanks
 
@@ -28,7 +28,7 @@ from .spec.check import cells, settings_at
 
 def bench(begun: BegunCampaign) -> Bench:
     """What the trials on every target share; the rest is the first one's."""
-    campaign, ready = begun.wanted, begun.ready
+    campaign, ready = begun.campaign, begun.ready
     spec, allocation = campaign.spec, campaign.allocation(ready.node)
     facts = {
         "machine": ready.node,
@@ -66,11 +66,11 @@ def bench(begun: BegunCampaign) -> Bench:
 
 
 def build_target_benches(
-    bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace]
+    bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace]
 ) -> dict[str, Bench]:
     """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
     how it is before the campaign is not asked again."""
-    campaign, hands = begun.wanted, begun.hands
+    campaign, hands = begun.campaign, begun.hands
     facts, counts = begun.ready.facts, bool(campaign.spec.lab.get(lab.PROFILE))
     return {
         name: replace(
@@ -78,7 +78,7 @@ def build_target_benches(
             workspace=workspace,
             facts=bench.facts | {"machine": facts[name], "target": str(campaign.spec.targets[name])},
             look=partial(hands.keeper.condition, campaign.spec.targets[name]) if facts[name]["condition"] else None,
-            servers_seen=hands.caller.servers(campaign.spec.targets[name], counts),
+            server_hands=hands.caller.servers(campaign.spec.targets[name], counts),
         )
         for name, workspace in workspaces.items()
     } or {"": bench}

@@ -21,7 +21,7 @@ from .spec import lab
 
 
 @dataclass(frozen=True)
-class HeldTogether:
+class FactorStratum:
     """Factors of one stratum, set at the same time: ``sets`` tells whether commands do it, ``every_trial`` whether they
     have to be run in each trial, ``each`` whether on every node."""
 
@@ -31,7 +31,7 @@ class HeldTogether:
     each: bool = False
 
 
-def list_strata(spec: Spec) -> list[HeldTogether]:
+def list_strata(spec: Spec) -> list[FactorStratum]:
     """The strata of a campaign, the outermost first: a lab with all its factors, then each factor that is hard to
     change; those beyond the last column of BRING_UPS count as one."""
     hard: Sequence[str] = spec.design.get("hard_to_change") or ()
@@ -47,7 +47,7 @@ def list_strata(spec: Spec) -> list[HeldTogether]:
         fixed_names |= set(names)
         setting = [control for control in spec.controls if control.factor in names and control.set]
         strata.append(
-            HeldTogether(
+            FactorStratum(
                 names,
                 bool(setting),
                 any(restore.list_trial_names(control.set, fixed_names) for control in setting),
@@ -106,7 +106,7 @@ class BringUps:
         """Column → the number of the bring-up that this trial is in."""
         return dict(zip(BRING_UPS, self._numbers, strict=False))
 
-    def _is_new(self, place: int, stratum: HeldTogether, trial: Trial) -> bool:
+    def _is_new(self, place: int, stratum: FactorStratum, trial: Trial) -> bool:
         last = self._last
         if last is None or last.block != trial.block:
             return True

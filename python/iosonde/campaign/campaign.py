@@ -27,7 +27,7 @@ from iosonde.ranks.machine import Facts
 from iosonde.stats.estimate.sequential import LEAST
 
 from .caller import Caller
-from .document import KEPT_BESIDE, document
+from .document import EXTRA_KEYS, document
 from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
@@ -83,7 +83,7 @@ class Campaign:
 
     def is_of(self, experiment: Experiment) -> bool:
         """Whether a stored experiment is this one."""
-        return {key: value for key, value in experiment.settings.items() if key not in KEPT_BESIDE} == self.identity()
+        return {key: value for key, value in experiment.settings.items() if key not in EXTRA_KEYS} == self.identity()
 
     def decision(self, level: float) -> Decision:
         """What is sealed before the first trial: the numbers that decide, the margin, and when measuring ends."""

@@ -28,7 +28,7 @@ from .spec import check, faults, file, lab
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
-KEPT_BESIDE = (decision.KEY, "file", questions.KEY)
+EXTRA_KEYS = (decision.KEY, "file", questions.KEY)
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
 _KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
@@ -180,7 +180,7 @@ def _unwrap_stored(document: Document) -> Document:
     data = document.data
     if not {"settings", "trials", "created_at"} <= data.keys() or not isinstance(data["settings"], dict):
         return document
-    settings = {k: v for k, v in data["settings"].items() if k not in KEPT_BESIDE or k == questions.KEY}
+    settings = {k: v for k, v in data["settings"].items() if k not in EXTRA_KEYS or k == questions.KEY}
     places = {path[1:]: place for path, place in document.places.items() if path[:1] == ("settings",)}
     return Document(settings, document.name, places, document.text)
 

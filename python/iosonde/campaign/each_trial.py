@@ -9,7 +9,7 @@ from functools import partial
 
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.message import Message
-from iosonde.core.stored import BESIDE, StoredRun
+from iosonde.core.stored import CONCURRENT_PROCESSES, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import trial
 from iosonde.measure.bench import Bench
@@ -31,7 +31,7 @@ class EachTrial:
 
     def __init__(self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: Progress, done: set[int]) -> None:
         self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
-        store, campaign, experiment = begun.store, begun.wanted, begun.experiment
+        store, campaign, experiment = begun.store, begun.campaign, begun.experiment
         self._probes = hardware.stored(map(StoredRun, store.runs()))
         self._bring_ups = BringUps(campaign.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
         self._pace = Pace(partial(forecast, campaign), measured_trials(store, campaign), begun.say)
@@ -53,7 +53,7 @@ class EachTrial:
 
     def measure(self, which: Trial) -> Run:
         """Its Run, with what is known of the campaign at that time."""
-        begun, spec = self._begun, self._begun.wanted.spec
+        begun, spec = self._begun, self._begun.campaign.spec
         begun.hands.stop.check()
         run_id, name = free_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
         self._bring_ups.begin(which)
@@ -65,7 +65,9 @@ class EachTrial:
             run.factors |= self._bring_ups.columns
             run.facts |= {"waited_s": self.breaks.waited_s} if self.breaks.waited_s else {}
             run.facts |= (
-                {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.list_other_processes()})) else {}
+                {CONCURRENT_PROCESSES: process_ids}
+                if (process_ids := sorted({*others, *turn.list_other_processes()}))
+                else {}
             )
             return attached(run, self._probes, begun.level)
 
@@ -84,14 +86,14 @@ class EachTrial:
         self._pace.add_finished(run, time.monotonic() - self._started_s)
 
     def _clear_files(self, run: Run) -> None:
-        name = self._begun.wanted.spec.target_name(run.factors)
+        name = self._begun.campaign.spec.target_name(run.factors)
         with targets.prefix_target_errors(name):
             trial.clear(self._benches[name], run)
 
     def abort(self) -> Message | None:
         """Why no trial is to start any more; the last one that was kept says so, too."""
         store = self._begun.store
-        why = abort.why(self._begun.wanted.terms.abort_if)
+        why = abort.why(self._begun.campaign.terms.abort_if)
         if why and (run_ids := store.run_ids(self._begun.experiment.id)):
             store.notes.change(
                 run_ids[-1], note=Message("aborted", "the campaign was ended after this trial: {reason}", reason=why)

@@ -293,5 +293,5 @@ def _is_sent_by_clients(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial
 def _rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
     used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
     digits = 3 if callable(speeds) else 6  # what was stated is told as it was
-    rates = sorted({f"{one.bytes_per_s / 1e6:.{digits}g}" for one in used}, key=float)
+    rates = sorted({f"{speed.bytes_per_s / 1e6:.{digits}g}" for speed in used}, key=float)
     return f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s"

@@ -21,14 +21,14 @@ from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
-from iosonde.importers.fio_version import VersionBeside
+from iosonde.importers.fio_version import AdjacentVersion
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.quoting import quotes
 from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
-from .import_together import KEPT, Member, runs_together, together
+from .import_together import SETTINGS_FILE, Member, runs_together, together
 from .import_versions import versions_of
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
@@ -41,19 +41,19 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 @dataclass(frozen=True)
 class CandidateFile:
-    """A file, and its path relative to the directory that was named; ``named``: it was, and no directory of it.
+    """A file, and its path relative to the directory that was named; ``is_explicit``: it was, and no directory of it.
     ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it cannot be read;
-    ``fault``: because the system failed. ``version_beside``: of fio, by the files around a log of latencies."""
+    ``fault``: because the system failed. ``adjacent_version``: of fio, by the files around a log of latencies."""
 
     path: Path
     relative: PurePath
     size: int
     name: str = ""
     damage: str = ""
-    named: bool = False
+    is_explicit: bool = False
     place: PurePath = PurePath()
     fault: bool = False
-    version_beside: VersionBeside | None = None
+    adjacent_version: AdjacentVersion | None = None
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def iterate_file_groups(names: Sequence[str], recursive: bool, store: Path) -> I
     with ExitStack() as stack:
         batch: list[CandidateFile] = []
         for file in _list_explicit_files(names, recursive, store):
-            if file.named and (pipe := open_pipe(file.path)):
+            if file.is_explicit and (pipe := open_pipe(file.path)):
                 batch.append(_file_of_pipe(file, pipe, stack))
             elif is_archive(file.path) and not file.damage:
                 batch += _files_of_archive(file, stack)
@@ -320,7 +320,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
             listing = look(path, store.resolve())
         except (IosondeError, OSError) as error:
             candidates[path] = CandidateFile(
-                path, path, 0, damage=_format_reason(error, name), named=True, place=path, fault=_is_fault(error)
+                path, path, 0, damage=_format_reason(error, name), is_explicit=True, place=path, fault=_is_fault(error)
             )
             continue
         is_directory = listing.kind == "directory"
@@ -332,7 +332,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
             candidates.setdefault(
-                file, CandidateFile(file, relative, size, damage=why, named=not is_directory, place=file)
+                file, CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file)
             )
     return list(candidates.values())
 
@@ -354,7 +354,7 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
     """Read and store all of them; outcomes in the order of ``files``."""
     by_place = {file.place: file for file in files}
     versions = versions_of(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
-    files = [replace(file, version_beside=versions.get(file.place)) for file in files]
+    files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
     batches, silent = list(_iterate_batches(plan, files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
@@ -438,7 +438,7 @@ def _read_file(
     try:
         with open_checked(candidate.path) as file:
             text = read(file, name)
-        text.version_beside = candidate.version_beside
+        text.adjacent_version = candidate.adjacent_version
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in format_by_digest:
             reason = _by_another_map(plan, digest)
@@ -450,7 +450,7 @@ def _read_file(
     except (IosondeError, OSError) as error:
         return FileOutcome(name, reason=_format_reason(error, name), fault=_is_fault(error))
     text.name = candidate.relative.as_posix()
-    if not candidate.named and plan.columns is None and _is_quoted(name, text, understood):
+    if not candidate.is_explicit and plan.columns is None and _is_quoted(name, text, understood):
         return FileOutcome(name, understood.format, quoted=True)
     return text, understood
 
@@ -475,7 +475,7 @@ def _import_together(
             members[key] = Member(key, candidate.place, *content)
             continue
         outcomes[key] = content
-        if KEPT.search(candidate.place.name) and candidate.size:
+        if SETTINGS_FILE.search(candidate.place.name) and candidate.size:
             with suppress(IosondeError, OSError):
                 members[key] = Member(key, candidate.place, _text_of(candidate), None)
     runs_by_file, joined = runs_together(

@@ -32,7 +32,7 @@ MOST_FILES = 500
 _OF_MPI = re.compile(rb"^(?:IOR-\d|-- started at |mdtest-\d)", re.MULTILINE)
 _TEXTS = (".csv", ".txt", ".out", ".log", ".res", "")
 # Settings that came with an execution and that no importer reads: kept beside it.
-KEPT = re.compile(r"(config\S*\.ini|system-information\.txt)$")
+SETTINGS_FILE = re.compile(r"(config\S*\.ini|system-information\.txt)$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ def runs_together(
             executions[execution.base.name] = execution
             files_by_base[execution.base.name] = files
             own[execution.base.name] = [execution.parsed]
-        for part in (part for file in files for part in file.parts) if execution is None else execution.left:
+        for part in (part for file in files for part in file.parts) if execution is None else execution.unused:
             own.setdefault(part.name, []).append(part.parsed)
         _join_elbencho([file.name for file in files], own)
         _drop_repeated([file.name for file in files], own)
@@ -227,7 +227,7 @@ def _build_runs(
 def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
     """With the first run the files that it is made of, and those of its settings."""
     used = {part.name for part in execution.used}
-    others = [file for file in files if file is not base and (file.name in used or KEPT.search(file.name))]
+    others = [file for file in files if file is not base and (file.name in used or SETTINGS_FILE.search(file.name))]
     run = runs[0]
     run.raw |= {_UNSAFE.sub("_", other.place.name)[-120:].lstrip("."): other.text.raw for other in others}
     run.facts["import"] |= {
@@ -243,4 +243,4 @@ def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
         for member in members
         if member.place.name == INFORMATION and (member.place.parent == folder or member.place.parent in folder.parents)
     ]
-    return max(information_files, key=lambda member: len(member.place.parts)).text.whole if information_files else ""
+    return max(information_files, key=lambda member: len(member.place.parts)).text.content if information_files else ""

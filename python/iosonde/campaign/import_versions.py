@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 
 from iosonde.foreign.guarded import begin_of
-from iosonde.importers.fio_version import HEAD_BYTES, VersionBeside, find_sibling_version, is_latency_log
+from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibling_version, is_latency_log
 
 
 def versions_of(
     places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
-) -> dict[PurePath, VersionBeside]:  # fmt: skip
+) -> dict[PurePath, AdjacentVersion]:  # fmt: skip
     """Place of a log → the version. ``content`` gives the first bytes of a file that is imported."""
     imported = set(places)
     by_folder: dict[PurePath, list[PurePath]] = {}
@@ -21,7 +21,7 @@ def versions_of(
     def read_begin(place: PurePath) -> bytes:
         return content(place, HEAD_BYTES) if place in imported else begin_of(Path(place), HEAD_BYTES)
 
-    versions: dict[PurePath, VersionBeside] = {}
+    versions: dict[PurePath, AdjacentVersion] = {}
     for place in filter(is_latency_log, places):
         others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
         if version := find_sibling_version(place, read_begin, others):

@@ -16,13 +16,13 @@ from iosonde.core.units import format_seconds
 class LabBudget:
     """What is left of the time for all labs together; ``longest_s`` is what one has taken until now."""
 
-    whole_s: float | None
+    total_s: float | None
     began: float = field(default_factory=time.monotonic)
     longest_s: float = 0.0
 
     def remaining_s(self) -> float:
         """Infinite without a budget."""
-        return math.inf if self.whole_s is None else self.whole_s - (time.monotonic() - self.began)
+        return math.inf if self.total_s is None else self.total_s - (time.monotonic() - self.began)
 
     def has_room(self) -> bool:
         """For one more lab, if it takes as long as the longest one took."""
@@ -34,12 +34,12 @@ class LabBudget:
         return Message(
             "budget-exhausted",
             "ended early: the budget of {budget} has no room for another lab; the same command goes on",
-            budget=format_seconds(self.whole_s or 0.0),
+            budget=format_seconds(self.total_s or 0.0),
         )
 
     def words(self) -> tuple[str, ...]:
         """For the ``iosonde run`` in a lab: what is left, instead of the whole."""
-        return () if self.whole_s is None else ("--budget", f"{max(self.remaining_s(), 1.0):.0f}s")
+        return () if self.total_s is None else ("--budget", f"{max(self.remaining_s(), 1.0):.0f}s")
 
     @contextmanager
     def time_lab(self) -> Iterator[None]:

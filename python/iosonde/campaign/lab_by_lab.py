@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from iosonde.core.errors import FAULT, PROBLEM_FOUND, SystemFaultError
+from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError
 from iosonde.core.message import Message
 from iosonde.core.words import counted
 
@@ -13,10 +13,10 @@ from .in_lab import LabSetting
 from .run import LabCampaign
 from .trials import PATIENCE
 
-InOne = Callable[[LabSetting, Sequence[str]], int]
+RunInLab = Callable[[LabSetting, Sequence[str]], int]
 
 
-def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]) -> int:
+def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], None]) -> int:
     """Measure what is left; the exit code. ``run_in_lab`` brings a cluster up, measures in it by a ``run`` with these
     words more, and returns the exit code of that.
 
@@ -34,9 +34,9 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]
         attempted.append(setting)
         with budget.time_lab():
             code, fault = _measure_lab(begun, setting, run_in_lab, budget.words())
-        if code not in (0, PROBLEM_FOUND, FAULT):
+        if code not in (0, PROBLEM_DETECTED, FAULT):
             return code
-        worst = max(worst, min(code, PROBLEM_FOUND))
+        worst = max(worst, min(code, PROBLEM_DETECTED))
         in_a_row = in_a_row + 1 if code == FAULT else 0
         following = begun.next_setting(attempted)
         if code == FAULT:
@@ -69,14 +69,14 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: InOne, say: Callable[[str], None]
 
 
 def _measure_lab(
-    begun: LabCampaign, setting: LabSetting, run_in_lab: InOne, words: Sequence[str]
+    begun: LabCampaign, setting: LabSetting, run_in_lab: RunInLab, words: Sequence[str]
 ) -> tuple[int, SystemFaultError | None]:
     before = begun.count_runs()
     try:
         code = run_in_lab(setting, words)
     except SystemFaultError as error:
         return FAULT, error
-    if code in (0, PROBLEM_FOUND) and begun.count_runs() == before:
+    if code in (0, PROBLEM_DETECTED) and begun.count_runs() == before:
         return FAULT, SystemFaultError(
             "no-lab-trials", "a lab was brought up, and no trial of it is in the store", "see above"
         )

@@ -12,11 +12,11 @@ from typing import Any
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
-from iosonde.core.stored import LEVELS_FOUND
+from iosonde.core.stored import DETECTED_LEVELS
 from iosonde.core.units import format_seconds
 from iosonde.measure import restore, spools
 from iosonde.measure.bench import Bench
-from iosonde.measure.target.keeper import KeptWorkspace
+from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import leftovers
 
 from . import benches, left, mpi_steps, targets, trials
@@ -39,7 +39,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     """Every trial that is not ``done``, each stored before its files are removed and the next starts."""
     _say_first(begun)
     progress = begun.hands.caller.progress(begun.ready.expected_s)
-    workspaces: dict[str, KeptWorkspace] = {}
+    workspaces: dict[str, ManagedWorkspace] = {}
     try:
         resumed = _save_experiment(begun)
         _make_workspaces(begun, workspaces, resumed)
@@ -55,11 +55,11 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
 
 def _say_first(begun: BegunCampaign) -> None:
     """What the reader must know before the first trial."""
-    if begun.ready.launcher.note and begun.wanted.max_ranks > 1:
+    if begun.ready.launcher.note and begun.campaign.max_ranks > 1:
         begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:
         begun.say(job.sentence())
-    for why in mpi_steps.warnings(begun.wanted.spec):
+    for why in mpi_steps.warnings(begun.campaign.spec):
         begun.say(why.prefixed("warning"))
 
 
@@ -76,14 +76,14 @@ def _save_experiment(begun: BegunCampaign) -> bool:
     return resumed
 
 
-def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, KeptWorkspace], resumed: bool) -> None:
+def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspace], resumed: bool) -> None:
     """One on each target, in ``workspaces`` by its name as soon as something of it may be there."""
     keeper, experiment = begun.hands.keeper, begun.experiment
-    for name, target in begun.wanted.spec.targets.items():
+    for name, target in begun.campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
             left.remove(begun.store, target, experiment.id, keeper, begun.say)
             workspaces[name] = keeper.workspace(target, experiment.id)
-            workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.wanted))
+            workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.campaign))
 
 
 def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
@@ -95,13 +95,13 @@ def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
 
 
 def _run_trials(
-    begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, KeptWorkspace], progress: Progress, done: set[int]
+    begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, ManagedWorkspace], progress: Progress, done: set[int]
 ) -> Ended:
     """All of them, with what the campaign sets on the system set back at the end."""
     target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)
     forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
     with forked, restore.preserve_levels(_build_system_settings(begun), begun.say) as initial_levels:
-        extra_facts = {LEVELS_FOUND: initial_levels} if initial_levels else {}
+        extra_facts = {DETECTED_LEVELS: initial_levels} if initial_levels else {}
         annotated = {
             name: replace(target_bench, facts=target_bench.facts | extra_facts)
             for name, target_bench in target_benches.items()
@@ -119,7 +119,7 @@ def _run_trials(
 
 
 def _build_rules(begun: BegunCampaign) -> Rules:
-    store, campaign, experiment = begun.store, begun.wanted, begun.experiment
+    store, campaign, experiment = begun.store, begun.campaign, begun.experiment
     ends = []
     if (budget_s := campaign.terms.budget_s) is not None:
         budget = Message("budget-exhausted", "the budget of {budget}", budget=format_seconds(budget_s))
@@ -140,18 +140,18 @@ def _build_rules(begun: BegunCampaign) -> Rules:
 
 def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
     """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
-    spec = begun.wanted.spec
+    spec = begun.campaign.spec
     return restore.SystemSettings(
         restore.controls_of(spec),
         restore.values_of(spec),
         begun.ready.launcher,
-        max(begun.wanted.nodes),
+        max(begun.campaign.nodes),
         begun.store.path / "locks" / f"found-{begun.experiment.id}.json",
         begun.spool,
     )
 
 
-def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace], error: BaseException) -> None:
+def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace], error: BaseException) -> None:
     """After ``error``: what can be removed in a moment, on nodes and targets; what stays is said."""
     if isinstance(error, KeyboardInterrupt):
         begun.say(Message("interrupted", "interrupted: finished trials are kept; the same command resumes"))
@@ -164,7 +164,7 @@ def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, KeptWorkspace], err
 
 def _clean_nodes(begun: BegunCampaign, limit_s: float) -> str:
     """Remove what ranks left on other nodes; in words what could not be."""
-    launcher, nodes = begun.ready.launcher, max(begun.wanted.nodes)
+    launcher, nodes = begun.ready.launcher, max(begun.campaign.nodes)
     return spools.remove_on_nodes(launcher, nodes, begun.experiment.id, begun.spool, limit_s)
 
 
@@ -175,7 +175,7 @@ def may_unmount(campaign: Campaign) -> bool:
     return any(hooks) or len(spec.native) < len(spec.steps)
 
 
-def _clean_targets(workspaces: Mapping[str, KeptWorkspace]) -> TargetError | TargetFaultError | None:
+def _clean_targets(workspaces: Mapping[str, ManagedWorkspace]) -> TargetError | TargetFaultError | None:
     """Remove what is ours from every target; the error that says what is left, and why."""
     faults: list[TargetError | TargetFaultError] = []
     for name, workspace in workspaces.items():

@@ -108,7 +108,7 @@ def warnings(spec: Spec) -> list[Message]:
                     "removal is measured, and its files stay",
                 )
             )
-        messages += [one.prefixed(label) for one in why if one]
+        messages += [reason.prefixed(label) for reason in why if reason]
     return messages
 
 

@@ -12,7 +12,7 @@ from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message, spell
-from iosonde.core.stored import BESIDE, StoredRun
+from iosonde.core.stored import CONCURRENT_PROCESSES, StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
@@ -70,10 +70,10 @@ class ProbeRequest:
 
 @dataclass(frozen=True)
 class Probed:
-    """What was found, over ``n`` complete repetitions of ``asked``. ``made`` has an Estimate of everything
+    """What was found, over ``n`` complete repetitions of ``asked``. ``facts`` has an Estimate of everything
     (``stats.overview.hardware.summarise``), ``slowest`` the value of the slowest link and node."""
 
-    made: Facts
+    facts: Facts
     slowest: Mapping[str, float]
     warnings: tuple[str, ...]
     n: int
@@ -84,16 +84,16 @@ class Probed:
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
-        content = hardware.to_json(self.made)
+        content = hardware.to_json(self.facts)
         return {"version": JSON_VERSION, "experiment": self.experiment, **content, "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a quantity of a pair of nodes, of a link, of a node, or of a server's disk."""
-        parts = [(kind, " – ".join(row["hosts"]), row) for kind in ("pairs", "tcp") for row in self.made[kind]]
-        parts += [("nodes", row["host"], row) for row in self.made["nodes"]]
+        parts = [(kind, " – ".join(row["hosts"]), row) for kind in ("pairs", "tcp") for row in self.facts[kind]]
+        parts += [("nodes", row["host"], row) for row in self.facts["nodes"]]
         parts += [
             ("servers", f"{server['host']}:{disk['dir']}", disk)
-            for server in self.made["servers"]
+            for server in self.facts["servers"]
             for disk in server["disks"]
         ]
         return [
@@ -379,7 +379,9 @@ def _run_repetitions(
             others = turn.list_other_processes()
             run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
             run.facts |= (
-                {BESIDE: process_ids} if (process_ids := sorted({*others, *turn.list_other_processes()})) else {}
+                {CONCURRENT_PROCESSES: process_ids}
+                if (process_ids := sorted({*others, *turn.list_other_processes()}))
+                else {}
             )
             store.append(run)
             runs.append(run)

@@ -195,24 +195,24 @@ def _begun_in_labs(campaign: Campaign, check: LabCheck, level: float, caller: Ca
 class LabCampaign:
     """A campaign that is measured cluster by cluster, each by a ``run`` of its own in it."""
 
-    wanted: Campaign
+    campaign: Campaign
     experiment: str
 
     @property
     def store(self) -> str:
         """Where its runs are kept."""
-        return self.wanted.store
+        return self.campaign.store
 
     def budget(self) -> LabBudget:
         """For all clusters together, from now on."""
-        return LabBudget(self.wanted.terms.budget_s)
+        return LabBudget(self.campaign.terms.budget_s)
 
     def next_setting(self, lab_settings: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
         """The cluster to bring up next; those ``lab_settings`` had their turn."""
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-        return in_lab.next_setting(experiment, done, self.wanted, lab_settings)
+        return in_lab.next_setting(experiment, done, self.campaign, lab_settings)
 
     def count_runs(self) -> int:
         """How many runs are in the store."""

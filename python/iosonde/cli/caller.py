@@ -6,7 +6,7 @@ import sys
 
 from iosonde import campaign
 
-from .lab_servers import of_target
+from .lab_servers import build_server_hands
 from .output import talk
 from .progress import Progress, Waiting
 from .stop import Stop
@@ -15,4 +15,4 @@ from .stop import Stop
 def caller() -> campaign.caller.Caller:
     """What is said goes to stderr, and Ctrl-C is taken when it does no harm."""
     again = (sys.executable, "-m", "iosonde.cli.main", *sys.argv[1:])
-    return campaign.caller.Caller(tuple(sys.argv), again, talk, Waiting(), Progress, Stop, of_target)
+    return campaign.caller.Caller(tuple(sys.argv), again, talk, Waiting(), Progress, Stop, build_server_hands)

@@ -18,7 +18,7 @@ from iosonde.cli.caller import caller
 from iosonde.cli.commands import report, run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
-from iosonde.core.errors import PROBLEM_FOUND
+from iosonde.core.errors import PROBLEM_DETECTED
 from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
 
@@ -40,25 +40,25 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
     """The same words with a new mount of the clients before cold reads, where these keep data themselves; unless it is
     said what is done before reads."""
     cold = campaign.cold_reads
-    if not any(labs.keeps_data(file_system) for file_system in file_systems) or not cold.asked_for(
-        _asked(_options(words))
+    if not any(labs.keeps_data(file_system) for file_system in file_systems) or not cold.needs_cache_regime(
+        _build_request(_options(words))
     ):
         return tuple(words)
     talk(f"note: clients here keep data themselves: each mounts anew before cold reads ({cold.CLIENTS_ANEW})")
     return ("--before-reads", cold.CLIENTS_ANEW, *words)
 
 
-def planned(asked: Request) -> Request:
+def planned(request: Request) -> Request:
     """The request as it is measured in the lab that its file asks for, unless a target is given."""
-    file = campaign.lab_file.lab_file(asked.spec_file, asked.what)
-    if asked.target or labs.on_host() or not file.asks:
-        return asked
-    return replace(asked, in_lab=True, target=(str(labs.target_of(file.name)),))
+    file = campaign.lab_file.lab_file(request.spec_file, request.what)
+    if request.target or labs.on_host() or not file.asks:
+        return request
+    return replace(request, in_lab=True, target=(str(labs.target_of(file.name)),))
 
 
-def checking_plan(asked: Request) -> Callable[[LabSetting, Sequence[PlannedFault]], None]:
+def checking_plan(request: Request) -> Callable[[LabSetting, Sequence[PlannedFault]], None]:
     """Who looks at the labs of a plan: that they can be, on some machine."""
-    file = campaign.lab_file.lab_file(asked.spec_file, asked.what)
+    file = campaign.lab_file.lab_file(request.spec_file, request.what)
 
     def check(setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_options(file.file_systems, file.options)
@@ -77,7 +77,7 @@ def measure(words: Sequence[str]) -> None:
     report.check_place_of_page(options["page"])
     labs.check_options(file.file_systems, file.options)
     words, name = remounting(words, file.file_systems), file.name
-    request = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
+    request = replace(_build_request(_options(words)), target=(str(labs.target_of(name)),))
 
     def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_shared(store)
@@ -87,13 +87,13 @@ def measure(words: Sequence[str]) -> None:
             labs.check_fault(description, fault)
 
     with campaign.run.in_labs(request, check, level, caller()) as begun:
-        _remove_left(name, begun)
+        _remove_stale_lab(name, begun)
 
         def measure_setting(setting: LabSetting, more: Sequence[str]) -> int:
             return _measure_in_lab(name, setting, (*words, *more))
 
         code = campaign.lab_by_lab.lab_by_lab(begun, measure_setting, talk)
-    if code not in (0, PROBLEM_FOUND):
+    if code not in (0, PROBLEM_DETECTED):
         raise click.exceptions.Exit(code)
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
@@ -130,7 +130,7 @@ def _describe_lab(name: str, setting: LabSetting) -> labs.LabDescription:
     return labs.described(words, setting.options, "file_system" in setting.levels)
 
 
-def _remove_left(name: str, begun: LabCampaign) -> None:
+def _remove_stale_lab(name: str, begun: LabCampaign) -> None:
     """Take down what this very campaign had up when it was killed: nobody else can be in it."""
     if (
         name in {running_lab for running_lab, _, _ in labs.labs()}
@@ -148,7 +148,7 @@ def _file(options: dict[str, Any]) -> campaign.lab_file.LabFile:
     return campaign.lab_file.lab_file(options["spec_file"], options["what"])
 
 
-def _asked(options: dict[str, Any]) -> Request:
+def _build_request(options: dict[str, Any]) -> Request:
     """In a lab, with a target there: which one does not matter yet."""
     request_fields = {
         key: value for key, value in options.items() if key in campaign.request.Request.__dataclass_fields__

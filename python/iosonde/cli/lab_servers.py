@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from iosonde.measure.servers_seen import ServerHands
 
 
-def of_target(target: Path, profile: bool) -> ServerHands | None:
+def build_server_hands(target: Path, profile: bool) -> ServerHands | None:
     """Of a target on a lab's file system; None where this is no host of a lab. ``profile``: they are to count."""
     if not labs.inside():
         return None

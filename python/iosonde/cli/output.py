@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import click
 
 from iosonde import report
-from iosonde.core.errors import PROBLEM_FOUND, InputError
+from iosonde.core.errors import PROBLEM_DETECTED, InputError
 from iosonde.core.whole_file import replace_file, write_atomically
 from iosonde.foreign.reach import check_reachable
 
@@ -47,7 +47,7 @@ def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[]
         if then:
             then()
     if getattr(result, "problem", False):
-        raise click.exceptions.Exit(PROBLEM_FOUND)
+        raise click.exceptions.Exit(PROBLEM_DETECTED)
 
 
 def show(lines: Iterable[str]) -> None:

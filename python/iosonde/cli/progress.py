@@ -31,7 +31,7 @@ class Progress:
         self._first: int | None = None
         self._place = self._total = 0
         self._text = ""
-        self._rest_s, self._told = 0.0, 0.0
+        self._rest_s, self._estimated_at = 0.0, 0.0
         self._now = RateNow()
 
     def trial(self, trial: Trial, place: int, total: int) -> None:
@@ -43,7 +43,7 @@ class Progress:
 
     def expect(self, rest_s: float) -> None:
         """All that is left is expected to take so long from now."""
-        self._rest_s, self._told = rest_s, time.monotonic()
+        self._rest_s, self._estimated_at = rest_s, time.monotonic()
 
     def tick(self, beats: list[Any]) -> None:
         """``beats`` are the ranks' last words."""
@@ -60,14 +60,14 @@ class Progress:
 
     def _draw(self, phase: str) -> None:
         if self._visible:
-            line = f"{self._text}, {phase}, {self._left()} left"
+            line = f"{self._text}, {phase}, {self._format_remaining()} left"
             sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
 
-    def _left(self) -> str:
+    def _format_remaining(self) -> str:
         """As it is expected; else from the trials done in this session, or what was expected before the first."""
         if self._rest_s:
-            return f"about {format_seconds(max(self._rest_s - (time.monotonic() - self._told), 1))}"
+            return f"about {format_seconds(max(self._rest_s - (time.monotonic() - self._estimated_at), 1))}"
         gone_s, done = time.monotonic() - self._started, self._place - (self._first or 0)
         if not done:
             return f"about {format_seconds(max(self._expected_s - gone_s, 1))}"
@@ -81,13 +81,13 @@ class Waiting:
     def __init__(self, on_look: Callable[[], None] = lambda: None) -> None:
         """``on_look`` is called each time; it may raise KeyboardInterrupt."""
         self._on_look = on_look
-        self._said = set[str]()  # several may be waited for at once
+        self._reported = set[str]()  # several may be waited for at once
 
     def __call__(self, what: str, waited_s: float) -> None:
         """``what`` has been waited for so long."""
         self._on_look()
-        if waited_s >= SAY_AFTER_S and what not in self._said:
-            self._said.add(what)
+        if waited_s >= SAY_AFTER_S and what not in self._reported:
+            self._reported.add(what)
             since = time.strftime("%H:%M:%S", time.localtime(time.time() - waited_s))
             talk(f"waiting since {since} for an answer: {what}")
 
@@ -97,13 +97,13 @@ class ShareDone:
 
     def __init__(self, what: str) -> None:
         self._visible = sys.stderr.isatty()
-        self._what, self._started, self._shown = what, time.monotonic(), 0.0
+        self._what, self._started, self._drawn_at = what, time.monotonic(), 0.0
 
     def __call__(self, name: str, share: float) -> None:
         """``share`` of the work is done, of late that on ``name``."""
         gone_s = time.monotonic() - self._started
-        if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
-            self._shown = gone_s
+        if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
+            self._drawn_at = gone_s
             remaining = (
                 f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
             )
@@ -113,7 +113,7 @@ class ShareDone:
 
     def clear(self) -> None:
         """Take the line away."""
-        if self._visible and self._shown:
+        if self._visible and self._drawn_at:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
@@ -123,20 +123,20 @@ class Counting:
 
     def __init__(self) -> None:
         self._visible = sys.stderr.isatty()
-        self._started, self._shown = time.monotonic(), 0.0
+        self._started, self._drawn_at = time.monotonic(), 0.0
 
     def __enter__(self) -> Counting:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._visible and self._shown:
+        if self._visible and self._drawn_at:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
     def __call__(self, what: str, done: int) -> None:
         """So many are done."""
         gone_s = time.monotonic() - self._started
-        if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
-            self._shown = gone_s
+        if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
+            self._drawn_at = gone_s
             sys.stderr.write(f"\r\x1b[K{what}: {done:,}"[: shutil.get_terminal_size().columns - 1])
             sys.stderr.flush()

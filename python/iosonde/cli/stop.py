@@ -13,7 +13,7 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._asked = False
+        self._requested = False
 
     def __enter__(self) -> Stop:
         signals = [
@@ -27,11 +27,11 @@ class Stop:
             signal.signal(number, handler)
 
     def _ask(self, _signal: int, _frame: Any) -> None:
-        if self._asked:
+        if self._requested:
             raise KeyboardInterrupt
-        self._asked = True
+        self._requested = True
 
     def check(self) -> None:
         """Interrupt now if it was asked for; called about once a second."""
-        if self._asked:
+        if self._requested:
             raise KeyboardInterrupt

@@ -8,7 +8,7 @@ from typing import Any, Self
 from .message import Message, restore
 
 # What a command's exit code says. Besides these it is 0, done, and 130, interrupted (``cli/main.py``).
-PROBLEM_FOUND, WRONG_INPUT, FAULT = 1, 2, 3
+PROBLEM_DETECTED, WRONG_INPUT, FAULT = 1, 2, 3
 
 
 class IosondeError(Exception):
@@ -106,7 +106,7 @@ class LaunchError(SystemFaultError):
 class IncompleteError(IosondeError):
     """The command finished, and found that what it looked at is incomplete."""
 
-    exit_code = PROBLEM_FOUND
+    exit_code = PROBLEM_DETECTED
 
 
 class IosondeWarning(UserWarning):

@@ -272,15 +272,15 @@ def _largest_of(expression: Expression, node: ast.Call) -> list[ast.expr]:
     return node.args
 
 
-def _align_operands(left: Any, right: Any) -> tuple[Any, Any]:
+def _align_operands(lhs: Any, right: Any) -> tuple[Any, Any]:
     """Both sides; a word that is a size, beside a number, as bytes."""
     if isinstance(right, list):
-        return left, [_align_operands(left, item)[1] for item in right]
-    if isinstance(left, str) and isinstance(right, (int, float)):
-        return _to_bytes(left), right
-    if isinstance(right, str) and isinstance(left, (int, float)):
-        return left, _to_bytes(right)
-    return left, right
+        return lhs, [_align_operands(lhs, item)[1] for item in right]
+    if isinstance(lhs, str) and isinstance(right, (int, float)):
+        return _to_bytes(lhs), right
+    if isinstance(right, str) and isinstance(lhs, (int, float)):
+        return lhs, _to_bytes(right)
+    return lhs, right
 
 
 def _to_bytes(word: str) -> int | str:

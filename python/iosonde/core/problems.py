@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore
 
-SHOWN = 10
+MAX_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class SpecError(InputError):
             mistakes=len(problems),
         )
         lines = [
-            _format_problem(name, item) + (f"; {item.hint}" if item.hint else "") for item in self.problems[:SHOWN]
+            _format_problem(name, item) + (f"; {item.hint}" if item.hint else "") for item in self.problems[:MAX_LISTED]
         ]
-        more = len(self.problems) - SHOWN
+        more = len(self.problems) - MAX_LISTED
         self.details = (*lines, *([f"and {more} more"] if more > 0 else []))
 
 
@@ -72,9 +72,9 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     return f"did you mean {near}?" if near else f"known: {', '.join(words)}"
 
 
-def closest(word: str, known: Iterable[str]) -> str:
+def closest(word: str, candidates: Iterable[str]) -> str:
     """Return the known word that is most like an unknown one; '' if none is alike."""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), "")
+    return next(iter(difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.6)), "")
 
 
 def _format_problem(name: str, problem: Problem) -> str:

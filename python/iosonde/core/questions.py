@@ -20,7 +20,7 @@ KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOS
 
 
 @dataclass(frozen=True)
-class AskedQuestion:
+class DeclaredQuestion:
     """``text`` for people, the ``kind`` of analysis with its ``words``, the numbers that it is about (``metric``),
     conditions ``where`` on the trials, and what was ``published`` of it, in words. ``declared``: the factors that
     whoever asks it knows, measured or not."""
@@ -59,10 +59,10 @@ class AskedQuestion:
         return ["iosonde", self.kind.replace("_", "-"), data, *words, *arguments]
 
 
-def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[AskedQuestion]:
+def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[DeclaredQuestion]:
     """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
     return [
-        AskedQuestion(
+        DeclaredQuestion(
             str(entry["question"]),
             kind,
             dict(entry[kind]),

@@ -15,13 +15,14 @@ WRITER_NODE = "_writer_node"  # what such a part of an operation is called
 
 @dataclass(frozen=True)
 class Counted:
-    """So many ``nodes``, and ``ranks``, did what the rate of an operation counts. ``shared``: on one file. ``beside``:
+    """So many ``nodes``, and ``ranks``, did what the rate of an operation counts. ``shared``: on one file.
+    ``writer_cache``:
     the state of the cache of the writer's node, whose ranks read at the same time and are not counted; empty where
     there are none. ``in_turn``: one rank after another."""
 
     nodes: int
     shared: bool
-    beside: str = ""
+    writer_cache: str = ""
     ranks: int = 0
     in_turn: bool = False
 
@@ -58,14 +59,18 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     cache_by_operation: dict[str, str] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
-            if (of := counted(run, phase.operation)) and of.beside:
-                cache_by_operation[phase.operation] = of.beside
+            if (of := counted(run, phase.operation)) and of.writer_cache:
+                cache_by_operation[phase.operation] = of.writer_cache
     states = sorted(set(cache_by_operation.values()))
-    message = Message(
-        "writer-not-counted",
-        "{operations}: no efficiency. The node that wrote the file read it at the same time and is not counted, "
-        "its cache being {states}",
-        operations=listed(list(cache_by_operation)),
-        states=listed(states),
-    ) if cache_by_operation else ""  # fmt: skip
+    message = (
+        Message(
+            "writer-not-counted",
+            "{operations}: no efficiency. The node that wrote the file read it at the same time and is not counted, "
+            "its cache being {states}",
+            operations=listed(list(cache_by_operation)),
+            states=listed(states),
+        )
+        if cache_by_operation
+        else ""
+    )
     return {name for operation in cache_by_operation for name in (operation, operation + WRITER_NODE)}, message

@@ -16,9 +16,9 @@ from .words import counted
 FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
 PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be asked for like factors
 MAXIMUM = "maximum"  # in the facts of a run: the most that the system can deliver, bytes/s
-LEVELS_FOUND = "levels_found"
+DETECTED_LEVELS = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
-BESIDE = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
+CONCURRENT_PROCESSES = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
 CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
@@ -218,11 +218,11 @@ class StoredPhase:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``asked_for``: it is
-    to be taken even if it is incomplete."""
+    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``is_requested``: it
+    is to be taken even if it is incomplete."""
 
     document: Mapping[str, Any]
-    asked_for: bool = False
+    is_requested: bool = False
 
     @property
     def id(self) -> str:
@@ -268,7 +268,7 @@ class StoredRun:
     def initial_levels(self) -> Mapping[str, str]:
         """Factor → what the system said of it before the campaign set anything; without those that were not read, and
         that were not the same on all nodes."""
-        read: Mapping[str, Sequence[str]] = self.facts.get(LEVELS_FOUND) or {}
+        read: Mapping[str, Sequence[str]] = self.facts.get(DETECTED_LEVELS) or {}
         return {factor: nodes[0] for factor, nodes in read.items() if len(set(nodes)) == 1}
 
     @property
@@ -284,7 +284,7 @@ class StoredRun:
     @property
     def counts(self) -> bool:
         """Whether it belongs into totals: it is complete, or was asked for all the same."""
-        return self.complete or self.asked_for
+        return self.complete or self.is_requested
 
     @cached_property
     def phases(self) -> tuple[StoredPhase, ...]:
@@ -306,10 +306,15 @@ class StoredRun:
     def findings(self) -> tuple[Finding, ...]:
         """What was found while it was measured."""
         return tuple(
-            Finding(finding["code"], Severity(finding["severity"]), finding["sentence"], finding.get("evidence") or {},
-                    finding.get("action") or "")
+            Finding(
+                finding["code"],
+                Severity(finding["severity"]),
+                finding["sentence"],
+                finding.get("evidence") or {},
+                finding.get("action") or "",
+            )
             for finding in self.document.get("findings") or ()
-        )  # fmt: skip
+        )
 
     @property
     def headlines(self) -> Mapping[str, Sequence[str]]:
@@ -355,7 +360,7 @@ class StoredRun:
     @property
     def concurrent_pids(self) -> tuple[int, ...]:
         """The processes that were seen to measure on the same machine meanwhile."""
-        return tuple(self.facts.get(BESIDE) or ())
+        return tuple(self.facts.get(CONCURRENT_PROCESSES) or ())
 
     @property
     def filesystem(self) -> str | None:
@@ -423,13 +428,21 @@ class StoredRun:
         if name in self.factors:
             return self.factors[name]
         run_values: dict[str, FactorValue] = {
-            **self.places, "run": self.id, "experiment": self.experiment, "source": self.source,
-        }  # fmt: skip
+            **self.places,
+            "run": self.id,
+            "experiment": self.experiment,
+            "source": self.source,
+        }
         return run_values.get(name, self.target_settings.get(name))
 
 
-_LAB_WORDS = {"net_bits_per_s": "net", "delay_s": "delay", "disk_bytes": "disk_size", "write_back_bytes": "write_back",
-              "cpus_per_host": "cpus"}  # fmt: skip
+_LAB_WORDS = {
+    "net_bits_per_s": "net",
+    "delay_s": "delay",
+    "disk_bytes": "disk_size",
+    "write_back_bytes": "write_back",
+    "cpus_per_host": "cpus",
+}
 _NO_PROPERTY = ("name", "options")
 
 

@@ -33,7 +33,7 @@ _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
-class KnownFactors:
+class VaryingFactors:
     """The factors that vary, in order, by the column that holds each; and those confounded, ``twins``: column → with
     which."""
 
@@ -46,15 +46,15 @@ class KnownFactors:
         """The columns."""
         return [factor.name for factor in self.factors]
 
-    def with_column(self, rows: Table, name: str) -> KnownFactors:
+    def with_column(self, rows: Table, name: str) -> VaryingFactors:
         """With a column that nobody declared."""
         return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
 
 
-def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:
+def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:
     """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
-        return KnownFactors((), {})
+        return VaryingFactors((), {})
     declared = _collect_declared(runs, experiments)
     trials = rows.take(_first_rows(rows))
     by_name = {plain(name): name for name in rows.columns}
@@ -80,7 +80,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         tuple(_build_factor(trials, name, declared.get(plain(name))) for name in names)
         for names in (selected, confounded)
     )
-    return KnownFactors(selected_factors, confounded, twins)
+    return VaryingFactors(selected_factors, confounded, twins)
 
 
 def _with_the_target(

@@ -425,9 +425,9 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
             _build_response(table, text, expression, factors)
             for text, (expression, _) in zip(query.response, measured, strict=True)
         ]
-    warnings = (trials.said,) if trials.said else ()
+    warnings = (trials.note,) if trials.note else ()
     candidates = [
-        replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.said)
+        replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
         for candidate in candidates
     ]
     if column_roles is None or query.on or not factors:

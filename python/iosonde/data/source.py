@@ -89,11 +89,11 @@ class Source:
         return tuple(experiment for experiment in self.store.experiments() if experiment.id in ids)
 
     @cached_property
-    def varying_factors(self) -> factors.KnownFactors:
+    def varying_factors(self) -> factors.VaryingFactors:
         """The factors of a store that vary over its complete runs, and the experiment where several would share a cell;
         none of a table, whose user names them."""
         if self.store is None:
-            return factors.KnownFactors((), {})
+            return factors.VaryingFactors((), {})
         # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
         run_rows = self.table.take(stored.mask_run_rows(self.table))
         rows = run_rows if len(run_rows) else self.table

@@ -29,7 +29,7 @@ class TrialRows:
     trial, so that n counts too many."""
 
     rows: Table
-    said: str = ""
+    note: str = ""
     are_parts: bool = False
 
 
@@ -51,19 +51,19 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     dated = [name for name in column_roles.numbering if name not in (*trials, *ranks)]
     groups = _group_trials(table, cells, trials, ranks, dated)
     if groups is None:
-        said = Message(
+        message = Message(
             "missing-trial-column",
             "rows are single ranks ({column}), and no column says of which trial: n counts ranks, which are no "
             "repetitions; name the trial in a column trial",
             column=ranks[0],
         )
-        return TrialRows(table, said, True)
+        return TrialRows(table, message, True)
     if len(groups) == len(table):
         return TrialRows(table)
-    said = Message(
+    message = Message(
         "averaged-parts", "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
     )
-    return TrialRows(_average_groups(table, responses, groups), said)
+    return TrialRows(_average_groups(table, responses, groups), message)
 
 
 def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:

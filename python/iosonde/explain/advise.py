@@ -196,39 +196,50 @@ def advise(
 ) -> Advice:
     """Advice from the trials of a table. Raises InputError, DataError."""
     lower = wish.lower
-    made = instances(table, response, choose, feature_columns, lower)
-    made = made if wish.unit is None else replace(made, unit=wish.unit)
-    now = None if wish.current is None else _find_setting(made, wish.current)
-    learner = Learner(wish.depth if made.features else 0, wish.weigh, wish.full)
-    values, rows = made.values, np.arange(len(made))
-    share, ties = shares(values, made.lower), tied(made, level)
-    table_of = defaults(values, made.names, lower, ties if made.slots > 1 else None)
-    tree = learn(made, values, rows, learner)
-    stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
-    crossed = cross_fit(made, learner, best, now)
-    random = None if crossed is None else _over_random(made, crossed, best, _compute_joint_level(made, level))
-    at = {"advice": choices(tree, made.x, stop), "default": np.full(len(made), best), "possible": best_settings(made)}
-    at |= {} if now is None else {"current": np.full(len(made), now)}
-    kind, gain = (NOTHING, None) if crossed is None else _decide_advice(made, crossed, random, at, level)
-    tried = _label_gains(made, gain, random, now)
+    trial_instances = instances(table, response, choose, feature_columns, lower)
+    trial_instances = trial_instances if wish.unit is None else replace(trial_instances, unit=wish.unit)
+    now = None if wish.current is None else _find_setting(trial_instances, wish.current)
+    learner = Learner(wish.depth if trial_instances.features else 0, wish.weigh, wish.full)
+    values, rows = trial_instances.values, np.arange(len(trial_instances))
+    share, ties = shares(values, trial_instances.lower), tied(trial_instances, level)
+    table_of = defaults(values, trial_instances.names, lower, ties if trial_instances.slots > 1 else None)
+    tree = learn(trial_instances, values, rows, learner)
+    stop, best = pick_depth(trial_instances, values, rows, learner), int(share.mean(axis=0).argmax())
+    crossed = cross_fit(trial_instances, learner, best, now)
+    random = (
+        None
+        if crossed is None
+        else _over_random(trial_instances, crossed, best, _compute_joint_level(trial_instances, level))
+    )
+    at = {
+        "advice": choices(tree, trial_instances.x, stop),
+        "default": np.full(len(trial_instances), best),
+        "possible": best_settings(trial_instances),
+    }
+    at |= {} if now is None else {"current": np.full(len(trial_instances), now)}
+    kind, gain = (NOTHING, None) if crossed is None else _decide_advice(trial_instances, crossed, random, at, level)
+    tried = _label_gains(trial_instances, gain, random, now)
     advised = pruned(tree, stop if kind == RULES else 0)
     return Advice(
-        made,
+        trial_instances,
         level,
         table_of,
         winners(table_of, lower),
-        made.names[best],
-        _select_equal_defaults(made, share, best, level),
-        effects(made, level),
-        tuple(_build_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)),
+        trial_instances.names[best],
+        _select_equal_defaults(trial_instances, share, best, level),
+        effects(trial_instances, level),
+        tuple(
+            _build_depth(share, crossed, d, choices(tree, trial_instances.x, d), level)
+            for d in range(learner.depth + 1)
+        ),
         stop,
         kind,
-        () if kind == NOTHING else rules(advised, made, share, labels(share)),
+        () if kind == NOTHING else rules(advised, trial_instances, share, labels(share)),
         gain,
         random,
-        None if kind == RULES else needs(made, tried, ties, level),
-        None if now is None else made.names[now],
-        (*made.warnings, *_list_warnings(made)),
+        None if kind == RULES else needs(trial_instances, tried, ties, level),
+        None if now is None else trial_instances.names[now],
+        (*trial_instances.warnings, *_list_warnings(trial_instances)),
     )
 
 

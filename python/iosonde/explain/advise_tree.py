@@ -101,13 +101,13 @@ def _build_node(
 ) -> Node:  # fmt: skip
     x, columns = matrices
     choice = int(share[rows].mean(axis=0).argmax())
-    left, right = int(tree.children_left[node]), int(tree.children_right[node])
-    if left == right:
+    lower_child, right = int(tree.children_left[node]), int(tree.children_right[node])
+    if lower_child == right:
         return Node(choice, rows)
     column = int(tree.feature[node])
     below = columns[rows, column] <= tree.threshold[node]
     sides = [_build_node(tree, child, questions, matrices, share, part)
-             for child, part in ((left, rows[below]), (right, rows[~below]))]  # fmt: skip
+             for child, part in ((lower_child, rows[below]), (right, rows[~below]))]  # fmt: skip
     feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])

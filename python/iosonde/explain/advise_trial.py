@@ -19,7 +19,7 @@ from iosonde.model.fit.features import Feature
 from .advise import DEFAULT, NOTHING, Advice
 from .advise_parts import geometric, mean_estimate
 
-KEPT, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
+UNCHANGED, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 
 
 @dataclass(frozen=True)
@@ -184,4 +184,4 @@ def _refuse_the_same(advice: Advice, new: Table) -> None:
 def _judge_difference(difference: Estimate | None) -> str:
     if difference is None or difference.low is None or difference.high is None:
         return UNTOLD
-    return LESS if difference.high < 1 else MORE if difference.low > 1 else KEPT
+    return LESS if difference.high < 1 else MORE if difference.low > 1 else UNCHANGED

@@ -34,7 +34,7 @@ _DRAWS = 2000
 _SEED = 1989
 _CHUNK = 1 << 18
 _MAX_TIME_SHARE = 0.99  # share of the time beyond which nothing is known of the rest
-ONE_TRIAL = Message("single-trial", "one trial: blocks of its time were resampled; how trials differ is not in it")
+SINGLE_TRIAL = Message("single-trial", "one trial: blocks of its time were resampled; how trials differ is not in it")
 Array = npt.NDArray[np.float64]
 
 
@@ -208,7 +208,7 @@ def _estimate_over_trials(
     tail = (1 - level) / 2
     wider = t_quantile(1 - tail, BLOCKS // _NEIGHBOURS - 1) / normal_quantile(1 - tail)
     low, high = values[0] + wider * (np.quantile(again, [tail, 1 - tail]) - values[0])
-    return Estimate(values[0], min(float(low), values[0]), max(float(high), values[0]), level, 1, (ONE_TRIAL,))
+    return Estimate(values[0], min(float(low), values[0]), max(float(high), values[0]), level, 1, (SINGLE_TRIAL,))
 
 
 def _draw_blocks(parts: int) -> Array:

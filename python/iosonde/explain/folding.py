@@ -48,8 +48,8 @@ def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> 
     cut_slow, cut_others = slow.size // 2, others.size // 2
     slots = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
     hit, false = np.isin(slow[cut_slow:], slots), np.isin(others[cut_others:], slots)
-    found = agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
-    return PeriodFold(tuple(sorted(slots.tolist())), of, found)
+    score = agreement(int(hit.sum()), hit.size, int(false.sum()), false.size, prevalence, tried)
+    return PeriodFold(tuple(sorted(slots.tolist())), of, score)
 
 
 def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class KnownPath:
+class NetworkPath:
     """``round_trip_s``: of one byte to a server and back; ``bytes_per_s``: what a client's link carries, after
     ``burst_bytes`` that pass at once."""
 

@@ -18,7 +18,7 @@ from iosonde.core.words import listed, percent
 
 from .causes import NEARLY
 from .causes.target import Suspect
-from .known_path import KnownPath, ServerTimes
+from .known_path import NetworkPath, ServerTimes
 from .slow_files import SlowFiles
 
 READ_AHEAD, WRITE_BEHIND, SLOW_SERVER = "read-ahead", "write-behind", "slow server"
@@ -64,7 +64,7 @@ class Times:
     size: int
     fast_s: float
     slow_s: float
-    path: KnownPath | None = None
+    path: NetworkPath | None = None
     servers: ServerTimes | None = None
     sent: float | None = None
     trials: int = 1
@@ -98,8 +98,8 @@ class Pass:
     ``took_s`` is all their time, ``typical_s`` that of one, ``lost_s`` what those that were slower than the fast ones
     took longer; ``sequential``: they follow each other through their files; ``faster`` is the share that took less than
     ``least_s``, the way and what the servers usually took. ``sent``: how many reached a server for each that was made.
-    ``asked``: files were opened so that each has to wait. ``files``: those in which all operations are slow, None where
-    that cannot be asked.
+    ``is_synchronous``: files were opened so that each has to wait. ``files``: those in which all operations are slow,
+    None where that cannot be asked.
     """
 
     kind: str
@@ -111,7 +111,7 @@ class Pass:
     faster: float
     least_s: float
     sent: float
-    asked: bool
+    is_synchronous: bool
     servers: ServerTimes
     files: SlowFiles | None = None
 
@@ -191,7 +191,7 @@ def _values(words: str) -> Mapping[str, object]:
 
 
 def _all_wait(operations: Pass) -> Reading | None:
-    if not operations.sequential or operations.asked or not 0 < operations.size <= _AHEAD:
+    if not operations.sequential or operations.is_synchronous or not 0 < operations.size <= _AHEAD:
         return None
     if operations.faster > _HARDLY or operations.sent < _EACH:
         return None

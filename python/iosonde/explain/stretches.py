@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .operations import Columns
 
-KEPT = 1 << 22  # operations in all stretches, about
+MAX_OPERATIONS = 1 << 22  # operations in all stretches, about
 SEED = 1977
 _FEWEST, _MOST, _OF_RANK = 4, 16, 8192
 _BURST = 4  # times as many as on average may be in a stretch: the rest of it is cut off
@@ -24,7 +24,7 @@ _BURST = 4  # times as many as on average may be in a stretch: the rest of it is
 class Stretches:
     """Those of ``n`` operations of so many ranks over ``elapsed_ns``."""
 
-    def __init__(self, n: int, ranks: int, elapsed_ns: float, max_operations: int = KEPT) -> None:
+    def __init__(self, n: int, ranks: int, elapsed_ns: float, max_operations: int = MAX_OPERATIONS) -> None:
         self.count = int(np.clip(max_operations // (max(ranks, 1) * _OF_RANK), _FEWEST, _MOST))
         part = max(elapsed_ns, 1.0) / self.count
         self.width_ns = part * min(1.0, max_operations / max(n, 1))

@@ -30,7 +30,7 @@ MAX_FILES = 1_000_000
 MAX_RATIO = 250
 RATIO_FROM_BYTES = 64 << 20
 # What of the free space an archive may take, and what stays free whatever others write meanwhile.
-MAX_SHARE_OF_FREE, MIN_SHARE_LEFT = 1 / 2, 1 / 4
+MAX_SHARE_OF_FREE, MIN_FREE_SHARE = 1 / 2, 1 / 4
 _BLOCK_BYTES = 1 << 20
 _CURE = "unpack it yourself, and import the directory with -r"
 _MORE_SPACE = "set TMPDIR to a directory with more space"
@@ -160,7 +160,7 @@ class _Budget:
         """Account for bytes of a member that are about to be written. Raises DataError."""
         self._written += count
         self.check(self._written)
-        if free_bytes(self._into) - count < self._free * MIN_SHARE_LEFT:
+        if free_bytes(self._into) - count < self._free * MIN_FREE_SHARE:
             self._refuse_archive("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
 
     def unpack(self, count: int) -> None:

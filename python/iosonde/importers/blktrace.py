@@ -55,7 +55,7 @@ def parse(text: Text) -> list[Parsed]:
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
                 sentence = "not an event of blkparse, or two in one: left out, and others like it"
-                reader.found.note_unreadable(run, at, Message("unreadable-lines", sentence))
+                reader.gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
             run.lacks(
                 at,
@@ -81,7 +81,7 @@ class _Reader:
     """Requests that wait for their completion."""
 
     def __init__(self) -> None:
-        self.found = Gathered()
+        self.gathered = Gathered()
         self._issued: _Waiting = defaultdict(list)
         self._queued: _Waiting = defaultdict(list)
         self._ranks = Numbered()
@@ -112,17 +112,17 @@ class _Reader:
             queued.clear()
         if now < start:
             sentence = Message("impossible-times", "a request was complete before it began: left out")
-            self.found.note_unreadable(run, at, sentence)
+            self.gathered.note_unreadable(run, at, sentence)
             return
         error = int(error_text) if error_text and error_text != "0" and _ERROR.fullmatch(error_text) else 0
         status = min(abs(error), 133) if error < 0 else 0
-        kind_number, file = self.found.names.get_number(kind), self.found.files.get_number(device)
+        kind_number, file = self.gathered.names.get_number(kind), self.gathered.files.get_number(device)
         size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
-        self.found.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
+        self.gathered.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
 
     def end(self, run: Parsed, text: Text) -> None:
         """Into the run, with what the trace cannot tell."""
-        gathered = self.found
+        gathered = self.gathered
         gathered.into(run, _KINDS, text)
         keep_names(run, "files", gathered.files.numbers)
         keep_names(run, "processes", self._ranks.numbers)

@@ -126,7 +126,7 @@ class _Reader:
             return None
 
     def _iterate_rows(self, text: Text, head: int, names: list[str], lost: Parsed) -> Iterator[_Line]:
-        unended = 0 if text.whole.endswith(("\n", '"')) else text.last_line
+        unended = 0 if text.content.endswith(("\n", '"')) else text.last_line
         values_by_column: dict[str, set[str]] = {name: set() for name in names}
         for at, line in enumerate(text.lines[head:], head + 1):
             if not line.strip() or line.lstrip().startswith(_COMMENTS):

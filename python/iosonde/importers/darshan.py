@@ -74,12 +74,12 @@ def parse(text: Text) -> list[Parsed]:
         _read_records(run, text)
     _read_performance(run, text)
     note_end(run, text)
-    if glued := _GLUED_TO_REMARK.search(text.whole):
+    if glued := _GLUED_TO_REMARK.search(text.content):
         run.lacks(
             text.line_of(glued.start()),
             Message("glued-lines", "two lines stand in one: what follows may be of something else: a counter is lost"),
         )
-    for match in _PARTIAL.finditer(text.whole):
+    for match in _PARTIAL.finditer(text.content):
         run.lacks(
             text.line_of(match.start()),
             Message("lost-records", "Darshan ran out of memory for {module}: files are missing", module=match.group(1)),
@@ -94,8 +94,8 @@ def parse(text: Text) -> list[Parsed]:
 def _read_totals(run: Parsed, text: Text) -> None:
     counters: dict[str, str] = {}
     at, line = 0, 1
-    for match in _TOTAL.finditer(text.whole):
-        line += text.whole.count("\n", at, match.start())
+    for match in _TOTAL.finditer(text.content):
+        line += text.content.count("\n", at, match.start())
         at = match.start()
         module, counter, value = match.groups()
         if counter in _MEANS:
@@ -104,7 +104,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
             counters[f"{module}_{counter}"] = value[:40]
     if counters:
         run.facts["counters"] = counters
-    if (lost := len(_TOTAL_BEGINS.findall(text.whole)) - sum(1 for _ in _TOTAL.finditer(text.whole))) > 0:
+    if (lost := len(_TOTAL_BEGINS.findall(text.content)) - sum(1 for _ in _TOTAL.finditer(text.content))) > 0:
         run.lacks(
             0,
             Message(
@@ -116,11 +116,11 @@ def _read_totals(run: Parsed, text: Text) -> None:
 def _read_records(run: Parsed, text: Text) -> None:
     """Sums over files and ranks, of the list that is printed without an option."""
     cut = text.cut_line
-    end = len(text.whole) if not cut else text.whole.rfind("\n") + 1
+    end = len(text.content) if not cut else text.content.rfind("\n") + 1
     sums: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], int] = {}
     records = 0
-    for match in _RECORD.finditer(text.whole, 0, end):
+    for match in _RECORD.finditer(text.content, 0, end):
         module, counter, value = match.groups()
         records += 1
         if counter in _MEANS and not value.startswith("-"):  # -1: Darshan could not see it
@@ -129,9 +129,9 @@ def _read_records(run: Parsed, text: Text) -> None:
             first.setdefault(key, match.start())
     for (module, counter), value in sums.items():
         _add_counter(run, module, counter, repr(value), text.line_of(first[module, counter]))
-    lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.whole, re.MULTILINE))
+    lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.content, re.MULTILINE))
     if records and lines > records:
-        other = lines - sum(1 for _ in re.finditer(_LINE, text.whole))
+        other = lines - sum(1 for _ in re.finditer(_LINE, text.content))
         if other:
             run.lacks(
                 0,
@@ -178,8 +178,8 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
 
 
 def _read_performance(run: Parsed, text: Text) -> None:
-    modules = [(match.start(), match.group(1).lower().replace("-", "")) for match in _MODULE.finditer(text.whole)]
-    for match in _PERF.finditer(text.whole):
+    modules = [(match.start(), match.group(1).lower().replace("-", "")) for match in _MODULE.finditer(text.content)]
+    for match in _PERF.finditer(text.content):
         name = next((name for begin, name in reversed(modules) if begin < match.start()), "all")
         value, line = number(match.group(2)), text.line_of(match.start())
         if value is None:

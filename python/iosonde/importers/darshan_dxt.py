@@ -53,7 +53,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed: a log is of one job."""
     run = job(text)
-    lines = FixedLines(text.whole)
+    lines = FixedLines(text.content)
     first = lines.firsts()
     columns = without_cut(run, text, _read_rows(run, text, lines, first))
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]

@@ -13,7 +13,7 @@ from .text import Text
 def job(text: Text) -> Parsed:
     """Version, command, ranks, when, how long."""
     run = Parsed()
-    head = text.whole[: 1 << 16]
+    head = text.content[: 1 << 16]
     header = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
     run.version = f"log {header['darshan log version']}" if "darshan log version" in header else ""
     if ranks := parse_integer(header.get("nprocs", "")):

@@ -36,7 +36,7 @@ def claims(text: Text) -> Claim | None:
     if (occurrence := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[occurrence[0] - 1]):
         return Claim(CERTAIN, *occurrence)
     occurrence = text.find("\nThroughput ") or (
-        text.find("Throughput ") if text.whole.startswith("Throughput ") else None
+        text.find("Throughput ") if text.content.startswith("Throughput ") else None
     )
     line = text.lines[occurrence[0]] if occurrence and occurrence[1][0] == "\n" else text.lines[0]
     if occurrence and _TOTAL.match(line) and " MB/sec" in line:

@@ -67,7 +67,7 @@ def claims(text: Text) -> Claim | None:
         '"train_au_percentage"', '"num_accelerators"', '"save_checkpoint_io_mean_GB_per_second"'
     ):
         return Claim(CERTAIN, *occurrence)
-    match = _EPOCHS.match(text.whole[:400])
+    match = _EPOCHS.match(text.content[:400])
     return Claim(CERTAIN, text.line_of(match.end()), '"1": {"start": …') if match else None
 
 

@@ -38,7 +38,7 @@ def parse_json(text: Text) -> list[Parsed]:
     """Objects of one command are one run until a phase comes again: the file is appended to."""
     runs: list[Parsed] = []
     lines, operations, command = Lines(text), set[str](), None
-    for document in json_documents(text.whole):
+    for document in json_documents(text.content):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
             (runs[-1] if runs else _begin_run(runs)).lacks(

@@ -31,9 +31,9 @@ def claims(text: Text) -> Claim | None:
 
     if hit := text.search(TERSE, *STARTS):
         return Claim(CERTAIN, hit[0], f"a terse line of {hit[1].group(2) or 'version 2'}")
-    if "groupid=" in text.whole and (hit := text.search(JOB, ": (groupid=")):
+    if "groupid=" in text.content and (hit := text.search(JOB, ": (groupid=")):
         return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
-    if "\nRun status group " in text.whole:
+    if "\nRun status group " in text.content:
         return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
     if occurrence := text.find("fio: terminating on signal", "fio: pid="):
         return Claim(LIKELY, *occurrence)
@@ -42,7 +42,7 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each execution. Where text and JSON were both printed, the JSON is read: it has all digits."""
-    if '"fio version"' in text.whole:
+    if '"fio version"' in text.content:
         from .fio_json import parse_json
 
         return parse_json(text)

@@ -34,12 +34,12 @@ def parse_json(text: Text) -> list[Parsed]:
     lines, read, outside = Lines(text), [], 0
     runs: list[Parsed] = []
     ranges: list[tuple[int, int]] = []
-    for document in json_documents(text.whole):
+    for document in json_documents(text.content):
         ranges.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and "fio version" in document.value:
             read.append(document)
-        elif document.value is None and '"fio version"' in text.whole[document.begin : document.begin + 4000]:
+        elif document.value is None and '"fio version"' in text.content[document.begin : document.begin + 4000]:
             runs.append(broken_run(text, document))
             outside = document.error_at
     for at, document in enumerate(read):
@@ -52,7 +52,7 @@ def parse_json(text: Text) -> list[Parsed]:
                 Message("snapshots-left-out", "earlier documents are snapshots of the same run: the last one counts"),
             )
         runs.append(run)
-    for begin, end in [*ranges, (outside, len(text.whole))]:
+    for begin, end in [*ranges, (outside, len(text.content))]:
         _read_outside(text, runs, begin, end)
     return runs
 
@@ -268,7 +268,7 @@ def _read_outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
     if not runs or end - begin < 4:
         return
     first = text.line_of(begin)
-    for offset, line in enumerate(text.whole[begin : min(end, begin + (1 << 20))].split("\n")):
+    for offset, line in enumerate(text.content[begin : min(end, begin + (1 << 20))].split("\n")):
         if _BAD.search(line[:1000]):
             run = next((run for run in runs if run.rows and run.rows[0].line > first + offset), runs[-1])
             run.lacks(first + offset, Message("tool-failed", "fio said: {quote}", quote=line.strip()[:160]))

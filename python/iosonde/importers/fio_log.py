@@ -19,7 +19,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.schema import OPERATION
 
-from .fio_version import VersionBeside
+from .fio_version import AdjacentVersion
 from .operation_log import numbers, summary_rows
 from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .text import Text
@@ -63,12 +63,12 @@ def parse(text: Text) -> list[Parsed]:
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
         run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
-    columns = text.whole[: text.whole.find("\n")].count(",") + 1
+    columns = text.content[: text.content.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     if name in _LATENCIES and len(table):
-        table = _in_ns(run, name, table, text.version_beside)
+        table = _in_ns(run, name, table, text.adjacent_version)
     values = table[:, 1] if len(table) else np.zeros(0)
     for code, direction in enumerate(_DIRECTIONS):
         chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
@@ -114,7 +114,7 @@ def _select_complete_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any
     return table[good], lines[good]
 
 
-def _in_ns(run: Parsed, name: str, table: Any, sibling_version: VersionBeside | None) -> Any:
+def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion | None) -> Any:
     """The table with values in ns, by what lies beside the log, else by what latencies can be; said in either case."""
     import numpy as np
 

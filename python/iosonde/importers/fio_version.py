@@ -16,11 +16,12 @@ MOST_FILES = 50  # of a directory that are looked into
 _LATENCY_LOG = re.compile(r"(?P<job>.*)_(?:clat|slat|lat)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
 _LOG = re.compile(r"_(?:clat_hist|clat|slat|lat|bw|iops)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
 _ENDS = (".out", ".txt", ".json", ".log", ".stdout", ".terse", ".csv", "")
-_VERSION = re.compile(rb'^fio-(\d[\w.+-]{0,40})\s*$|"fio version"\s*:\s*"fio-([^"]{1,40})"|^\d;fio-([^;\s]{1,40});',
-                      re.MULTILINE)  # fmt: skip
+_VERSION = re.compile(
+    rb'^fio-(\d[\w.+-]{0,40})\s*$|"fio version"\s*:\s*"fio-([^"]{1,40})"|^\d;fio-([^;\s]{1,40});', re.MULTILINE
+)
 
 
-class VersionBeside(NamedTuple):
+class AdjacentVersion(NamedTuple):
     """A version of fio, and the name of the file that says it."""
 
     version: str
@@ -39,7 +40,7 @@ def is_latency_log(name: PurePath) -> bool:
 
 def find_sibling_version(
     log: PurePath, begin: Callable[[PurePath], bytes], others: Sequence[PurePath] = ()
-) -> VersionBeside | None:  # fmt: skip
+) -> AdjacentVersion | None:
     """What the output of the same job says, else all ``others`` of its directory, else those of the one above; None
     where none of them says it, or two say different ones. ``begin`` gives the first bytes of a file, none of a missing
     one."""
@@ -52,10 +53,12 @@ def find_sibling_version(
     return None
 
 
-def _version_in(name: PurePath, head: bytes) -> VersionBeside | None:
+def _version_in(name: PurePath, head: bytes) -> AdjacentVersion | None:
     match = _VERSION.search(head)
     version = next((part for part in match.groups() if part), b"").decode("ascii", "replace") if match else ""
-    return VersionBeside(version, name.name) if version[:1].isdigit() and version.partition(".")[0].isdigit() else None
+    return (
+        AdjacentVersion(version, name.name) if version[:1].isdigit() and version.partition(".")[0].isdigit() else None
+    )
 
 
 def _iterate_job_outputs(log: PurePath) -> Iterator[PurePath]:

@@ -39,12 +39,12 @@ def claims(text: Text) -> Claim | None:
     if (hit := text.search(RESULT, "[RESULT", "[   ")) or (hit := text.search(SCORE, "[SCORE")):
         return Claim(CERTAIN, hit[0], text.lines[hit[0] - 1].strip()[:60])
     if (occurrence := text.find("throughput-stonewall", "rate-stonewall")) or (
-        (occurrence := text.find("version         = io500-")) and "[run]" in text.whole
+        (occurrence := text.find("version         = io500-")) and "[run]" in text.content
     ):
         return Claim(CERTAIN, *occurrence)
-    if (hit := text.search(_FIND, first_lines=3)) and "job steal" in text.whole[:4000]:
+    if (hit := text.search(_FIND, first_lines=3)) and "job steal" in text.content[:4000]:
         return Claim(CERTAIN, hit[0], "runtime and rate of io500's find")
-    if "\n[ior-easy" in text.whole and "\n[mdtest-easy" in text.whole:
+    if "\n[ior-easy" in text.content and "\n[mdtest-easy" in text.content:
         return Claim(LIKELY, *(text.find("[ior-easy") or (1, "")))
     return None
 

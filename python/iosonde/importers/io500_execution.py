@@ -43,7 +43,8 @@ class FilePart:
 
 @dataclass
 class Execution:
-    """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else; ``left``:
+    """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else;
+    ``unused``:
     what is of another execution. ``results``: what the clock of each phase says, for those that are compared with it;
     ``there``: (operation, metric, rank) of each row."""
 
@@ -51,7 +52,7 @@ class Execution:
     base: FilePart
     used: list[FilePart] = field(default_factory=list)
     doubles: list[FilePart] = field(default_factory=list)
-    left: list[FilePart] = field(default_factory=list)
+    unused: list[FilePart] = field(default_factory=list)
     results: dict[tuple[str, str], float] = field(default_factory=dict)
     there: set[tuple[str, str, int | None]] = field(default_factory=set)
 
@@ -100,8 +101,8 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
         _add_list(execution, part)
     for part in sorted(phases, key=lambda candidate: candidate.name.endswith(".csv")):
         _add_phase(execution, part, bool(lists))
-    others = {id(part) for part in (*execution.used, *execution.doubles, *execution.left)}
-    execution.left += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
+    others = {id(part) for part in (*execution.used, *execution.doubles, *execution.unused)}
+    execution.unused += [part for part in parts if id(part) not in others and (part.parsed.rows or part.parsed.missing)]
     _set_factors(execution, information)
     return execution
 
@@ -128,7 +129,7 @@ def _add_list(execution: Execution, part: FilePart) -> None:
     elif enclosing := next(
         (
             candidate
-            for candidate in execution.left
+            for candidate in execution.unused
             if _is_within(_collect_results(part.parsed), _collect_results(candidate.parsed))
         ),
         None,
@@ -139,16 +140,16 @@ def _add_list(execution: Execution, part: FilePart) -> None:
         # An attempt that went on where one had ended says all of that again.
         repeated = [
             candidate
-            for candidate in execution.left
+            for candidate in execution.unused
             if _is_within(_collect_results(candidate.parsed), _collect_results(part.parsed))
         ]
-        execution.left = [
-            candidate for candidate in execution.left if all(candidate is not other for other in repeated)
+        execution.unused = [
+            candidate for candidate in execution.unused if all(candidate is not other for other in repeated)
         ]
         for duplicate in repeated:
             part.parsed.adopt_invalid(PurePath(duplicate.name).name, duplicate.parsed)
         execution.doubles += repeated
-        execution.left.append(part)
+        execution.unused.append(part)
 
 
 def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
@@ -177,7 +178,7 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
             execution.doubles.append(part)
             return
     if len({row.iteration for row in rows if row.iteration is not None}) > 1:
-        execution.left.append(part)
+        execution.unused.append(part)
         return
     _add_rows(execution, part, rows, names)
     for note in part.parsed.missing:

@@ -36,7 +36,7 @@ def parse_list(text: Text) -> list[Parsed]:
     early: list[tuple[int, str]] = []  # complaints of the first phase stand before its result
     blocks, mixed, is_new = _blocks_of_several(text), 0, True
     for at, line in text.numbered():
-        if not scored and at in blocks and blocks[at].told & set(results.items()):
+        if not scored and at in blocks and blocks[at].results & set(results.items()):
             mixed = blocks[at].last
             runs[-1].lacks(
                 at,
@@ -91,7 +91,7 @@ class _Block:
     """Result lines below each other up to line ``last``: (phase, value, unit and time) of each."""
 
     last: int
-    told: set[tuple[str, tuple[str, ...]]]
+    results: set[tuple[str, tuple[str, ...]]]
 
 
 def _blocks_of_several(text: Text) -> dict[int, _Block]:
@@ -106,11 +106,11 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
         first = first or at
         block = blocks.setdefault(first, _Block(at, set()))
         block.last = at
-        block.told.add((match.group(2), match.group(3, 4, 5)))
+        block.results.add((match.group(2), match.group(3, 4, 5)))
     return {
         at: candidate
         for at, candidate in blocks.items()
-        if len({name for name, _ in candidate.told}) < len(candidate.told)
+        if len({name for name, _ in candidate.results}) < len(candidate.results)
     }
 
 

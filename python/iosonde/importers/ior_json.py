@@ -56,17 +56,17 @@ def parse_json(text: Text) -> list[Parsed]:
     """One Parsed for each test in each document."""
     runs: list[Parsed] = []
     lines, outside, ends = Lines(text), 0, []
-    for document in json_documents(text.whole):
+    for document in json_documents(text.content):
         ends.append((outside, document.begin))
         outside = document.end
         if isinstance(document.value, dict) and ("tests" in document.value or "Version" in document.value):
             runs += _parse_session(document.value, lines, document.begin, document.end)
-        elif document.value is None and '"' in text.whole[document.begin : document.begin + 400]:
+        elif document.value is None and '"' in text.content[document.begin : document.begin + 400]:
             runs.append(broken_run(text, document))
-            outside = len(text.whole)
+            outside = len(text.content)
             break
-    for begin, end in [*ends, (outside, len(text.whole))]:
-        for offset, line in enumerate(text.whole[begin:end].split("\n")):
+    for begin, end in [*ends, (outside, len(text.content))]:
+        for offset, line in enumerate(text.content[begin:end].split("\n")):
             if line.startswith("ERROR") or "failed" in line or "Signal" in line:
                 note_trouble(runs[-1] if runs else None, text.line_of(begin) + offset, line)
     return runs

@@ -33,14 +33,14 @@ _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?(TCP|UDP) p
 
 def claims(text: Text) -> Claim | None:
     """By the header of a connection, the CSV's shape, or an interval line."""
-    if (hit := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.whole[
+    if (hit := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.content[
         :4000
     ]:
         return Claim(CERTAIN, hit[0], hit[1].group()[:60])
     if hit := text.search(_CSV, first_lines=50):
         return Claim(LIKELY, hit[0], hit[1].group()[:60])
     for number_of_line, line in enumerate(text.lines[:2000], 1):
-        if line.startswith("[") and interval_of(line) and "iperf3" not in text.whole and "sender" not in text.whole:
+        if line.startswith("[") and interval_of(line) and "iperf3" not in text.content and "sender" not in text.content:
             return Claim(WEAK, number_of_line, line.strip()[:60])
     return None
 
@@ -57,20 +57,20 @@ class _Session:
         self.run, self.protocol, self.report = run, protocol, False
         self.server, self.flows = False, 0
         self.connected: set[int] = set()
-        self.whole: dict[tuple[str, int | None], tuple[int, Interval]] = {}
+        self.totals: dict[tuple[str, int | None], tuple[int, Interval]] = {}
 
     def add(self, at: int, interval: Interval) -> None:
         operation = f"{self.protocol}_receive" if self.report or interval.jitter is not None else self.protocol
         key = (operation, interval.stream)
-        before = self.whole.get(key)
+        before = self.totals.get(key)
         if interval.begin < 0.001 and (before is None or interval.end >= before[1].end):
-            self.whole[key] = (at, interval)
+            self.totals[key] = (at, interval)
 
     def end(self, last: int) -> None:
         run = self.run
-        streams = {stream for _, stream in self.whole if stream is not None}
+        streams = {stream for _, stream in self.totals if stream is not None}
         expected = 0 if self.server else max(len(self.connected), self.flows)
-        own = {stream for operation, stream in self.whole if operation == self.protocol}
+        own = {stream for operation, stream in self.totals if operation == self.protocol}
         if max(expected, len(own)) > 1 and None not in own and own and not self.server:
             run.lacks(
                 last,
@@ -80,13 +80,15 @@ class _Session:
                     n_streams=max(expected, len(own)),
                 ),
             )
-        for (operation, stream), (at, interval) in self.whole.items():
-            several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1 or expected > 1
+        for (operation, stream), (at, interval) in self.totals.items():
+            several = (
+                len([key for key in self.totals if key[0] == operation and key[1] is not None]) > 1 or expected > 1
+            )
             _add_rows(run, at, operation, stream if several else None, interval, several)
         if len(streams) > 1:
             run.factors["ranks"] = len(streams)
-        if self.whole:
-            run.warn(next(iter(self.whole.values()))[0], READING)
+        if self.totals:
+            run.warn(next(iter(self.totals.values()))[0], READING)
         elif not run.missing:
             run.lacks(last, Message("no-results", "there is no line over a whole test"))
 

@@ -26,13 +26,13 @@ HEADLINE = ("bandwidth",)
 
 def claims(text: Text) -> Claim | None:
     """By the JSON's keys, or the text's sender and receiver lines."""
-    if '"bits_per_second"' in text.whole and (
+    if '"bits_per_second"' in text.content and (
         occurrence := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')
     ):
         return Claim(CERTAIN, *occurrence)
     if occurrence := text.find("iperf 3.", "iperf3: error", '"iperf 3'):
         return Claim(CERTAIN, *occurrence)
-    if (occurrence := text.find("Connecting to host ")) and "/sec" in text.whole:
+    if (occurrence := text.find("Connecting to host ")) and "/sec" in text.content:
         return Claim(LIKELY, *occurrence)
     for at, line in enumerate(text.lines[:5000], 1):
         if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line):
@@ -43,7 +43,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each document, or for each connection of the text."""
     runs, lines = [], Lines(text)
-    for document in json_documents(text.whole):
+    for document in json_documents(text.content):
         value = document.value
         if isinstance(value, dict) and ("end" in value or "start" in value or "error" in value):
             runs.append(_parse_document(value, lines, document.begin, document.end))

@@ -14,7 +14,7 @@ from .text import Text
 def runs_of(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> list[Parsed]:
     """One Parsed for each document, an object that ``read`` puts into it. Anything else is left out, and said."""
     lines, runs = Lines(text), list[Parsed]()
-    for document in json_documents(text.whole):
+    for document in json_documents(text.content):
         run = Parsed()
         runs.append(run)
         if isinstance(document.value, dict):

@@ -157,8 +157,8 @@ def _read_rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
     """The rows that are times and durations, and their lines."""
     import numpy as np
 
-    if ",inf\n" in text.whole:  # bytes over a duration that the clock has as 0
-        text = Text(text.whole.replace(",inf\n", ",0\n").encode(), text.name)
+    if ",inf\n" in text.content:  # bytes over a duration that the clock has as 0
+        text = Text(text.content.replace(",inf\n", ",0\n").encode(), text.name)
     note_end(run, text)
     table, lines = numbers(text, 2, columns, run)
     good = (

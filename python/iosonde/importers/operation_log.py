@@ -14,7 +14,7 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     """(lines × columns array, line numbers) of the rows that are so many numbers; others are noted and left out."""
     import numpy as np
 
-    content = text.whole
+    content = text.content
     begin = 0
     for _ in range(first_line - 1):
         begin = content.find("\n", begin) + 1

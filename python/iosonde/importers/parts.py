@@ -10,7 +10,7 @@ from .text import Text
 def parts_of(text: Text, first: str, begins: Mapping[str, Sequence[str]]) -> dict[str, Text]:
     """The text of each tool, with the lines of the others empty. ``first``: the tool that would read all of it, and
     does if it has no line to begin with (it wraps others) or no other tool has one here; ``begins``: those words."""
-    here = {tool: words for tool, words in begins.items() if any(word in text.whole for word in words)}
+    here = {tool: words for tool, words in begins.items() if any(word in text.content for word in words)}
     if first not in here or len(here) < 2:
         return {first: text}
     owner, owners = first, []

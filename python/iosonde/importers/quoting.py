@@ -41,5 +41,5 @@ def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
         return True
     if text.raw.startswith(b"#!"):
         return True
-    match = _QUOTATION.search(text.whole)
+    match = _QUOTATION.search(text.content)
     return match is not None and (not line or text.line_of(match.start()) < line)

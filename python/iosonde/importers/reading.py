@@ -169,7 +169,7 @@ class Lines:
     """Line numbers of places, asked for mostly from front to back: counted on from the last one each time."""
 
     def __init__(self, text: Text) -> None:
-        self._text, self._at, self._line = text.whole, 0, 1
+        self._text, self._at, self._line = text.content, 0, 1
 
     def at(self, position: int) -> int:
         """The line of ``position``."""

@@ -216,7 +216,7 @@ def _unknown_format(text: Text) -> tuple[str, str]:
     """Return a code and a sentence about a file that no importer claims."""
     if "\0" in text.raw[:4096].decode("latin-1"):
         return "binary-file", "no tool's output that is known here: it is binary"
-    if not text.whole.strip():
+    if not text.content.strip():
         return "empty-file", "the file is empty"
     return "unknown-format", "no tool's output that is known here"
 

@@ -55,8 +55,8 @@ class UnreadableError(Exception):
 @dataclass(slots=True)
 class Call:
     """One call. ``operation`` is '' where it is no operation by itself; ``effect`` what it does to open files:
-    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``made`` are numbers of no files),
-    ``displaces`` (those in ``made`` are elsewhere)."""
+    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``fds`` are numbers of no files),
+    ``displaces`` (those in ``fds`` are elsewhere)."""
 
     operation: str = ""
     effect: str = ""
@@ -68,7 +68,7 @@ class Call:
     result: int = -1
     directory: int = -1
     appends: bool = False
-    made: tuple[int, ...] = ()
+    fds: tuple[int, ...] = ()
     what: str = ""
 
 
@@ -149,7 +149,7 @@ def _build_copy_reader(into: int) -> Reader:
         match = _match_args(_COPY, args)
         fds, paths = (int(match.group(1)), int(match.group(3))), (match.group(2), match.group(4))
         return Call(
-            "copy", "displaces", fds[into], _strip_brackets(paths[into]) or None, max(0, result), None, result, made=fds
+            "copy", "displaces", fds[into], _strip_brackets(paths[into]) or None, max(0, result), None, result, fds=fds
         )
 
     return read_call
@@ -185,7 +185,7 @@ def _no_file(what: str, pair: bool = False) -> Reader:
     def read_call(args: str, result: int, path: str | None) -> Call:
         match = _PAIR.fullmatch(args) if pair else None
         new_fds = (int(match.group(1)), int(match.group(2))) if match else (() if pair else (result,))
-        return Call("", "no_file", made=new_fds, what=what)
+        return Call("", "no_file", fds=new_fds, what=what)
 
     return read_call
 

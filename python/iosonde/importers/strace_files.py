@@ -109,7 +109,7 @@ class OpenFiles:
             file = mine[call.result] = OpenFile(path, 0, call.appends, _no_file(path))
             return file
         if call.effect == "no_file" and done:
-            for fd in call.made:
+            for fd in call.fds:
                 mine[fd] = OpenFile(call.what, None, False, call.what)
             return None
         if call.fd < 0:
@@ -124,7 +124,7 @@ class OpenFiles:
         elif call.effect == "moves":
             file.position = call.result
         elif call.effect == "displaces":
-            for fd in call.made:
+            for fd in call.fds:
                 self.get_file(pid, fd, None).position = None
         return file
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 
-from .fio_version import VersionBeside
+from .fio_version import AdjacentVersion
 from .labels import without_labels
 
 # What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
@@ -54,10 +54,10 @@ class Note(NamedTuple):
 
 
 class Text:
-    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own.
+    """A file as parsers see it: ``lines`` (the first is line 1), ``content``, ``raw``; ``name`` is the file's own.
 
     ``damage``: what is lost of it, so that no result in it is complete. ``decimal_commas``: look for some.
-    ``version_beside``: which version of the tool wrote it, where another file says that and this one does not.
+    ``adjacent_version``: which version of the tool wrote it, where another file says that and this one does not.
     """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None, decimal_commas: bool = True) -> None:
@@ -65,8 +65,8 @@ class Text:
         self.raw = raw
         self.notes = list(notes or ())
         self.damage: list[Note] = []
-        self.version_beside: VersionBeside | None = None
-        self.whole = "" if is_darshan_log(raw) else self._clean_text(raw, decimal_commas)
+        self.adjacent_version: AdjacentVersion | None = None
+        self.content = "" if is_darshan_log(raw) else self._clean_text(raw, decimal_commas)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
             self.damage = []
@@ -74,28 +74,28 @@ class Text:
     @cached_property
     def lines(self) -> list[str]:
         """The lines, each cut at LINE_CHARACTERS."""
-        lines = self.whole.split("\n")
-        if len(self.whole) > LINE_CHARACTERS:
+        lines = self.content.split("\n")
+        if len(self.content) > LINE_CHARACTERS:
             lines = [line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] for line in lines]
         return lines
 
     @property
     def first_line(self) -> str:
         """The first line without blanks around it."""
-        return self.whole[:LINE_CHARACTERS].partition("\n")[0].strip()
+        return self.content[:LINE_CHARACTERS].partition("\n")[0].strip()
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """(line number from 1, line)."""
         return enumerate(self.lines, 1)
 
     def line_of(self, position: int) -> int:
-        """The number of the line that a position in ``whole`` is in."""
-        return self.whole.count("\n", 0, position) + 1
+        """The number of the line that a position in ``content`` is in."""
+        return self.content.count("\n", 0, position) + 1
 
     def find(self, *needles: str) -> tuple[int, str] | None:
         """(line number, needle) of the first of ``needles`` that occurs, in the order given."""
         for needle in needles:
-            position = self.whole.find(needle)
+            position = self.content.find(needle)
             if position >= 0:
                 return self.line_of(position), needle
         return None
@@ -120,7 +120,7 @@ class Text:
         return self.line_of(begin), line_match
 
     def _find_first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
-        content, at = self.whole, 0
+        content, at = self.content, 0
         if words.startswith("\n") and content.startswith(words[1:]) and (match := pattern.match(self.lines[0])):
             return 0, match
         while (place := content.find(words, at)) >= 0:
@@ -136,8 +136,8 @@ class Text:
     def flagged_lines(self) -> dict[int, str]:
         """Line number → the mark in it, as ``[INVALID]``, that its numbers do not count."""
         flags, line, at = dict[int, str](), 1, 0
-        for match in _FLAG.finditer(self.whole):
-            line += self.whole.count("\n", at, match.start())
+        for match in _FLAG.finditer(self.content):
+            line += self.content.count("\n", at, match.start())
             at = match.start()
             flags.setdefault(line, match.group())
         return flags
@@ -145,20 +145,20 @@ class Text:
     @property
     def last_line(self) -> int:
         """The number of the last line that is not empty."""
-        return self.whole.rstrip().count("\n") + 1
+        return self.content.rstrip().count("\n") + 1
 
     @property
     def cut_line(self) -> int:
         """The number of the last line where it ends in a number and without a line's end, so that more may have stood
         there; 0 else."""
-        return self.last_line if self.whole[-1:] and self.whole[-1] in "0123456789.,+-eE" else 0
+        return self.last_line if self.content[-1:] and self.content[-1] in "0123456789.,+-eE" else 0
 
     def head(self) -> Text:
         """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
-        if len(self.whole) <= 2 * HEAD_CHARACTERS:
+        if len(self.content) <= 2 * HEAD_CHARACTERS:
             return self
-        end = self.whole.rfind("\n", 0, HEAD_CHARACTERS) + 1 or HEAD_CHARACTERS
-        return Text(self.whole[:end].encode(), self.name)
+        end = self.content.rfind("\n", 0, HEAD_CHARACTERS) + 1 or HEAD_CHARACTERS
+        return Text(self.content[:end].encode(), self.name)
 
     # Cleaning
 

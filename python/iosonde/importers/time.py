@@ -49,7 +49,7 @@ def claims(text: Text) -> Claim | None:
     if occurrence := text.find("Elapsed (wall clock) time"):
         return Claim(LIKELY + 10, *occurrence)
     hit = text.search(_LINE, "\nreal")
-    if hit and "user" in text.whole and "sys" in text.whole:
+    if hit and "user" in text.content and "sys" in text.content:
         return Claim(LIKELY + 10, hit[0], hit[1].group()[:60])
     return None
 

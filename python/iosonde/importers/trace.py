@@ -155,7 +155,7 @@ def _summarise_phase(run: Parsed, name: str, records: Any, lines: Any, moved: An
 
 def note_end(run: Parsed, text: Text) -> bool:
     """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
-    is_complete = not text.whole or text.whole.endswith("\n")
+    is_complete = not text.content or text.content.endswith("\n")
     if not is_complete:
         run.lacks(text.last_line, Message("ended-early", "the last line has no end: the trace was cut there"))
     return is_complete

@@ -69,7 +69,7 @@ def claims(text: Text) -> Claim | None:
     if hit := text.search(_FLAT, "Interval ", "\ttod", " tod"):
         return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
     occurrence = text.find("Starting RD=", "Vdbench distribution:")
-    return Claim(CERTAIN if occurrence and "Vdbench" in text.whole else LIKELY, *occurrence) if occurrence else None
+    return Claim(CERTAIN if occurrence and "Vdbench" in text.content else LIKELY, *occurrence) if occurrence else None
 
 
 def parse(text: Text) -> list[Parsed]:

@@ -22,7 +22,7 @@ from iosonde.core.faults import BEGUN, ENDED, SERVERS, Exchange, FaultDone, Phas
 from iosonde.core.message import Message
 
 from . import cgroups
-from .faults import LabFault, ask, inflict, undo_one
+from .faults import LabFault, ask, inflict, undo_fault
 from .filesystems import recipe_of
 from .lab import CLIENT, Lab
 from .settling import Settling
@@ -52,17 +52,21 @@ def hands_of(lab: Lab) -> FaultHands:
     how = recipe_of(lab)
 
     def cpu_s() -> dict[str, float]:
-        known = {one.name: cgroups.cpu_seconds(lab.directory, one.name) for one in lab.hosts if one.role != CLIENT}
-        return {name: seconds for name, seconds in known.items() if seconds is not None}
+        cpu_seconds = {
+            lab_host.name: cgroups.cpu_seconds(lab.directory, lab_host.name)
+            for lab_host in lab.hosts
+            if lab_host.role != CLIENT
+        }
+        return {name: seconds for name, seconds in cpu_seconds.items() if seconds is not None}
 
     return FaultHands(
         inflict=lambda planned, host: inflict(lab, planned.kind, lab.host(host), planned.rate or None),
-        undo=lambda fault: undo_one(lab, fault),
+        undo=lambda fault: undo_fault(lab, fault),
         ask=lambda: ask(lab),
         health=lambda: how.health(lab),
         cpu_s=cpu_s,
         used=how.used_bytes(lab),
-        servers=tuple(one.name for one in lab.servers),
+        servers=tuple(server.name for server in lab.servers),
     )
 
 
@@ -73,29 +77,31 @@ class FaultService:
         self._directory, self._hands = directory / words.DIRECTORY, hands
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._attend, name="faults", daemon=True)
-        self._held, self._seen = -1, set[str]()
+        self._lock_fd, self._handled_names = -1, set[str]()
 
     def __enter__(self) -> FaultService:
         self._directory.mkdir(exist_ok=True)
-        self._seen = {one.name for one in self._directory.iterdir()}  # of trials that were ended with whoever was here
-        self._held = words.hold(self._directory)
+        self._handled_names = {
+            folder.name for folder in self._directory.iterdir()
+        }  # of trials that were ended with whoever was here
+        self._lock_fd = words.hold(self._directory)
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stop.set()
         self._thread.join(2 * LOOK_S if kind else None)  # an interrupt waits for no healing: the lab goes anyway
-        os.close(self._held)
+        os.close(self._lock_fd)
 
     def _attend(self) -> None:
         while not self._stop.wait(LOOK_S):
             for folder in sorted(
-                one for one in self._directory.iterdir() if one.is_dir() and one.name not in self._seen
+                entry for entry in self._directory.iterdir() if entry.is_dir() and entry.name not in self._handled_names
             ):
                 exchange = Exchange(folder)
                 if (order := exchange.ordered()) is None:
                     continue
-                self._seen.add(folder.name)
+                self._handled_names.add(folder.name)
                 attend(exchange, *order, self._hands, self._stop)
 
 
@@ -115,21 +121,21 @@ def attend(
             break
     settled: Settled | None = None
     if settling and settle_s is not None and not stop.is_set():
-        ends = [one.at_ns for one in exchange.marks() if one.what == ENDED]
+        ends = [mark.at_ns for mark in exchange.marks() if mark.what == ENDED]
         settled = settling.until_quiet(max(ends, default=time.monotonic_ns()), settle_s, trial.well, stop)
     if not stop.is_set():
-        exchange.answer([one.done for one in trial.every], settled)
+        exchange.answer([host_fault.done for host_fault in trial.every], settled)
 
 
 @dataclass
-class _One:
+class _HostFault:
     """A fault on one host; ``fault`` is it while it is in force."""
 
     done: FaultDone
     fault: LabFault | None = None
     over: bool = False  # undone, or never to be
 
-    def told(self, **changes: Any) -> None:
+    def update_done(self, **changes: Any) -> None:
         self.done = replace(self.done, **changes)
 
 
@@ -139,16 +145,17 @@ class _Trial:
     def __init__(self, planned: list[PlannedFault], hands: FaultHands) -> None:
         self._hands = hands
         self.every = [
-            _One(FaultDone(one, host))
-            for one in planned for host in (hands.servers if one.on == SERVERS else (one.on,))
-        ]  # fmt: skip
+            _HostFault(FaultDone(planned_fault, host))
+            for planned_fault in planned
+            for host in (hands.servers if planned_fault.on == SERVERS else (planned_fault.on,))
+        ]
         self._look_at = self._ask_at = 0.0
         self._cpu_s: Mapping[str, float] = {}
         self._undone_at = 0.0
         self._health: list[str] = []
         self._usual: frozenset[str] = frozenset()
         self._confirmed = False
-        self._usual = frozenset(self._asked())  # what it complains of without a fault cannot be waited for
+        self._usual = frozenset(self._list_complaints())  # what it complains of without a fault cannot be waited for
 
     @property
     def ended(self) -> bool:
@@ -157,32 +164,34 @@ class _Trial:
 
     def look(self, marks: list[PhaseMark], over: bool) -> None:
         """Do what is due now."""
-        due = [one for one in self.every if not one.over]
-        for one in due:
-            if one.fault is None:
-                self._before(one, marks, over)
-        ready = [one for one in due if one.fault is not None and (over or _lasted(one.done))]
-        for one in ready:
-            self._undo(one)
-        if self._healing() and not any(one.fault for one in self.every) and not self._soon(marks):
+        due = [host_fault for host_fault in self.every if not host_fault.over]
+        for host_fault in due:
+            if host_fault.fault is None:
+                self._before(host_fault, marks, over)
+        ready = [
+            host_fault for host_fault in due if host_fault.fault is not None and (over or _lasted(host_fault.done))
+        ]
+        for host_fault in ready:
+            self._undo(host_fault)
+        if self._healing() and not any(host_fault.fault for host_fault in self.every) and not self._soon(marks):
             self._look_at_health()
-        elif over and not self._confirmed and all(one.over for one in self.every):
+        elif over and not self._confirmed and all(host_fault.over for host_fault in self.every):
             self._confirm()
 
     def well(self) -> list[str]:
         """What is not, just now; who asks often gets what was found the last time."""
         if time.monotonic() >= self._look_at:
-            self._health = self._asked()
+            self._health = self._list_complaints()
         return self._health
 
-    def _before(self, one: _One, marks: list[PhaseMark], over: bool) -> None:
-        planned = one.done.planned
+    def _before(self, host_fault: _HostFault, marks: list[PhaseMark], over: bool) -> None:
+        planned = host_fault.done.planned
         begun = next((mark for mark in marks if mark.what == BEGUN and planned.during in ("", mark.operation)), None)
         ended = begun and any(mark.what == ENDED and mark.phase == begun.phase for mark in marks)
         if begun is None:
             if over:
-                one.over = True
-                one.told(
+                host_fault.over = True
+                host_fault.update_done(
                     why=Message(
                         "phase-not-reached",
                         ("{phase}" if planned.during else "what is measured") + " never began",
@@ -190,10 +199,10 @@ class _Trial:
                     )
                 )
             return
-        one.told(phase=begun.phase, phase_ns=begun.at_ns)
+        host_fault.update_done(phase=begun.phase, phase_ns=begun.at_ns)
         if ended or over:
-            one.over = True
-            one.told(
+            host_fault.over = True
+            host_fault.update_done(
                 why=Message(
                     "phase-too-short",
                     "{phase} had ended before {at_s:g} s had passed",
@@ -202,52 +211,60 @@ class _Trial:
                 )
             )
         elif time.monotonic_ns() >= begun.at_ns + planned.at_s * 1e9:
-            self._inflict(one)
+            self._inflict(host_fault)
 
-    def _inflict(self, one: _One) -> None:
-        one.told(inflicting_ns=time.monotonic_ns())
+    def _inflict(self, host_fault: _HostFault) -> None:
+        host_fault.update_done(inflicting_ns=time.monotonic_ns())
         try:
-            one.fault = self._hands.inflict(one.done.planned, one.done.host)
-            one.told(in_force_ns=time.monotonic_ns())
+            host_fault.fault = self._hands.inflict(host_fault.done.planned, host_fault.done.host)
+            host_fault.update_done(in_force_ns=time.monotonic_ns())
         except IosondeError as error:
-            one.over = True
-            one.told(why=error.message)
+            host_fault.over = True
+            host_fault.update_done(why=error.message)
 
-    def _undo(self, one: _One) -> None:
-        assert one.fault is not None
-        one.told(undoing_ns=time.monotonic_ns())
+    def _undo(self, host_fault: _HostFault) -> None:
+        assert host_fault.fault is not None
+        host_fault.update_done(undoing_ns=time.monotonic_ns())
         try:
-            self._hands.undo(one.fault)
-            one.told(undone_ns=time.monotonic_ns())
+            self._hands.undo(host_fault.fault)
+            host_fault.update_done(undone_ns=time.monotonic_ns())
         except IosondeError as error:
-            one.told(why=Message("not-undone", "it could not be undone: {reason}", reason=error.message))
-        one.fault, one.over = None, True
+            host_fault.update_done(why=Message("not-undone", "it could not be undone: {reason}", reason=error.message))
+        host_fault.fault, host_fault.over = None, True
         self._cpu_s, self._undone_at = self._hands.cpu_s(), time.monotonic()
         self._ask()
 
-    def _healing(self) -> list[_One]:
-        return [one for one in self.every if one.done.undone_ns and not one.done.healed_ns and not one.done.why]
+    def _healing(self) -> list[_HostFault]:
+        return [
+            host_fault
+            for host_fault in self.every
+            if host_fault.done.undone_ns and not host_fault.done.healed_ns and not host_fault.done.why
+        ]
 
     def _soon(self, marks: list[PhaseMark]) -> bool:
         """Whether a fault is about to be inflicted."""
         now = time.monotonic_ns()
-        waiting = [one.done for one in self.every if not one.over and one.done.phase_ns is not None]
-        return any((one.phase_ns or 0) + one.planned.at_s * 1e9 - now < _NEAR_S * 1e9 for one in waiting)
+        waiting = [
+            host_fault.done for host_fault in self.every if not host_fault.over and host_fault.done.phase_ns is not None
+        ]
+        return any(
+            (fault_done.phase_ns or 0) + fault_done.planned.at_s * 1e9 - now < _NEAR_S * 1e9 for fault_done in waiting
+        )
 
     def _look_at_health(self) -> None:
         if time.monotonic() < self._look_at:
             return
         if time.monotonic() > self._ask_at:
             self._ask()
-        self._health = self._asked()
+        self._health = self._list_complaints()
         if not self._health:
             now, cpu_s = time.monotonic_ns(), self._hands.cpu_s()
             used = {name: cpu_s[name] - before for name, before in self._cpu_s.items() if name in cpu_s}
-            for one in self._healing():
-                one.told(healed_ns=now, cpu_s=used)
+            for host_fault in self._healing():
+                host_fault.update_done(healed_ns=now, cpu_s=used)
         elif time.monotonic() - self._undone_at > HEALED_S:
-            for one in self._healing():
-                one.told(
+            for host_fault in self._healing():
+                host_fault.update_done(
                     why=Message(
                         "not-healed",
                         "not well within {limit_s:g} s: {complaints}",
@@ -260,23 +277,23 @@ class _Trial:
         """Look once more when the steps are done: what a client held back until a server was there again may be on one
         server alone, although all was well for a moment."""
         self._confirmed = True
-        healed = [one for one in self.every if one.done.healed_ns]
+        healed = [host_fault for host_fault in self.every if host_fault.done.healed_ns]
         if not healed:
             return
-        self._health, self._undone_at = self._asked(), time.monotonic()
-        for one in healed if self._health else ():
-            one.told(healed_ns=None, cpu_s={})
+        self._health, self._undone_at = self._list_complaints(), time.monotonic()
+        for host_fault in healed if self._health else ():
+            host_fault.update_done(healed_ns=None, cpu_s={})
 
-    def _asked(self) -> list[str]:
+    def _list_complaints(self) -> list[str]:
         """What it complains of. Looking costs the servers CPU: at most a third of the time."""
         begun = time.monotonic()
         try:
-            found = self._hands.health()
+            complaints = self._hands.health()
         except IosondeError as error:
-            found = [error.message]
-        found = [one for one in found if one not in self._usual]
+            complaints = [error.message]
+        complaints = [complaint for complaint in complaints if complaint not in self._usual]
         self._look_at = time.monotonic() + max(_LEAST_BREAK_S, 2 * (time.monotonic() - begun))
-        return found
+        return complaints
 
     def _ask(self) -> None:
         with suppress(IosondeError):

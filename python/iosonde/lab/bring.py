@@ -12,7 +12,7 @@ from iosonde.core.message import Message
 
 from . import cgroups, claim, disks, hosts, links, place, secure_shell
 from .calibrate import calibrate
-from .description import LabDescription, of_words
+from .description import LabDescription, description_from_words
 from .filesystems import recipe, recipe_of
 from .lab import CUT_SHORT, STARTING, UP, Lab, planned, state_of
 from .teardown import down
@@ -21,21 +21,21 @@ from .tools import LabError, need, need_root
 Say = Callable[[str], None]
 
 
-def described(words: Mapping[str, Any], options: Mapping[str, str], one_of_several: bool = False) -> LabDescription:
+def described(words: Mapping[str, Any], options: Mapping[str, str], ignore_unknown: bool = False) -> LabDescription:
     """A lab by the words of ``lab up``, with as many servers as its file system usually has. Raises InputError.
 
-    ``one_of_several``: of an experiment with other file systems, too, whose options this one need not have."""
-    given = {word: value for word, value in words.items() if value is not None}
-    how = recipe(str(given.get("file_system")))
+    ``ignore_unknown``: of an experiment with other file systems, too, whose options this one need not have."""
+    settings = {word: value for word, value in words.items() if value is not None}
+    how = recipe(str(settings.get("file_system")))
     usual = {"servers": how.usual_servers}
-    options = {name: value for name, value in options.items() if how.knows(name) or not one_of_several}
-    return of_words(usual | given, options)
+    options = {name: value for name, value in options.items() if how.knows(name) or not ignore_unknown}
+    return description_from_words(usual | settings, options)
 
 
 def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
     """Raises InputError for an option that none of these file systems has, where they are several."""
     for name in options if len(file_systems) > 1 else ():
-        if not any(recipe(one).knows(name) for one in file_systems):
+        if not any(recipe(file_system).knows(name) for file_system in file_systems):
             raise InputError(
                 "unknown-option",
                 "lab: set: {option}: no option of {file_systems}",
@@ -81,8 +81,8 @@ def up(
     """
     check(description)
     how = recipe(description.file_system)
-    named, lock = _claimed(description, say)
-    lab = planned(named, how.extra_hosts)
+    full_description, lock = _claimed(description, say)
+    lab = planned(full_description, how.extra_hosts)
     try:
         for_what = {"setting": dict(setting)} if setting else {}
         lab.write(STARTING, for_what)
@@ -92,10 +92,10 @@ def up(
         say("mounting")
         lab.each(lab.clients, lambda client: how.mount(lab, client))
         lab.each(lab.clients, lambda client: _see_mount(lab, client))
-        found = calibrate(lab, say) if measured else {}
-        told: dict[str, Any] = {"cpu_usage": cgroups.cpu_usage_file(lab.directory)}
-        told |= {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
-        lab.write(UP, told | for_what)
+        calibration = calibrate(lab, say) if measured else {}
+        facts: dict[str, Any] = {"cpu_usage": cgroups.cpu_usage_file(lab.directory)}
+        facts |= {"emulated": calibration, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
+        lab.write(UP, facts | for_what)
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
         return lab
     except BaseException:
@@ -111,12 +111,12 @@ def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int
     """The description with a name that is ours alone, whose directory is made now; and its lock, until it is up. What a
     bring-up that was cut short left under that name is removed. Raises InputError."""
     base = description.name or description.file_system
-    wanted = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
+    candidates = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
     place.root().mkdir(parents=True, exist_ok=True, mode=0o755)
-    for name in wanted:
-        _remove_left(name, say)
+    for name in candidates:
+        _remove_leftover_lab(name, say)
         if place.claim(name):
-            return description.named(name), claim.hold(name)
+            return description.with_name(name), claim.hold(name)
     if base not in place.names():
         raise InputError(
             "path-exists",
@@ -132,7 +132,7 @@ def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int
     )
 
 
-def _remove_left(name: str, say: Say) -> None:
+def _remove_leftover_lab(name: str, say: Say) -> None:
     """Take down a lab whose bring-up was cut short."""
     if name not in place.names() or state_of(name) != CUT_SHORT or (lock := claim.hold(name)) is None:
         return
@@ -145,26 +145,26 @@ def _remove_left(name: str, say: Say) -> None:
 
 def _furnish(lab: Lab, say: Say) -> None:
     """Hosts, joined and with their disks."""
-    asked, how = lab.description, recipe_of(lab)
+    description, how = lab.description, recipe_of(lab)
     lab.mount_point.mkdir()
     place.make_directories(lab.directory, how.machine_directories)
     hosts.prepare(lab.directory, [*lab.hosts])
     everyone = (lab.switch, *lab.hosts)
     say(f"starting {len(lab.hosts)} hosts")
-    for one in lab.hosts:
-        cgroups.make(lab.directory, one.name, asked.cpus_per_host)
+    for host in lab.hosts:
+        cgroups.make(lab.directory, host.name, description.cpus_per_host)
     lab.each(everyone, hosts.start)
     links.make_switch(lab.switch)
-    for one in lab.hosts:
-        links.connect(lab.switch, one)
-        links.shape(lab.switch, one, asked.link_bits_per_s, asked.delay_s)
+    for host in lab.hosts:
+        links.connect(lab.switch, host)
+        links.shape(lab.switch, host, description.link_bits_per_s, description.delay_s)
     with_disks = lab.servers if how.has_disks else ()
     if with_disks:
-        say(f"making {len(with_disks)} disks of {asked.base_fs}")
-    lab.each(with_disks, lambda one: disks.make(one, asked.base_fs, asked.disk_bytes))
-    for one in with_disks if asked.base_fs != "tmpfs" else ():
-        disks.throttle(one, asked.read_rate, asked.write_rate)
-        disks.bound_write_back(one, asked.write_back_bytes)
+        say(f"making {len(with_disks)} disks of {description.base_fs}")
+    lab.each(with_disks, lambda server: disks.make(server, description.base_fs, description.disk_bytes))
+    for host in with_disks if description.base_fs != "tmpfs" else ():
+        disks.throttle(host, description.read_rate, description.write_rate)
+        disks.bound_write_back(host, description.write_back_bytes)
     secure_shell.start(lab)
 
 

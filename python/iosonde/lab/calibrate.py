@@ -33,20 +33,22 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     delay_s = lab.description.delay_s or 0.0
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
     for_s = _LINK_S + _ROUND_TRIPS * delay_s
-    found: dict[str, Any] = {
-        "links": [_link(one, other, for_s) for one, other in ring],
+    measurements: dict[str, Any] = {
+        "links": [_link(sender, other, for_s) for sender, other in ring],
         "disks": [],
         "load": os.getloadavg()[0],
     }
     if ring and delay_s:
-        found["rtt_without_delay_s"] = _undelayed(lab, *ring[0])
+        measurements["rtt_without_delay_s"] = _undelayed(lab, *ring[0])
     if recipe_of(lab).has_disks:
         say("measuring disks")
-        found["disks"] = [_disk(one) for one in lab.servers]
+        measurements["disks"] = [_disk(server) for server in lab.servers]
         if lab.description.base_fs != "tmpfs":
-            found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
-    found["warnings"], found["notes"] = off(lab.description, found), busy(found["load"])
-    return found
+            measurements["throttle"] = disks.throttle(
+                lab.servers[0], lab.description.read_rate, lab.description.write_rate
+            )
+    measurements["warnings"], measurements["notes"] = off(lab.description, measurements), busy(measurements["load"])
+    return measurements
 
 
 def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
@@ -56,16 +58,16 @@ def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
     return {"from": sender.name, "to": receiver.name, **sender.ask(json.loads, *words)}
 
 
-def _undelayed(lab: Lab, one: LabHost, other: LabHost) -> float:
+def _undelayed(lab: Lab, sender: LabHost, other: LabHost) -> float:
     """Seconds of a round trip as the machine itself makes it: what is added is known from there."""
-    asked = lab.description
+    description = lab.description
     try:
-        for host in (one, other):
-            links.shape(lab.switch, host, asked.link_bits_per_s)
-        return float(_link(one, other, _UNDELAYED_S)["rtt_s"])
+        for host in (sender, other):
+            links.shape(lab.switch, host, description.link_bits_per_s)
+        return float(_link(sender, other, _UNDELAYED_S)["rtt_s"])
     finally:
-        for host in (one, other):
-            links.shape(lab.switch, host, asked.link_bits_per_s, asked.delay_s)
+        for host in (sender, other):
+            links.shape(lab.switch, host, description.link_bits_per_s, description.delay_s)
 
 
 def _disk(server: LabHost) -> dict[str, Any]:
@@ -73,44 +75,44 @@ def _disk(server: LabHost) -> dict[str, Any]:
     return {"host": server.name, **server.ask(json.loads, *words)}
 
 
-def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
+def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
     """What was measured more than 10 % off what was asked for."""
     warnings = list[str]()
-    if wanted := asked.goodput:
-        for one in found["links"]:
-            if abs(one["bytes_per_s"] / wanted - 1) > _OFF:
+    if goodput := description.goodput:
+        for row in measurements["links"]:
+            if abs(row["bytes_per_s"] / goodput - 1) > _OFF:
                 warnings.append(
                     Message(
                         "link-off",
                         "link {host} to {other}: {share:.0%} of what was asked for",
-                        host=one["from"],
-                        other=one["to"],
-                        share=one["bytes_per_s"] / wanted,
+                        host=row["from"],
+                        other=row["to"],
+                        share=row["bytes_per_s"] / goodput,
                     )
                 )
-    if delay_s := asked.delay_s:
-        for one in found["links"]:
-            added_s = one["rtt_s"] - found["rtt_without_delay_s"]
+    if delay_s := description.delay_s:
+        for row in measurements["links"]:
+            added_s = row["rtt_s"] - measurements["rtt_without_delay_s"]
             if abs(added_s / delay_s - 1) > _OFF:
                 warnings.append(
                     Message(
                         "delay-off",
                         "{host} to {other} and back: {added} are added, {delay} were asked for",
-                        host=one["from"],
-                        other=one["to"],
+                        host=row["from"],
+                        other=row["to"],
                         added=format_seconds(added_s),
                         delay=format_seconds(delay_s),
                     )
                 )
-    for kind, wanted_rate in (("read", asked.read_rate), ("write", asked.write_rate)):
-        for one in found["disks"]:
-            if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:
-                share = one[f"{kind}_bytes_per_s"] / wanted_rate
+    for kind, target_rate in (("read", description.read_rate), ("write", description.write_rate)):
+        for row in measurements["disks"]:
+            if target_rate and abs(row[f"{kind}_bytes_per_s"] / target_rate - 1) > _OFF:
+                share = row[f"{kind}_bytes_per_s"] / target_rate
                 warnings.append(
                     Message(
                         "disk-off",
                         "disk of {host}: it {kind}s at {share:.0%} of what was asked for",
-                        host=one["host"],
+                        host=row["host"],
                         kind=kind,
                         share=share,
                     )

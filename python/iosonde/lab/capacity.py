@@ -47,13 +47,13 @@ def capacity(lab: Lab) -> LabCapacity | None:
     """As it is now; None where servers have no disks of their own, or where no client has it mounted. Raises
     LabError."""
     how = recipe_of(lab)
-    client = next((one for one in lab.clients if lab.is_mounted(one)), None)
+    client = next((candidate for candidate in lab.clients if lab.is_mounted(candidate)), None)
     if not how.has_disks or client is None:
         return None
-    sizes = lab.each(lab.servers, lambda one: _bytes(one, str(one.disk)))
+    sizes = lab.each(lab.servers, lambda server: _bytes(server, str(server.disk)))
     each = stored_per_byte(how.layout(lab)) if how.deducts_copies else 1.0
     should = None if how.deducts_copies is None else round(sum(sizes) / each)
-    by_name = dict(zip((one.name for one in lab.servers), sizes, strict=True))
+    by_name = dict(zip((server.name for server in lab.servers), sizes, strict=True))
     return LabCapacity(by_name, _bytes(client, str(lab.mount_point)), should, bool(how.deducts_copies))
 
 

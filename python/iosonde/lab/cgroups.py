@@ -19,7 +19,7 @@ def make(lab: Path, host: str, cpus: float | None) -> None:
     """Groups of one host of the lab in this directory; ``cpus``: the most it may use at once. Raises LabError where the
     kernel refuses."""
     for base in _bases():
-        group = base / _of_lab(lab) / host
+        group = base / _format_group_name(lab) / host
         group.mkdir(parents=True, exist_ok=True)
         if _is_version_2():
             write(group.parent / "cgroup.subtree_control", "+cpu")
@@ -34,7 +34,7 @@ def make(lab: Path, host: str, cpus: float | None) -> None:
 
 def joined(lab: Path, host: str) -> list[Path]:
     """The files through which a process joins the groups of a host."""
-    return [one for base in _bases() if (one := base / _of_lab(lab) / host / "cgroup.procs").exists()]
+    return [path for base in _bases() if (path := base / _format_group_name(lab) / host / "cgroup.procs").exists()]
 
 
 def cpu_seconds(lab: Path, host: str) -> float | None:
@@ -50,7 +50,7 @@ def cpu_usage_file(lab: Path) -> str:
 
 def _usage(lab: Path, host: str = "") -> Path | None:
     name = "cpu.stat" if _is_version_2() else "cpuacct.usage"
-    files = (base / _of_lab(lab) / host / name for base in _bases())
+    files = (base / _format_group_name(lab) / host / name for base in _bases())
     return next((file for file in files if file.exists()), None)
 
 
@@ -58,7 +58,7 @@ def remove(lab: Path) -> int:
     """Remove all groups of a lab, whose processes have ended. How many stayed."""
     stayed = 0
     for base in _bases():
-        top = base / _of_lab(lab)
+        top = base / _format_group_name(lab)
         groups = [*top.glob("*/"), top] if top.exists() else []
         for group in groups:
             stayed += not _gone(group)
@@ -89,6 +89,6 @@ def _is_version_2() -> bool:
     return False
 
 
-def _of_lab(lab: Path) -> str:
+def _format_group_name(lab: Path) -> str:
     """Labs of one name may stand in several places."""
     return f"iosonde-lab-{lab.name}-{hashlib.sha256(bytes(lab)).hexdigest()[:8]}"

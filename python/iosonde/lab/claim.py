@@ -21,20 +21,20 @@ def hold(name: str) -> int | None:
     with suppress(FileExistsError):
         return _make(lock)
     try:
-        found = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
-    if _take(found) and _is_that(found, lock):  # not one of a lab that was removed meanwhile
-        return found
-    os.close(found)
+    if _take(descriptor) and _is_that(descriptor, lock):  # not one of a lab that was removed meanwhile
+        return descriptor
+    os.close(descriptor)
     return None
 
 
-def is_held(name: str) -> bool:
+def is_locked(name: str) -> bool:
     """Whether somebody brings a lab up just now; to a user who may not look it is."""
     directory = place.directory(name)
     try:
-        found = os.open(directory / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(directory / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         with suppress(OSError):
             return time.time() - directory.stat().st_mtime < _CLAIMED_S
@@ -42,27 +42,27 @@ def is_held(name: str) -> bool:
     except OSError:
         return True
     try:
-        return not _take(found, fcntl.LOCK_SH)
+        return not _take(descriptor, fcntl.LOCK_SH)
     finally:
-        os.close(found)
+        os.close(descriptor)
 
 
 def _make(lock: Path) -> int | None:
     """Make it, held from its first moment. Raises FileExistsError."""
-    beside = lock.with_name(f".{_LOCK}-{os.getpid()}")
+    temporary_file = lock.with_name(f".{_LOCK}-{os.getpid()}")
     try:
-        made = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(temporary_file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:  # the lab has just been removed
         return None
     try:
-        _take(made)
-        os.link(beside, lock)
+        _take(descriptor)
+        os.link(temporary_file, lock)
     except BaseException:
-        os.close(made)
+        os.close(descriptor)
         raise
     finally:
-        beside.unlink(missing_ok=True)
-    return made
+        temporary_file.unlink(missing_ok=True)
+    return descriptor
 
 
 def _take(lock: int, kind: int = fcntl.LOCK_EX) -> bool:
@@ -73,7 +73,7 @@ def _take(lock: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def _is_that(held: int, lock: Path) -> bool:
+def _is_that(descriptor: int, lock: Path) -> bool:
     with suppress(OSError):
-        return os.path.samestat(os.fstat(held), lock.stat())
+        return os.path.samestat(os.fstat(descriptor), lock.stat())
     return False

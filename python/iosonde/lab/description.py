@@ -130,19 +130,19 @@ class LabDescription:
         """The rate that each disk is written at, in bytes/s."""
         return self.disk_write and self.disk_write / self.scale
 
-    def named(self, name: str) -> LabDescription:
+    def with_name(self, name: str) -> LabDescription:
         """The same with a name."""
         return replace(self, name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for ``of_dict``."""
+        """Plain values, for ``description_from_dict``."""
         return asdict(self) | {"options": dict(self.options)}
 
 
-def of_dict(document: Mapping[str, Any]) -> LabDescription:
+def description_from_dict(document: Mapping[str, Any]) -> LabDescription:
     """What ``to_dict`` gave; keys that are not known are left out."""
-    known = {one.name for one in fields(LabDescription)}
-    return LabDescription(**{key: value for key, value in document.items() if key in known})
+    field_names = {lab_field.name for lab_field in fields(LabDescription)}
+    return LabDescription(**{key: value for key, value in document.items() if key in field_names})
 
 
 # Words of a file's mapping and of options → field, and how its text is read.
@@ -164,7 +164,7 @@ WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
+def description_from_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
     """A description of words as people write them: ``{"net": "993mbit", "disk_read": "117MB/s"}``; None is left out.
     Raises InputError."""
     read: dict[str, Any] = {}

@@ -103,8 +103,8 @@ def _alone() -> Iterator[None]:
 def detach(directory: Path) -> tuple[int, int]:
     """Free all loop devices whose files lie below a directory, without their limits. How many there were, and how many
     stayed."""
-    found = _loops(directory)
-    for device, _ in found:
+    devices = _loops(directory)
+    for device, _ in devices:
         number = _number(device)
         for kind in ("read", "write"):
             with suppress(LabError):
@@ -116,20 +116,20 @@ def detach(directory: Path) -> tuple[int, int]:
         with suppress(LabError):
             run(["losetup", "--detach", device])
     deadline = time.monotonic() + 5
-    while (left := _loops(directory)) and time.monotonic() < deadline:
+    while (remaining := _loops(directory)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return len(found), len(left)
+    return len(devices), len(remaining)
 
 
 def _loops(directory: Path) -> list[tuple[str, Path]]:
     """(device, file) of those whose file lies below the directory, whether or not it was removed since."""
-    found = []
+    devices = []
     for entry in Path("/sys/block").glob("loop*"):
         with suppress(OSError):
             image = Path((entry / "loop" / "backing_file").read_text().rstrip("\n").removesuffix(" (deleted)"))
             if image.is_relative_to(directory):
-                found.append((f"/dev/{entry.name}", image))
-    return found
+                devices.append((f"/dev/{entry.name}", image))
+    return devices
 
 
 def _number(device: str) -> str:

@@ -83,8 +83,12 @@ class Healing:
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
-        return {"undone": [one.to_dict() for one in self.undone], "undone_s": self.undone_s,
-                "healed_s": self.healed_s, "health": list(self.health)}  # fmt: skip
+        return {
+            "undone": [fault.to_dict() for fault in self.undone],
+            "undone_s": self.undone_s,
+            "healed_s": self.healed_s,
+            "health": list(self.health),
+        }
 
 
 def check(description: LabDescription, fault: PlannedFault) -> None:
@@ -101,7 +105,7 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
                 "one of {hosts}" if killable else "{file_system} has none such",
                 kind=fault.kind,
                 host=host.name,
-                hosts=", ".join(one.name for one in killable),
+                hosts=", ".join(server.name for server in killable),
                 file_system=how.title,
             )
         if fault.kind in _OF_DISKS:
@@ -118,7 +122,7 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
         raise InputError(
             "unknown-fault", "{kind}: no fault that a lab knows", "one of {kinds}", kind=kind, kinds=", ".join(KINDS)
         )
-    if any(one.kind == kind and one.host == host.name for one in in_force(lab)):
+    if any(active_fault.kind == kind and active_fault.host == host.name for active_fault in in_force(lab)):
         raise InputError(
             "fault-active",
             "{host}: {kind} is in force already",
@@ -134,7 +138,7 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
         how.inflict(lab, host, fault)
     except BaseException:
         with suppress(LabError):
-            undo_one(lab, fault)
+            undo_fault(lab, fault)
         raise
     return fault
 
@@ -169,10 +173,10 @@ def _rate(kind: str, host: str, rate: str | None) -> float | None:
 def in_force(lab: Lab) -> list[LabFault]:
     """Those that were inflicted and not undone, in their order."""
     try:
-        found = json.loads((lab.directory / _FILE).read_text())
+        records = json.loads((lab.directory / _FILE).read_text())
     except (OSError, ValueError):
         return []
-    return [LabFault(**one | {"pids": tuple(one["pids"])}) for one in found]
+    return [LabFault(**record | {"pids": tuple(record["pids"])}) for record in records]
 
 
 def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
@@ -180,9 +184,9 @@ def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
     need_root()
     if host is not None:
         lab.host(host)
-    undone = [one for one in reversed(in_force(lab)) if host in (None, one.host)]
-    for one in undone:
-        undo_one(lab, one)
+    undone = [active_fault for active_fault in reversed(in_force(lab)) if host in (None, active_fault.host)]
+    for fault in undone:
+        undo_fault(lab, fault)
     return undone
 
 
@@ -190,15 +194,15 @@ def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Heali
     """Undo faults, and wait until the file system says that it is well, or for ``limit_s``. Raises LabError."""
     begin = time.monotonic()
     undone = undo(lab, host)
-    undone_at = asked_at = time.monotonic()
+    undone_at = requested_at = time.monotonic()
     how = recipe_of(lab)
     ask(lab)
     while (health := how.health(lab)) and time.monotonic() - undone_at < limit_s:
         patience.say_waiting(health[0], time.monotonic() - undone_at)
         time.sleep(0.1)
-        if time.monotonic() - asked_at > _ASK_AGAIN_S:
+        if time.monotonic() - requested_at > _ASK_AGAIN_S:
             ask(lab)
-            asked_at = time.monotonic()
+            requested_at = time.monotonic()
     healed_s = None if health else time.monotonic() - undone_at
     return Healing(tuple(undone), undone_at - begin, healed_s, tuple(health))
 
@@ -207,23 +211,30 @@ def ask(lab: Lab) -> None:
     """Ask the file system to heal now. A server that ended by itself (a brick of Gluster's does where its look at its
     own disk meets one that is full) is started again before, as an administrator would. Raises LabError."""
     how = recipe_of(lab)
-    killed = {one.host for one in in_force(lab) if one.kind == "kill-server"}
+    killed = {active_fault.host for active_fault in in_force(lab) if active_fault.kind == "kill-server"}
     for server in how.killable(lab):
         if server.name not in killed and not how.server_processes(lab, server):
             how.restart(lab, server)
     how.heal(lab)
 
 
-def undo_one(lab: Lab, fault: LabFault) -> None:
+def undo_fault(lab: Lab, fault: LabFault) -> None:
     """Undo one that is in force. Raises LabError."""
     KINDS[fault.kind].undo(lab, lab.host(fault.host), fault)
-    _keep(lab, [one for one in in_force(lab) if (one.kind, one.host) != (fault.kind, fault.host)])
+    _keep(
+        lab,
+        [
+            active_fault
+            for active_fault in in_force(lab)
+            if (active_fault.kind, active_fault.host) != (fault.kind, fault.host)
+        ],
+    )
 
 
 def _keep(lab: Lab, faults: list[LabFault]) -> None:
-    beside = lab.directory / f".{_FILE}"
-    beside.write_text(json.dumps([one.to_dict() for one in faults], indent=1) + "\n")
-    beside.replace(lab.directory / _FILE)
+    temporary_file = lab.directory / f".{_FILE}"
+    temporary_file.write_text(json.dumps([fault.to_dict() for fault in faults], indent=1) + "\n")
+    temporary_file.replace(lab.directory / _FILE)
 
 
 # What serves data there
@@ -238,7 +249,7 @@ def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
             "{host}: nothing serves data there",
             "one of {hosts}",
             host=host.name,
-            hosts=", ".join(one.name for one in how.killable(lab) or lab.servers),
+            hosts=", ".join(server.name for server in how.killable(lab) or lab.servers),
         )
     return pids
 
@@ -257,8 +268,11 @@ def _signal(host: LabHost, name: str, pids: tuple[int, ...]) -> None:
 
 def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:
     _signal(host, "KILL", fault.pids)
-    lab.wait(f"{host.name}: its processes have ended",
-             lambda: not set(fault.pids) & set(recipe_of(lab).server_processes(lab, host)), _GONE_S)  # fmt: skip
+    lab.wait(
+        f"{host.name}: its processes have ended",
+        lambda: not set(fault.pids) & set(recipe_of(lab).server_processes(lab, host)),
+        _GONE_S,
+    )
 
 
 def _restart(lab: Lab, host: LabHost, fault: LabFault) -> None:
@@ -272,8 +286,10 @@ def _stop(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 def _continue(lab: Lab, host: LabHost, fault: LabFault) -> None:
     there = set(recipe_of(lab).server_processes(lab, host))
-    if left := tuple(one for one in fault.pids if one in there):  # killed and started again meanwhile: another one
-        _signal(host, "CONT", left)
+    if running_pids := tuple(
+        pid for pid in fault.pids if pid in there
+    ):  # killed and started again meanwhile: another one
+        _signal(host, "CONT", running_pids)
 
 
 # Links and disks
@@ -292,7 +308,7 @@ def _side(lab: Lab, host: LabHost) -> tuple[LabHost, ...]:
     if host not in lab.servers or host in lab.clients:
         return (host,)
     number = lab.servers.index(host)
-    return (host, *lab.of_role(CLIENT)[number : number + 1])
+    return (host, *lab.select_hosts(CLIENT)[number : number + 1])
 
 
 def _part(lab: Lab, host: LabHost, fault: LabFault) -> None:
@@ -318,7 +334,7 @@ def _its_disk(lab: Lab, host: LabHost) -> tuple[int, ...]:
             "{host} has no disk of its own",
             "one of {servers}",
             host=host.name,
-            servers=", ".join(one.name for one in lab.servers),
+            servers=", ".join(server.name for server in lab.servers),
         )
     return ()
 

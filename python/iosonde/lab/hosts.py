@@ -22,7 +22,7 @@ from iosonde.core.held import LOCK, MACHINE, PROC
 
 from . import cgroups, place
 from .patience import ANSWER_S
-from .tools import LabError, read_answer, run, shown
+from .tools import LabError, format_command, read_answer, run
 
 _T = TypeVar("_T")
 
@@ -34,8 +34,18 @@ _LOOK_S = 10.0
 NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 # From host to host: a new connection takes half a second of CPU, and every trial asks every server how it is.
-_ONE_CONNECTION = ("-o", "ControlMaster=auto", "-o", "ControlPath=/run/iosonde-to-%h", "-o", "ControlPersist=60",
-                   "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2")  # fmt: skip
+_SSH_SHARING = (
+    "-o",
+    "ControlMaster=auto",
+    "-o",
+    "ControlPath=/run/iosonde-to-%h",
+    "-o",
+    "ControlPersist=60",
+    "-o",
+    "ServerAliveInterval=5",
+    "-o",
+    "ServerAliveCountMax=2",
+)
 # Arguments: the lab's directory, the host's name. /run is furnished beside the machine's, which is still seen then. The
 # last line waits for whatever ends on the host, as init does.
 _INIT = f"""\
@@ -98,11 +108,11 @@ class LabHost:
     def words(self, *command: str, directory: str = "/") -> list[str]:
         """The command, to be started on this host with its share of the CPU; from another host, by ssh."""
         if place.around() is not None and os.uname().nodename != self.name:
-            return ["ssh", *_ONE_CONNECTION, self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
+            return ["ssh", *_SSH_SHARING, self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
         enter = ["nsenter", "--target", str(self.pid), "--net", "--uts", "--mount", "--ipc", "--pid"]
         enter += [f"--wd={directory}", "--", *command]
         if joined := cgroups.joined(self.lab_directory, self.name):
-            join = "".join(f"echo 0 > {shlex.quote(str(one))}; " for one in joined)
+            join = "".join(f"echo 0 > {shlex.quote(str(file))}; " for file in joined)
             return ["sh", "-c", f'{join}exec "$@"', "sh", *enter]
         return enter
 
@@ -111,16 +121,16 @@ class LabHost:
         path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:{_ADMIN_PATH}"
         return {**os.environ, "PATH": path, "TMPDIR": TEMPORARY, "HOSTNAME": self.name}
 
-    def run(self, *command: str, limit_s: float = ANSWER_S, given: str | None = None, said: str = "") -> str:
-        """What a command on this host printed; ``said`` is what errors call it. Raises LabError if it fails or does not
-        end in time."""
+    def run(self, *command: str, limit_s: float = ANSWER_S, stdin_text: str | None = None, label: str = "") -> str:
+        """What a command on this host printed; ``label`` is what errors call it. Raises LabError if it fails or does
+        not end in time."""
         words = ["env", *_as_words(self.environment()), *self.words(*command)]
-        return run(words, limit_s, given, f"{self.name}: {said or shown(command)}")
+        return run(words, limit_s, stdin_text, f"{self.name}: {label or format_command(command)}")
 
     def ask(self, parse: Callable[[str], _T], *command: str, limit_s: float = ANSWER_S) -> _T:
         """What ``parse`` reads in what a command printed. Raises LabError, also where that is not in the form that
         ``parse`` knows."""
-        return read_answer(f"{self.name}: {shown(command)}", self.run(*command, limit_s=limit_s), parse)
+        return read_answer(f"{self.name}: {format_command(command)}", self.run(*command, limit_s=limit_s), parse)
 
     def shell(self, script: str, limit_s: float = ANSWER_S) -> str:
         """The same of a few lines for a shell."""
@@ -129,11 +139,15 @@ class LabHost:
     def start(self, *command: str, log: str) -> None:
         """Start a daemon that stays in the foreground; what it prints goes to ``log`` in the host's directory."""
         (self.directory / "log").mkdir(parents=True, exist_ok=True)
-        with (self.directory / "log" / log).open("ab") as said:
+        with (self.directory / "log" / log).open("ab") as log_file:
             subprocess.Popen(
-                self.words(*command), stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+                self.words(*command),
+                stdin=subprocess.DEVNULL,
+                stdout=log_file,
+                stderr=log_file,
+                start_new_session=True,
                 env=self.environment(),
-            )  # fmt: skip
+            )
 
     def bind(self, there: str) -> Path:
         """A directory of the machine's that the host is to have for itself: empty, and kept in its own directory."""
@@ -142,7 +156,7 @@ class LabHost:
         self.shell(f'[ "{mine}" -ef "{there}" ] || mount --bind "{mine}" "{there}"')
         return mine
 
-    def seen(self, there: str | Path) -> Path:
+    def resolve_path(self, there: str | Path) -> Path:
         """A path of this host's, its disk or its /proc, as the machine itself can reach it. Raises LabError."""
         return Path(f"/proc/{self.pid}/root/{str(there).lstrip('/')}")
 
@@ -160,20 +174,20 @@ class LabHost:
 
     def all_processes(self) -> dict[str, list[int]]:
         """Those of every name, by one look. Raises LabError."""
-        found: dict[str, list[int]] = {}
+        pids_by_name: dict[str, list[int]] = {}
         for line in self._states_of_processes():
             number, _, rest = line.partition(" (")
             name, _, state = rest.rpartition(") ")
             if state[:1] not in ("", "Z", "X"):
-                found.setdefault(name, []).append(int(number))
-        return {name: sorted(pids) for name, pids in found.items()}
+                pids_by_name.setdefault(name, []).append(int(number))
+        return {name: sorted(pids) for name, pids in pids_by_name.items()}
 
     def _states_of_processes(self) -> list[str]:
         """As proc_pid_stat(5) has them, a line each."""
         if place.around() is not None:  # another host's processes are not seen from here
             return self.shell("cat /proc/[0-9]*/stat 2>/dev/null || :", limit_s=_LOOK_S).splitlines()
         lines = []
-        for entry in self.seen("/proc").glob("[0-9]*"):
+        for entry in self.resolve_path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 lines.append((entry / "stat").read_text())
         return lines
@@ -182,7 +196,7 @@ class LabHost:
 def prepare(directory: Path, hosts: list[LabHost]) -> None:
     """The files that all hosts of a lab read: how to start, each other's names."""
     (directory / "init").write_text(_INIT)
-    lines = ["127.0.0.1 localhost", *(f"{one.address} {one.name}.lab {one.name}" for one in hosts)]
+    lines = ["127.0.0.1 localhost", *(f"{host.address} {host.name}.lab {host.name}" for host in hosts)]
     (directory / "etc-hosts").write_text("".join(f"{line}\n" for line in lines))
     (directory / "ssh_config").write_text(
         "Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n"
@@ -194,17 +208,31 @@ def start(host: LabHost) -> None:
     """Start the host, and wait until its name spaces are furnished. Raises LabError."""
     (host.directory / "log").mkdir(parents=True, exist_ok=True)
     host.disk.mkdir(exist_ok=True)
-    ready, said = host.directory / "ready", host.directory / "log" / "init"
-    with said.open("wb") as log:
+    ready, log_path = host.directory / "ready", host.directory / "log" / "init"
+    with log_path.open("wb") as log:
         holder = subprocess.Popen(
-            ["unshare", *NAME_SPACES, "--fork", "--kill-child", "--propagation", "private",
-             "sh", str(host.lab_directory / "init"), str(host.lab_directory), host.name],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
-        )  # fmt: skip
+            [
+                "unshare",
+                *NAME_SPACES,
+                "--fork",
+                "--kill-child",
+                "--propagation",
+                "private",
+                "sh",
+                str(host.lab_directory / "init"),
+                str(host.lab_directory),
+                host.name,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
     deadline = time.monotonic() + _READY_S
     while not ready.exists():
         if holder.poll() is not None or time.monotonic() > deadline:
-            lines = said.read_text(errors="replace").splitlines() or ["it did not say why"]
+            lines = log_path.read_text(errors="replace").splitlines() or ["it did not say why"]
             raise LabError(
                 "host-start-failed",
                 "{host} did not start: {reason}",
@@ -222,12 +250,12 @@ def end(directory: Path, name: str | None = None) -> int:
     """
     ended: set[int] = set()
     deadline = time.monotonic() + _READY_S
-    while found := {pid for pid, words in _holders(directory) if name in (None, words[-1]) and _is_there(pid)}:
-        ended |= found
-        for pid in found:
+    while pids := {pid for pid, words in _holders(directory) if name in (None, words[-1]) and _is_there(pid)}:
+        ended |= pids
+        for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, 9)
-        while any(_is_there(pid) for pid in found) and time.monotonic() < deadline:
+        while any(_is_there(pid) for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.005)
         if time.monotonic() > deadline:
             break

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from iosonde.core.errors import InputError
 
 from . import claim, hosts, links, patience, place
-from .description import LabDescription, of_dict
+from .description import LabDescription, description_from_dict
 from .hosts import SUBNET, LabHost
 from .tools import LabError
 
@@ -41,12 +41,12 @@ class Lab:
     @property
     def servers(self) -> tuple[LabHost, ...]:
         """Those that keep data."""
-        return self.of_role(SERVER)
+        return self.select_hosts(SERVER)
 
     @property
     def clients(self) -> tuple[LabHost, ...]:
         """Those that mount it, and run what measures; servers that do so come first."""
-        return (*self.servers[: self.description.clients_on_servers], *self.of_role(CLIENT))
+        return (*self.servers[: self.description.clients_on_servers], *self.select_hosts(CLIENT))
 
     @property
     def mount_point(self) -> Path:
@@ -58,15 +58,15 @@ class Lab:
         """What it is, as JSON; a copy is on each host (``place.FACTS``)."""
         return self.directory / place.FILE
 
-    def of_role(self, role: str) -> tuple[LabHost, ...]:
+    def select_hosts(self, role: str) -> tuple[LabHost, ...]:
         """The hosts of a role."""
-        return tuple(one for one in self.hosts if one.role == role)
+        return tuple(host for host in self.hosts if host.role == role)
 
     def host(self, name: str) -> LabHost:
         """A host by name. Raises InputError."""
-        for one in self.hosts:
-            if one.name == name:
-                return one
+        for host in self.hosts:
+            if host.name == name:
+                return host
         raise InputError(
             "unknown-host",
             "{host}: no host of the lab {lab}",
@@ -78,7 +78,7 @@ class Lab:
 
     def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
         """Do something with several hosts at once; results in their order. Raises the first error."""
-        return patience.at_once([partial(task, one) for one in some])
+        return patience.at_once([partial(task, host) for host in some])
 
     def is_mounted(self, client: LabHost) -> bool:
         """Whether a client has the file system mounted; one that does not answer has not."""
@@ -105,11 +105,11 @@ class Lab:
                 )
             time.sleep(0.05)
 
-    def write(self, state: str, found: dict[str, Any]) -> None:
-        """Keep the lab's own file: what it is, and what was ``found`` of it."""
+    def write(self, state: str, details: dict[str, Any]) -> None:
+        """Keep the lab's own file: what it is, and what was ``details`` of it."""
         document = {
-            "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **found,
-            "hosts": [{"name": one.name, "role": one.role, "address": one.address} for one in self.hosts],
+            "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **details,
+            "hosts": [{"name": host.name, "role": host.role, "address": host.address} for host in self.hosts],
         }  # fmt: skip
         self.file.write_text(json.dumps(document, indent=1) + "\n")
 
@@ -125,12 +125,12 @@ def planned(description: LabDescription, extra_hosts: Sequence[str]) -> Lab:
     roles = [(role, role) for role in extra_hosts]
     roles += [(f"{SERVER}{n + 1}", SERVER) for n in range(description.servers)]
     roles += [(f"{CLIENT}{n + 1}", CLIENT) for n in range(description.clients - description.clients_on_servers)]
-    made = [LabHost(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles)]
-    return _lab(directory, description, made)
+    lab_hosts = [LabHost(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles)]
+    return _lab(directory, description, lab_hosts)
 
 
-def _lab(directory: Path, description: LabDescription, made: Iterable[LabHost]) -> Lab:
-    return Lab(directory, description, LabHost(links.SWITCH, "switch", "", directory), tuple(made))
+def _lab(directory: Path, description: LabDescription, lab_hosts: Iterable[LabHost]) -> Lab:
+    return Lab(directory, description, LabHost(links.SWITCH, "switch", "", directory), tuple(lab_hosts))
 
 
 def target_of(name: str) -> Path:
@@ -171,8 +171,8 @@ def open_lab(name: str | None = None) -> Lab:
     try:
         directory = place.directory(name)
         document = json.loads((directory / place.FILE).read_text())
-        made = [LabHost(one["name"], one["role"], one["address"], directory) for one in document["hosts"]]
-        return _lab(directory, of_dict(document["description"]), made)
+        lab_hosts = [LabHost(row["name"], row["role"], row["address"], directory) for row in document["hosts"]]
+        return _lab(directory, description_from_dict(document["description"]), lab_hosts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             "incomplete-lab", "{lab}: this lab was never finished", "remove it: iosonde lab down {lab}", lab=name
@@ -182,8 +182,8 @@ def open_lab(name: str | None = None) -> Lab:
 def setting_of(name: str) -> dict[str, Any]:
     """What a lab was brought up for, finished or not; empty where that was nothing or is not known."""
     with suppress(OSError, ValueError, KeyError):
-        found: dict[str, Any] = json.loads((place.directory(name) / place.FILE).read_text())["setting"]
-        return found
+        setting: dict[str, Any] = json.loads((place.directory(name) / place.FILE).read_text())["setting"]
+        return setting
     return {}
 
 
@@ -193,13 +193,13 @@ def state_of(name: str) -> str:
         state = str(json.loads((place.directory(name) / place.FILE).read_text())["state"])
     except (OSError, ValueError, KeyError, TypeError):
         state = STARTING
-    return CUT_SHORT if state == STARTING and not claim.is_held(name) else state
+    return CUT_SHORT if state == STARTING and not claim.is_locked(name) else state
 
 
 def labs() -> list[tuple[str, str, list[str]]]:
     """(name, state, hosts that run) of each lab that is there, finished or not."""
-    found = []
+    rows = []
     for name in place.names():
         running = hosts.running(place.directory(name))
-        found.append((name, state_of(name), [one for one in running if one != links.SWITCH]))
-    return found
+        rows.append((name, state_of(name), [host for host in running if host != links.SWITCH]))
+    return rows

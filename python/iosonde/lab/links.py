@@ -20,7 +20,7 @@ _QUEUE = "20ms"
 # The kernel passes on at most this much at once; less lowers fast links: 128 kB gave 4.8 of 5.8 Gbit/s.
 _BURSTS_PER_S, _LEAST_BURST = 4000, 16_384
 _LEGS = 4  # of a round trip: out of each of the two hosts, and out of the switch to each
-_HELD = 100_000  # packets that may be under way; netem's own 1000 are not enough for a fast link
+_QUEUE_PACKETS = 100_000  # packets that may be under way; netem's own 1000 are not enough for a fast link
 
 
 def make_switch(switch: LabHost) -> None:
@@ -45,24 +45,27 @@ def port_of(host: LabHost) -> str:
 def shape(switch: LabHost, host: LabHost, bits_per_s: float | None, delay_s: float | None = None) -> None:
     """Limit what the host sends and what it receives, each to a rate of Ethernet bits; None: not at all. ``delay_s`` is
     added to the round trip between two hosts that are shaped alike. Raises LabError."""
-    for one, device in ((host, DEVICE), (switch, port_of(host))):
-        one.shell(f"tc qdisc del dev {device} root 2>/dev/null || :")
+    for end, device in ((host, DEVICE), (switch, port_of(host))):
+        end.shell(f"tc qdisc del dev {device} root 2>/dev/null || :")
         for words in queues(bits_per_s, delay_s):
-            one.run("tc", "qdisc", "add", "dev", device, *words)
+            end.run("tc", "qdisc", "add", "dev", device, *words)
 
 
 def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
     """The words of ``tc qdisc add`` for one end of a cable, the outermost queue first: delayed, then let through at the
     rate."""
-    found = []
+    commands = []
     if delay_s:
-        found.append(["root", "handle", "1:", "netem", "delay", f"{delay_s / _LEGS * 1e6:.0f}us", "limit", str(_HELD)])
+        commands.append(
+            ["root", "handle", "1:", "netem", "delay", f"{delay_s / _LEGS * 1e6:.0f}us", "limit", str(_QUEUE_PACKETS)]
+        )
     if bits_per_s:
         burst = burst_bytes(bits_per_s)
         place = ["parent", "1:1"] if delay_s else ["root"]
-        found.append([*place, "handle", "2:", "tbf", "rate", f"{bits_per_s:.0f}bit", "burst", str(burst),
-                      "latency", _QUEUE])  # fmt: skip
-    return found
+        commands.append(
+            [*place, "handle", "2:", "tbf", "rate", f"{bits_per_s:.0f}bit", "burst", str(burst), "latency", _QUEUE]
+        )
+    return commands
 
 
 def burst_bytes(bits_per_s: float) -> int:
@@ -100,14 +103,14 @@ def part(switch: LabHost, hosts: Sequence[LabHost]) -> None:
     """Have these hosts reach each other and nobody else: their cables end in a switch of their own. Raises LabError."""
     aside = _aside(hosts[0])
     switch.shell(f"ip link add {aside} type bridge forward_delay 0 stp_state 0; ip link set {aside} up")
-    for one in hosts:
-        switch.run("ip", "link", "set", port_of(one), "master", aside)
+    for host in hosts:
+        switch.run("ip", "link", "set", port_of(host), "master", aside)
 
 
 def join(switch: LabHost, hosts: Sequence[LabHost]) -> None:
     """Have them reach all others again. Raises LabError."""
-    for one in hosts:
-        switch.run("ip", "link", "set", port_of(one), "master", "br0")
+    for host in hosts:
+        switch.run("ip", "link", "set", port_of(host), "master", "br0")
     switch.shell(f"ip link del {_aside(hosts[0])} 2>/dev/null || :")
 
 

@@ -14,9 +14,12 @@ from .filesystems import MODULES, recipe
 
 # Of servers' disks the usual file system; of secure shell what reaches hosts from hosts.
 _OF_EVERY_LAB = {
-    **tools.ALWAYS, "mkfs.xfs": disks.PACKAGES["xfs"], secure_shell.SSHD: "openssh-server",
-    "ssh-keygen": "openssh-client", "ssh": "openssh-client",
-}  # fmt: skip
+    **tools.ALWAYS,
+    "mkfs.xfs": disks.PACKAGES["xfs"],
+    secure_shell.SSHD: "openssh-server",
+    "ssh-keygen": "openssh-client",
+    "ssh": "openssh-client",
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,10 @@ class LabListing:
     @property
     def packages(self) -> tuple[str, ...]:
         """Debian's packages that are not here, of every lab and of the file systems that come from packages alone."""
-        of_packages = (one.missing for one in self.possible if not tools.UNPACKAGED.keys() & one.missing)
-        return tuple(dict.fromkeys([*self.missing, *(name for names in of_packages for name in names)]))
+        package_sets = (
+            file_system.missing for file_system in self.possible if not tools.UNPACKAGED.keys() & file_system.missing
+        )
+        return tuple(dict.fromkeys([*self.missing, *(name for names in package_sets for name in names)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
@@ -62,15 +67,16 @@ class LabListing:
             "labs": [{"name": name, "state": state, "hosts": hosts} for name, state, hosts in self.labs],
             "missing": list(self.missing),
             "why_not": self.why_not,
-            "file_systems": [vars(one) | {"missing": list(one.missing)} for one in self.possible],
+            "file_systems": [
+                vars(file_system) | {"missing": list(file_system.missing)} for file_system in self.possible
+            ],
         }
 
 
 def listing() -> LabListing:
     """All labs, finished or not, and all file systems."""
     there = tuple((name, state, len(hosts)) for name, state, hosts in lab.labs())
-    return LabListing(there, tuple(_possible(name) for name in MODULES),
-                      _missing(_OF_EVERY_LAB), _why_not())  # fmt: skip
+    return LabListing(there, tuple(_possible(name) for name in MODULES), _missing(_OF_EVERY_LAB), _why_not())
 
 
 def keeps_data(name: str) -> bool:
@@ -81,12 +87,20 @@ def keeps_data(name: str) -> bool:
 
 def _possible(name: str) -> Possible:
     how = recipe(name)
-    return Possible(name, how.title, dict(how.options), dict(how.live), _missing(how.commands),
-                    how.profiled, how.placed, how.client_keeps_data)  # fmt: skip
+    return Possible(
+        name,
+        how.title,
+        dict(how.options),
+        dict(how.live),
+        _missing(how.commands),
+        how.profiled,
+        how.placed,
+        how.client_keeps_data,
+    )
 
 
 def _missing(commands: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(package for command, package in commands.items() if not tools.found(command)))
+    return tuple(dict.fromkeys(package for command, package in commands.items() if not tools.has_command(command)))
 
 
 def _why_not() -> str:

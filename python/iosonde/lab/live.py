@@ -72,9 +72,9 @@ def _tell_layout(lab: Lab) -> None:
     """Have the lab, and each of its hosts, know how data lies now: a bound is computed with it."""
     document, layout = lab.read(), recipe_of(lab).layout(lab).to_dict()
     if document.get("layout") != layout:
-        beside = lab.file.with_name(f".{lab.file.name}")
-        beside.write_text(json.dumps(document | {"layout": layout}, indent=1) + "\n")
-        beside.replace(lab.file)
+        temporary_file = lab.file.with_name(f".{lab.file.name}")
+        temporary_file.write_text(json.dumps(document | {"layout": layout}, indent=1) + "\n")
+        temporary_file.replace(lab.file)
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
 
 
@@ -82,22 +82,24 @@ def _tell_layout(lab: Lab) -> None:
 def placement(lab: Lab, file: Path) -> Placement:
     """Where the bytes of a file below the mount are. Raises InputError, LabError."""
     below = _below(lab, file)
-    return Placement(str(below.relative_to(lab.mount_point)), _told(lab, recipe_of(lab).placement(lab, below)))
+    return Placement(
+        str(below.relative_to(lab.mount_point)), _require_placement(lab, recipe_of(lab).placement(lab, below))
+    )
 
 
 @patience.answers_within()
 def placements(lab: Lab, directory: Path) -> list[Placement]:
     """The same of every file below a directory. Raises InputError, LabError."""
     below = _below(lab, directory)
-    found = _told(lab, recipe_of(lab).placements(lab, below))
-    return [Placement(name, n_bytes) for name, n_bytes in found.items()]
+    bytes_by_file = _require_placement(lab, recipe_of(lab).placements(lab, below))
+    return [Placement(name, n_bytes) for name, n_bytes in bytes_by_file.items()]
 
 
 @patience.answers_within()
 def is_directory(lab: Lab, path: Path) -> bool:
     """Whether it is one, on the lab's file system. Raises InputError, LabError."""
     below = str(_below(lab, path))
-    return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', below, said=f"looking at {below}") != ""
+    return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', below, label=f"looking at {below}") != ""
 
 
 def _below(lab: Lab, path: Path) -> Path:
@@ -114,14 +116,14 @@ def _below(lab: Lab, path: Path) -> Path:
     return below
 
 
-def _told(lab: Lab, found: _T | None) -> _T:
-    if found is None:
+def _require_placement(lab: Lab, answer: _T | None) -> _T:
+    if answer is None:
         raise InputError(
             "unsupported-operation",
             "{file_system} does not say where a file's bytes are",
             file_system=recipe_of(lab).title,
         )
-    return found
+    return answer
 
 
 def count_operations(lab: Lab, on: bool) -> None:
@@ -168,14 +170,14 @@ def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
 
 
 def _clients(lab: Lab, names: Sequence[str]) -> tuple[LabHost, ...]:
-    wanted = set(names) or ({os.uname().nodename} if place.around() is not None else set())
-    for name in wanted - {one.name for one in lab.clients}:
+    client_names = set(names) or ({os.uname().nodename} if place.around() is not None else set())
+    for name in client_names - {client.name for client in lab.clients}:
         raise InputError(
             "unknown-client",
             "{client}: no client of the lab {lab}",
             "one of {clients}",
             client=name,
             lab=lab.name,
-            clients=", ".join(one.name for one in lab.clients),
+            clients=", ".join(client.name for client in lab.clients),
         )
-    return tuple(one for one in lab.clients if not wanted or one.name in wanted)
+    return tuple(client for client in lab.clients if not client_names or client.name in client_names)

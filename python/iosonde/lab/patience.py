@@ -69,16 +69,16 @@ def say_waiting(what: str, waited_s: float) -> None:
 
 
 def completed(
-    words: Sequence[str], limit_s: float, given: str | None, what: str
+    words: Sequence[str], limit_s: float, stdin_text: str | None, what: str
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """A command that has ended, with what it printed. Raises as ``run_program``; InterruptedAnswerError."""
 
     def look(waited_s: float) -> None:
-        if any(one.is_set() for one in _patience.get().stops):
+        if any(stop.is_set() for stop in _patience.get().stops):
             raise InterruptedAnswerError
         say_waiting(what, waited_s)
 
-    return run_program(words, limit_s, stdin_text=given, on_look=look)
+    return run_program(words, limit_s, stdin_text=stdin_text, on_look=look)
 
 
 def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -92,7 +92,7 @@ def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
         with ThreadPoolExecutor(max_workers=min(len(tasks), _AT_ONCE)) as pool:
             futures = [pool.submit(copy_context().run, task) for task in tasks]
             try:
-                return [one.result() for one in futures]
+                return [future.result() for future in futures]
             except KeyboardInterrupt:
                 stop.set()
                 raise

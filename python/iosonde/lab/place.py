@@ -22,7 +22,7 @@ FILE = "lab.json"  # in a lab's directory: what it is
 FACTS = "/run/iosonde-lab.json"  # on each host: a copy of that
 OWNER = 0  # whoever makes labs
 _DEFAULT = Path("/var/lib/iosonde-lab")
-_MADE = "made-directories"
+_DIRECTORY_LIST = "made-directories"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH  # as in /tmp, sticky too, where anybody can make a file that we go by
 # Of what the paths of labs are made: shells, ssh, mount tables and volumes' names of bricks take them as they are.
 _PLAIN = re.compile(r"[A-Za-z0-9/._+=@-]{1,200}")
@@ -32,16 +32,16 @@ def root() -> Path:
     """The directory of all labs, without links: the kernel tells loop devices' files that way. Raises InputError."""
     if (lab := around()) is not None:
         return lab.parent
-    found = Path(os.environ.get(ROOT) or _DEFAULT).resolve()
-    if not _PLAIN.fullmatch(str(found)):
+    path = Path(os.environ.get(ROOT) or _DEFAULT).resolve()
+    if not _PLAIN.fullmatch(str(path)):
         raise InputError(
             "invalid-path",
             "{variable}={path}: no place for labs",
             "letters, digits and / . _ + = @ -, 200 at most",
             variable=ROOT,
-            path=found,
+            path=path,
         )
-    return found
+    return path
 
 
 def around() -> Path | None:
@@ -77,31 +77,31 @@ def claim(name: str) -> bool:
 def names() -> list[str]:
     """Those that have a directory, whole or not; directories that we did not make are not labs."""
     try:
-        return sorted(one.name for one in root().iterdir() if _is_ours(one))
+        return sorted(entry.name for entry in root().iterdir() if _is_ours(entry))
     except OSError:
         return []
 
 
-def make_directories(lab: Path, wanted: Iterable[str]) -> None:
+def make_directories(lab: Path, paths: Iterable[str]) -> None:
     """Make the directories of the machine's that are not there, and note them first, for ``remove_directories``."""
-    absent = [one for one in wanted if not Path(one).exists()]
-    (lab / _MADE).write_text("".join(f"{one}\n" for one in absent))
-    for one in absent:
-        Path(one).mkdir()
+    absent = [candidate for candidate in paths if not Path(candidate).exists()]
+    (lab / _DIRECTORY_LIST).write_text("".join(f"{missing_path}\n" for missing_path in absent))
+    for path in absent:
+        Path(path).mkdir()
 
 
 def remove_directories(lab: Path) -> None:
     """Remove those that were made for this lab, if they are empty: another lab may still use them."""
     with suppress(OSError):
-        for one in (lab / _MADE).read_text().splitlines():
+        for line in (lab / _DIRECTORY_LIST).read_text().splitlines():
             with suppress(OSError):
-                Path(one).rmdir()
+                Path(line).rmdir()
 
 
 def _is_ours(directory: Path) -> bool:
     with suppress(OSError):
-        found = directory.lstat()
-        ours = found.st_uid == OWNER and found.st_mode & stat.S_ISVTX and not found.st_mode & _OTHERS_WRITE
-        if stat.S_ISDIR(found.st_mode) and ours:
+        status = directory.lstat()
+        ours = status.st_uid == OWNER and status.st_mode & stat.S_ISVTX and not status.st_mode & _OTHERS_WRITE
+        if stat.S_ISDIR(status.st_mode) and ours:
             return (directory / FILE).exists() or not any(directory.iterdir())
     return False

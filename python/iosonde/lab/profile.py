@@ -42,7 +42,9 @@ class LabProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
-        servers = [vars(one) | {"operations": [vars(each) for each in one.operations]} for one in self.servers]
+        servers = [
+            vars(profile) | {"operations": [vars(each) for each in profile.operations]} for profile in self.servers
+        ]
         return {"lab": self.lab, "servers": servers, "together": summed(self.servers)}
 
 
@@ -50,18 +52,25 @@ def summed(servers: Iterable[ServerProfile]) -> dict[str, Any]:
     """Of all servers together: bytes that they read and wrote, how many operations; for each that holds data its bytes,
     and for each the operation that took most of its time."""
     them = list(servers)
-    busiest = {one.server: one.operations[0] for one in them if one.operations}
+    busiest = {profile.server: profile.operations[0] for profile in them if profile.operations}
     return {
-        "read_bytes": sum(one.read_bytes for one in them), "written_bytes": sum(one.written_bytes for one in them),
-        "operations": sum(each.count for one in them for each in one.operations),
-        "by_server": {one.server: {"read_bytes": one.read_bytes, "written_bytes": one.written_bytes}
-                      for one in them if one.holds_data},
-        "most_time": {server: {"operation": one.operation, "share": one.share} for server, one in busiest.items()},
-    }  # fmt: skip
+        "read_bytes": sum(profile.read_bytes for profile in them),
+        "written_bytes": sum(profile.written_bytes for profile in them),
+        "operations": sum(each.count for profile in them for each in profile.operations),
+        "by_server": {
+            profile.server: {"read_bytes": profile.read_bytes, "written_bytes": profile.written_bytes}
+            for profile in them
+            if profile.holds_data
+        },
+        "most_time": {
+            server: {"operation": operation.operation, "share": operation.share}
+            for server, operation in busiest.items()
+        },
+    }
 
 
 def with_shares(operations: Iterable[ProfiledOperation]) -> tuple[ProfiledOperation, ...]:
     """The same with their shares, those that took longest first."""
-    ordered = sorted(operations, key=lambda one: -one.count * one.mean_s)
-    total = sum(one.count * one.mean_s for one in ordered) or 1.0
-    return tuple(replace(one, share=one.count * one.mean_s / total) for one in ordered)
+    ordered = sorted(operations, key=lambda operation: -operation.count * operation.mean_s)
+    total = sum(operation.count * operation.mean_s for operation in ordered) or 1.0
+    return tuple(replace(operation, share=operation.count * operation.mean_s / total) for operation in ordered)

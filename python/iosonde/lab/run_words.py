@@ -15,25 +15,25 @@ from .lab import Lab
 _HOSTS_FILE = "client-hosts"
 
 
-def run_words(lab: Lab, given: Sequence[str]) -> tuple[str, ...]:
+def run_words(lab: Lab, arguments: Sequence[str]) -> tuple[str, ...]:
     """The whole command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless they are given. Raises
     InputError where the results would go with the host."""
     for option in ("--store", "--page"):
-        check_shared(Path(_value(given, option) or "."))
-    words = [sys.executable, "-m", "iosonde.cli.main", "run", *given]
-    if not _has(given, "--target"):
+        check_shared(Path(_value(arguments, option) or "."))
+    words = [sys.executable, "-m", "iosonde.cli.main", "run", *arguments]
+    if not _has(arguments, "--target"):
         words += ["--target", str(lab.mount_point)]
-    if not _has(given, "--hosts") and len(lab.clients) > 1:
+    if not _has(arguments, "--hosts") and len(lab.clients) > 1:
         file = lab.directory / _HOSTS_FILE
-        file.write_text("".join(f"{one.name}\n" for one in lab.clients))
+        file.write_text("".join(f"{client.name}\n" for client in lab.clients))
         words += ["--hosts", str(file)]
     return tuple(words)
 
 
 def check_shared(place: Path) -> None:
     """Refuse a place that each host has for itself: what is written there goes with the host. Raises InputError."""
-    whole = Path(os.path.realpath(place))
-    if any(whole.is_relative_to(os.path.realpath(own)) for own in PRIVATE):
+    real_path = Path(os.path.realpath(place))
+    if any(real_path.is_relative_to(os.path.realpath(own)) for own in PRIVATE):
         raise InputError(
             "host-local-path",
             "{path} is each host's own, and goes with it",
@@ -42,12 +42,12 @@ def check_shared(place: Path) -> None:
         )
 
 
-def _value(given: Sequence[str], option: str) -> str:
+def _value(arguments: Sequence[str], option: str) -> str:
     """The last one that is given; '' where none is."""
-    values = [after for word, after in zip(given, given[1:], strict=False) if word == option]
-    values += [word.removeprefix(f"{option}=") for word in given if word.startswith(f"{option}=")]
+    values = [after for word, after in zip(arguments, arguments[1:], strict=False) if word == option]
+    values += [word.removeprefix(f"{option}=") for word in arguments if word.startswith(f"{option}=")]
     return values[-1] if values else ""
 
 
-def _has(given: Sequence[str], option: str) -> bool:
-    return any(word == option or word.startswith(f"{option}=") for word in given)
+def _has(arguments: Sequence[str], option: str) -> bool:
+    return any(word == option or word.startswith(f"{option}=") for word in arguments)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from .hosts import TEMPORARY, LabHost
 from .lab import Lab
-from .tools import found, run
+from .tools import has_command, run
 
 SSHD = "/usr/sbin/sshd"
 
 
 def start(lab: Lab) -> None:
     """Start one on every host; where the machine has none, hosts do without: MPI then stays on one host."""
-    if not Path(SSHD).exists() or not found("ssh-keygen"):
+    if not Path(SSHD).exists() or not has_command("ssh-keygen"):
         return
     keys = lab.directory / "ssh"
     keys.mkdir(mode=0o700, exist_ok=True)
@@ -28,10 +28,10 @@ def start_on(lab: Lab, host: LabHost) -> None:
     """Start that of one host, with the keys of its lab. Raises LabError."""
     keys = lab.directory / "ssh"
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
-    told = {
+    settings = {
         "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",
         "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY} SHLVL=1", "MaxStartups": "200",
         "Subsystem": "sftp internal-sftp",
     }  # fmt: skip
-    options = [word for key, value in told.items() for word in ("-o", f"{key}={value}")]
+    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
     host.run(SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)

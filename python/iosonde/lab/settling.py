@@ -28,8 +28,8 @@ class Settling:
     def sample(self) -> None:
         """Take one if it is time."""
         if time.monotonic() >= self._next:
-            known, last = self._used(), self._samples[-1][1] if self._samples else 0
-            used = last if known is None else known  # a server that is down: as it was
+            current_bytes, last = self._used(), self._samples[-1][1] if self._samples else 0
+            used = last if current_bytes is None else current_bytes  # a server that is down: as it was
             self._samples.append((time.monotonic_ns(), used, sum(self._cpu_s().values())))
             self._next = time.monotonic() + SAMPLE_S
 
@@ -64,7 +64,7 @@ class Settling:
         after_above = next((at for at, *_ in self._samples if at > (above[-1] if above else 0)), last_ns)
         space_back_s = max(0.0, (after_above - from_ns) / 1e9) if back else None
         agree_s = max(0.0, (agreed_ns - from_ns) / 1e9) if agreed_ns else None
-        worked_s = max((one for one in (space_back_s, agree_s) if one is not None), default=None)
+        worked_s = max((duration_s for duration_s in (space_back_s, agree_s) if duration_s is not None), default=None)
         idle = self._cpu(last_ns - int(QUIET_S * 1e9), last_ns)
         return Settled(
             from_ns, (last_ns - from_ns) / 1e9, before, max(used for _, used, _ in self._samples),
@@ -78,4 +78,4 @@ class Settling:
 
     def _at(self, at_ns: int) -> tuple[int, int, float]:
         """The last sample that is not later."""
-        return next((one for one in reversed(self._samples) if one[0] <= at_ns), self._samples[0])
+        return next((sample for sample in reversed(self._samples) if sample[0] <= at_ns), self._samples[0])

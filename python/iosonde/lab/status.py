@@ -59,23 +59,23 @@ class LabStatus:
     @property
     def round_trips_s(self) -> tuple[float, float] | None:
         """The shortest and the longest between hosts; None where none was measured."""
-        known = [one["rtt_s"] for one in self.emulated.get("links", []) if "rtt_s" in one]
-        return (min(known), max(known)) if known else None
+        round_trips = [link["rtt_s"] for link in self.emulated.get("links", []) if "rtt_s" in link]
+        return (min(round_trips), max(round_trips)) if round_trips else None
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         return {
             "name": self.name, "state": self.state, "file_system": self.file_system, "version": self.version,
             "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
-            "emulated": self.emulated, "hosts": [vars(one) for one in self.hosts], "health": list(self.health),
-            "faults": [one.to_dict() for one in self.faults], "facts": self.facts,
+            "emulated": self.emulated, "hosts": [vars(host) for host in self.hosts], "health": list(self.health),
+            "faults": [fault.to_dict() for fault in self.faults], "facts": self.facts,
             "not_asked": self.not_asked, "capacity": self.capacity.to_dict() if self.capacity else None,
         }  # fmt: skip
 
     @property
     def problem(self) -> bool:
         """Whether something is not as it should be."""
-        return bool(self.health or self.faults) or not all(one.running for one in self.hosts)
+        return bool(self.health or self.faults) or not all(host.running for host in self.hosts)
 
 
 @patience.answers_within()
@@ -96,16 +96,16 @@ def status(name: str | None) -> LabStatus:
     lab = open_lab(name)
     document, state = lab.read(), state_of(lab.name)
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
-    states, health, facts, held = _ask_all(lab) if asks else ({}, (), {}, None)
+    states, health, facts, lab_capacity = _ask_all(lab) if asks else ({}, (), {}, None)
     return LabStatus(
         lab.name, state, recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
-        tuple(_of_host(lab, one, one.name in there, states.get(one.name)) for one in lab.hosts),
+        tuple(_build_host_status(lab, host, host.name in there, states.get(host.name)) for host in lab.hosts),
         (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
         "" if asks else Message(
             "root-required", "what serves, and whether it is well, is not known: asking the servers needs root"
         ),
-        held,
+        lab_capacity,
     )  # fmt: skip
 
 
@@ -114,13 +114,13 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
 
     Where nothing is complained of, questions without an answer are."""
     unanswered: list[str] = []
-    states, health, facts, held = patience.at_once([
-        lambda: _asked(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
+    states, health, facts, lab_capacity = patience.at_once([
+        lambda: _call_or_default(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
         lambda: tuple(_health(lab)),
-        lambda: _asked(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
-        lambda: _asked(lambda: capacity(lab), None, unanswered),
+        lambda: _call_or_default(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
+        lambda: _call_or_default(lambda: capacity(lab), None, unanswered),
     ])  # fmt: skip
-    return states, health or tuple(unanswered), facts, held
+    return states, health or tuple(unanswered), facts, lab_capacity
 
 
 def _cut_short(lab: Lab, state: str) -> list[str]:
@@ -135,15 +135,15 @@ def _cut_short(lab: Lab, state: str) -> list[str]:
     ]
 
 
-def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
+def _build_host_status(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
     return HostStatus(host.name, host.role, host.address, running, cgroups.cpu_seconds(lab.directory, host.name),
                       serves.says if serves else "")  # fmt: skip
 
 
 def _answering(lab: Lab) -> list[str]:
     """From a host the processes that hold the others are not seen: those that let us in."""
-    found = lab.each(lab.hosts, lambda one: _asked(lambda: one.run("hostname", limit_s=5).strip(), "", []))
-    return [name for name in found if name]
+    names = lab.each(lab.hosts, lambda host: _call_or_default(lambda: host.run("hostname", limit_s=5).strip(), "", []))
+    return [name for name in names if name]
 
 
 def _health(lab: Lab) -> list[str]:
@@ -153,7 +153,7 @@ def _health(lab: Lab) -> list[str]:
         return [error.message]
 
 
-def _asked(ask: Callable[[], _T], otherwise: _T, unanswered: list[str]) -> _T:
+def _call_or_default(ask: Callable[[], _T], otherwise: _T, unanswered: list[str]) -> _T:
     """The answer; ``otherwise`` where there is none, which is noted among the ``unanswered``."""
     try:
         return ask()

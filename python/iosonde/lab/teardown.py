@@ -42,8 +42,8 @@ def down(name: str) -> None:
 def _freed(name: str, directory: Path) -> bool:
     """End and free what is there now; whether anything was. Raises LabError where something stayed."""
     ended = hosts.end(directory)
-    found, left = disks.detach(directory)
-    stayed = [f"{left} loop devices"] if left else []
+    n_devices, n_remaining = disks.detach(directory)
+    stayed = [f"{n_remaining} loop devices"] if n_remaining else []
     if groups := cgroups.remove(directory):
         stayed.append(f"{groups} control groups")
     if stayed:
@@ -54,7 +54,7 @@ def _freed(name: str, directory: Path) -> bool:
             lab=name,
             resources=" and ".join(stayed),
         )
-    return bool(ended or found)
+    return bool(ended or n_devices)
 
 
 def _remove(name: str, directory: Path) -> None:

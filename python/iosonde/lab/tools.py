@@ -20,7 +20,7 @@ _PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
 OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
 HADOOP_JARS = "hadoop-jars"
 ORANGEFS = "orangefs"
-_SHOWN = 200  # characters of what a tool said
+_MAX_OUTPUT_CHARS = 200  # characters of what a tool said
 _WELL = "iosonde lab status says what is not well; iosonde lab heal undoes faults"
 # What no package of Debian's has → how it comes here.
 UNPACKAGED = {
@@ -30,8 +30,12 @@ UNPACKAGED = {
 }
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {
-    "unshare": "util-linux", "nsenter": "util-linux", "losetup": "util-linux", "ip": "iproute2", "tc": "iproute2",
-}  # fmt: skip
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "losetup": "util-linux",
+    "ip": "iproute2",
+    "tc": "iproute2",
+}
 
 
 _T = TypeVar("_T")
@@ -41,30 +45,30 @@ class LabError(SystemFaultError):
     """A lab, or a host of it, did not do what it was told."""
 
 
-def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, said: str = "") -> str:
-    """What it printed on stdout; ``said`` is what errors call it. Raises LabError where it fails or takes longer than
+def run(words: list[str], limit_s: float = LIMIT_S, stdin_text: str | None = None, label: str = "") -> str:
+    """What it printed on stdout; ``label`` is what errors call it. Raises LabError where it fails or takes longer than
     ``limit_s``, or than ``patience`` has left."""
-    said = said or shown(words)
+    label = label or format_command(words)
     try:
-        done = patience.completed(words, patience.shortened(limit_s), given, said)
+        done = patience.completed(words, patience.shortened(limit_s), stdin_text, label)
     except subprocess.TimeoutExpired as error:
         raise LabError(
             "no-response",
             "{command}: no answer after {timeout_s} s",
             _WELL,
-            command=said,
+            command=label,
             timeout_s=_seconds(error.timeout),
         ) from error
     except patience.InterruptedAnswerError as error:
-        raise LabError("interrupted", "{command}: interrupted", command=said) from error
+        raise LabError("interrupted", "{command}: interrupted", command=label) from error
     except OSError as error:
-        raise LabError("lab-command-failed", "{command}: {reason}", command=said, reason=error.strerror) from error
+        raise LabError("lab-command-failed", "{command}: {reason}", command=label, reason=error.strerror) from error
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise LabError(
             "lab-command-failed",
             "{command}: {reason}",
-            command=said,
+            command=label,
             reason=lines[-1] if lines else f"exit code {done.returncode}",
         )
     return done.stdout
@@ -74,15 +78,15 @@ def _seconds(limit_s: float) -> str:
     return f"{limit_s:.0f}" if limit_s >= 1 else f"{limit_s:.1g}"
 
 
-def read_answer(said: str, text: str, parse: Callable[[str], _T]) -> _T:
-    """What ``parse`` reads in the text that ``said`` printed. Tools say in free words what is wrong with them, and some
-    end well all the same: what is not in the form that they answer in is a LabError with these words."""
+def read_answer(label: str, text: str, parse: Callable[[str], _T]) -> _T:
+    """What ``parse`` reads in the text that ``label`` printed. Tools say in free words what is wrong with them, and
+    some end well all the same: what is not in the form that they answer in is a LabError with these words."""
     try:
         return parse(text)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         words = next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
         raise LabError(
-            "unparsable-output", "{command}: {output}", _WELL, command=said, output=words[:_SHOWN]
+            "unparsable-output", "{command}: {output}", _WELL, command=label, output=words[:_MAX_OUTPUT_CHARS]
         ) from error
 
 
@@ -99,18 +103,22 @@ def need_root() -> None:
 
 def _with_sudo() -> str:
     """The command line as root would give it: sudo's PATH rarely has a virtual environment's."""
-    asked, *rest = sys.argv
-    if Path(asked).name not in ("iosonde", "main.py"):  # called from Python
+    executable, *rest = sys.argv
+    if Path(executable).name not in ("iosonde", "main.py"):  # called from Python
         return "sudo"
     place = [f"{_PLACE}={os.environ[_PLACE]}"] if _PLACE in os.environ else []
-    program = [sys.executable, "-m", "iosonde.cli.main"] if asked.endswith(".py") else [shutil.which(asked) or asked]
+    program = (
+        [sys.executable, "-m", "iosonde.cli.main"]
+        if executable.endswith(".py")
+        else [shutil.which(executable) or executable]
+    )
     return shlex.join(["sudo", *place, *program, *rest])
 
 
 def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
     """See that the commands, with their packages, and those of every lab are here. Raises InputError."""
-    wanted = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
-    missing = {command: package for command, package in wanted.items() if not found(command)}
+    required = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
+    missing = {command: package for command, package in required.items() if not has_command(command)}
     if missing:
         raise InputError(
             "tool-missing",
@@ -123,20 +131,20 @@ def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
 
 def installing(packages: Iterable[str]) -> str:
     """The commands, as words, that bring these packages."""
-    wanted = tuple(dict.fromkeys(packages))
-    packaged = [one for one in wanted if one not in UNPACKAGED]
+    unique_packages = tuple(dict.fromkeys(packages))
+    packaged = [package for package in unique_packages if package not in UNPACKAGED]
     words = [f"apt install {' '.join(packaged)}"] * bool(packaged)
-    return " and ".join(words + [UNPACKAGED[one] for one in wanted if one in UNPACKAGED])
+    return " and ".join(words + [UNPACKAGED[package] for package in unique_packages if package in UNPACKAGED])
 
 
-def found(command: str) -> bool:
+def has_command(command: str) -> bool:
     """Whether a command, or a file by its path, is here; commands of administrators are not on every user's PATH, and
     ours lie beside this Python."""
-    beside = f"{Path(sys.executable).parent}:/usr/sbin:/sbin:/usr/local/sbin"
-    return os.path.exists(command) or bool(shutil.which(command) or shutil.which(command, path=beside))
+    search_path = f"{Path(sys.executable).parent}:/usr/sbin:/sbin:/usr/local/sbin"
+    return os.path.exists(command) or bool(shutil.which(command) or shutil.which(command, path=search_path))
 
 
-def shown(words: Iterable[str]) -> str:
+def format_command(words: Iterable[str]) -> str:
     """A command as people read it, cut where it is long."""
     text = shlex.join(words)
     return text if len(text) <= 100 else text[:97] + "…"

@@ -39,7 +39,7 @@ class Bench:
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
     is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
     makes the rank of trials that have one, on this host. ``look`` asks the target's file system how it is, where that
-    answers; ``servers_seen`` are hands on the servers themselves, in an emulated cluster, and ``lab`` is what is asked
+    answers; ``server_hands`` are hands on the servers themselves, in an emulated cluster, and ``lab`` is what is asked
     of that.
     """
 
@@ -62,7 +62,7 @@ class Bench:
     remember: Path | None = None
     forked: ForkedRanks | None = None
     look: conditions.Look | None = None
-    servers_seen: ServerHands | None = None
+    server_hands: ServerHands | None = None
     lab: faults.LabOrders | None = None
 
     @property

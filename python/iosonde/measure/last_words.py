@@ -36,7 +36,7 @@ def leave(folder: Path, error: Exception) -> None:
     here = f"on {host}: "
     sentence = " ".join(_join_sentence(message if message.startswith(here) else here + message, hint).split())
     with contextlib.suppress(OSError):
-        os.write(2, f"{watchdog.SAID}{sentence}\n".encode(errors="replace"))
+        os.write(2, f"{watchdog.MESSAGE_PREFIX}{sentence}\n".encode(errors="replace"))
 
 
 def read_errors(folder: Path) -> list[Message]:

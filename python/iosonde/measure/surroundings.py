@@ -24,7 +24,7 @@ class Surroundings:
         """``name`` is that of the trial's directory."""
         self._bench, self._trial = bench, trial
         self._faults = TrialFaults(bench.lab, name, trial.factors)
-        self.servers = ServersOfTrial(bench.servers_seen)
+        self.servers = ServersOfTrial(bench.server_hands)
         self.lab = LabAnswer()
         self._before: TargetCondition | None = None
         self._after: TargetCondition | None = None
@@ -54,7 +54,7 @@ class Surroundings:
         self._faults.over()
         self.servers.counted(self._trial.repetition)
         self.lab = self._faults.answer()
-        hung = outcome.timed_out or outcome.left
+        hung = outcome.timed_out or outcome.leftover_pids
         self._after = self.servers.look("after", self._read_condition(conditions.SOON_S if hung else conditions.LOOK_S))
 
     def _read_condition(self, limit_s: float) -> TargetCondition | None:

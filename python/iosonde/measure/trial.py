@@ -99,7 +99,7 @@ def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path
         directory=os.getcwd(),
         outside=mpi_jobs.variables_here(),
         file_servers=list(bench.filesystem.get("servers") or ()),
-        server_counts=list(bench.servers_seen.tell) if bench.servers_seen else [],
+        server_counts=list(bench.server_hands.tell) if bench.server_hands else [],
         marks=marks,
     )
 
@@ -108,7 +108,7 @@ def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path
 class _Ranks:
     """The ranks of a trial once they have ended: what they were told, how they ended, from when on and how long."""
 
-    told: Assignment
+    assignment: Assignment
     outcome: watchdog.Outcome
     started_at: datetime
     seconds: float
@@ -152,7 +152,7 @@ class _Results:
 
 
 def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
-    assignment, folder = ranks.told, Path(ranks.told.spool)
+    assignment, folder = ranks.assignment, Path(ranks.assignment.spool)
     places, unreached = _read_places(folder), []
     # Ranks that had sent everything home may have died before they removed what they sent.
     if (ranks.outcome.exit_code or not places) and trial.nodes > 1 and bench.launcher.name != "local":
@@ -171,7 +171,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
 
     After ranks that hung it has to be quick: it may hang as they did, and the campaign's limit has passed.
     """
-    assignment, folder = ranks.told, Path(ranks.told.spool)
+    assignment, folder = ranks.assignment, Path(ranks.assignment.spool)
     nodes = assignment.ranks // assignment.ranks_per_node
     fetched = watchdog.watch(
         _build_command(bench, replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)),
@@ -192,7 +192,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
     """How long a rescue may take, after ranks that ended so."""
-    if ended.left:
+    if ended.leftover_pids:
         return VERY_SOON_S
     return SOON_S if ended.reason == watchdog.IDLE else min(RESCUE_S, idle_s)
 
@@ -218,12 +218,12 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
         )
     elif outcome.exit_code and not messages:
         messages.append(last_words.ranks_failed(outcome))
-    if outcome.left:
+    if outcome.leftover_pids:
         messages.append(
             Message(
                 "leftover-processes",
                 "processes that could not be ended are left: {pids}",
-                pids=", ".join(map(str, outcome.left)),
+                pids=", ".join(map(str, outcome.leftover_pids)),
             )
         )
     messages += [
@@ -232,7 +232,7 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
             "{path} is left: a rank that hangs in the kernel maps it; the next run of this store removes it",
             path=path,
         )
-        for path, *_ in outcome.held
+        for path, *_ in outcome.open_files
     ]
     if not places and not messages:
         messages.append(Message("no-reason", "the ranks ended early and left no reason"))
@@ -241,7 +241,7 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
 
 def _list_missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
     """In words, what the trial lacks; empty if it is whole."""
-    messages = _explain_failure(Path(ranks.told.spool), ranks.outcome, results.places)
+    messages = _explain_failure(Path(ranks.assignment.spool), ranks.outcome, results.places)
     messages += [*results.unreached, *results.collected.missing, *around.lab.missing]
     return messages + _check_moved(bench, trial, ranks.outcome, not messages)
 
@@ -250,7 +250,7 @@ def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bo
     """Whether what was measured is no longer where it was, in words: it may have been measured elsewhere."""
     if not bench.workspace:
         return []
-    if outcome.timed_out or outcome.left:
+    if outcome.timed_out or outcome.leftover_pids:
         bench.workspace.suspect()
     try:
         if well:

@@ -28,7 +28,7 @@ SHARED_MEMORY = Path("/dev/shm")
 _PREFIXES = ("mpich_shm_", "vader_segment.", "sm_segment.", "Intel_MPI_", "ucx_shm_posix_", "psm2_shm.")
 _HYDRA_FILE = "/tmp/hydra_hwloc_xmlfile_"
 _RECORD = "held-{}.json"
-LEFT = "left"  # the name of the record of those that could not be ended
+SURVIVORS = "left"  # the name of the record of those that could not be ended
 _AGAIN_S = 0.1
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
@@ -65,7 +65,7 @@ def remove_recorded(directory: Path, extra: Iterable[Entry] = ()) -> list[str]:
 
 def still_there(directory: Path) -> list[Entry]:
     """What was recorded there of processes that could not be ended, and is there still."""
-    return [entry for entry in _read_entries(directory / _RECORD.format(LEFT)) if _is_same(entry)]
+    return [entry for entry in _read_entries(directory / _RECORD.format(SURVIVORS)) if _is_same(entry)]
 
 
 def remember(file: Path, entries: Iterable[Entry]) -> None:

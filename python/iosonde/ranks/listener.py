@@ -30,7 +30,9 @@ class Listener:
         self._lost_since: float | None = None
         self.beats: list[Beat] = []
         self.lost: tuple[str, ...] = ()  # sentences about processes that ended before their time
-        self.held: set[leftovers.Entry] = set()  # by processes of the trial: also recorded, where the disk is not full
+        self.open_files: set[leftovers.Entry] = (
+            set()
+        )  # by processes of the trial: also recorded, where the disk is not full
         self.moved_at = time.monotonic()
 
     def last_words(self) -> list[Beat]:
@@ -50,7 +52,7 @@ class Listener:
         """The last words, and what they say of ranks that run: who moved, who is lost, what they hold."""
         previous = self.beats
         if not previous:  # once they speak, ranks record it themselves
-            self.held.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
+            self.open_files.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
         here = self._hear_ranks()
         if _strip_troubles(self.beats) != _strip_troubles(previous):
             self.moved_at = time.monotonic()

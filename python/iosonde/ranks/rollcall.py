@@ -24,7 +24,7 @@ from iosonde.ranks.launch import Launcher, mpirun
 ANSWER_S = 60.0  # for all; a large machine needs a minute to load Python from its file system
 ALONE_S = 20.0
 AT_ONCE = 16
-SHOWN = 5
+MAX_LISTED = 5
 
 _PROGRAM = """
 import json, sys
@@ -73,8 +73,8 @@ def call(
         raise error_from_json(answer["error"])
     silent = _list_silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
-        examples = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
-        more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
+        examples = "; ".join(f"{host} ({why})" for host, why in silent[:MAX_LISTED])
+        more = f"; and {len(silent) - MAX_LISTED} more" if len(silent) > MAX_LISTED else ""
         raise LaunchError(
             "unusable-nodes",
             "{n_unusable} of {nodes} nodes cannot be used: {unusable}{more}",
@@ -114,13 +114,13 @@ def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence
 def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
     """Raise TargetError if the target is something else on some nodes: they would measure another file system."""
     if elsewhere:
-        more = f"; and {len(elsewhere) - SHOWN} more" if len(elsewhere) > SHOWN else ""
+        more = f"; and {len(elsewhere) - MAX_LISTED} more" if len(elsewhere) > MAX_LISTED else ""
         raise TargetError(
             "target-differs",
             "the target is not the same on all {nodes} nodes: {differing_nodes}{more}",
             "mount it at the same path on every node, or leave these nodes out",
             nodes=nodes,
-            differing_nodes="; ".join(elsewhere[:SHOWN]),
+            differing_nodes="; ".join(elsewhere[:MAX_LISTED]),
             more=more,
         )
 

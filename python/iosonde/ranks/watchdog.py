@@ -39,7 +39,7 @@ _BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # by itself,
 KILL_S = 2.0  # for SIGKILL to take effect
 SHORT_S = 1.0  # so soon the kernel gives no process id a second time
 TAIL_BYTES = 8192
-SAID = "iosonde: "  # how a rank of ours begins its last sentence on stderr
+MESSAGE_PREFIX = "iosonde: "  # how a rank of ours begins its last sentence on stderr
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 _LAUNCHERS_TALK = (
     "[mpiexec@",
@@ -74,8 +74,8 @@ class Outcome:
     that the watchdog ended it; ``reason`` says why (``deadline``, ``idle`` or ``lost``, else empty) and ``waited_for``
     for which ranks. ``beats`` is the last word of every rank, ``hosts`` where each is, once all have met. ``lost`` are
     sentences about a rank or a process of the launcher that died unnoticed, ``bus_error`` is one about shared memory
-    that was full. ``left`` are processes that even SIGKILL did not end: they hang inside the kernel, in a file system
-    that does not answer. ``held`` are files that these hold, and that therefore stay.
+    that was full. ``leftover_pids`` are processes that even SIGKILL did not end: they hang inside the kernel, in a
+    file system that does not answer. ``open_files`` are files that these hold, and that therefore stay.
     """
 
     exit_code: int
@@ -86,11 +86,11 @@ class Outcome:
     signal: int | None
     reason: str = ""
     beats: tuple[Beat, ...] = ()
-    left: tuple[int, ...] = ()
+    leftover_pids: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     bus_error: str = ""
-    held: tuple[leftovers.Entry, ...] = ()
+    open_files: tuple[leftovers.Entry, ...] = ()
 
     def sentences(self) -> list[str]:
         """Who died, or one sentence for each rank that was waited for."""
@@ -115,7 +115,9 @@ class Outcome:
     @property
     def ours(self) -> str:
         """What a rank of ours said as its last sentence; "" if none did."""
-        return next((line.partition(SAID)[2].strip() for line in self._read_lines() if SAID in line), "")
+        return next(
+            (line.partition(MESSAGE_PREFIX)[2].strip() for line in self._read_lines() if MESSAGE_PREFIX in line), ""
+        )
 
     def _read_lines(self) -> list[str]:
         return [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
@@ -177,8 +179,8 @@ def watch(
         leftover_pids = _end_family(token, process.pid if time.monotonic() - started < SHORT_S else 0)
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
-        open_files = leftovers.record(heartbeat_dir, leftovers.LEFT, leftover_pids) if leftover_pids else []
-        leftovers.remove_recorded(heartbeat_dir, listener.held)
+        open_files = leftovers.record(heartbeat_dir, leftovers.SURVIVORS, leftover_pids) if leftover_pids else []
+        leftovers.remove_recorded(heartbeat_dir, listener.open_files)
         if code:
             leftovers.remove_since(started_at)
     if forked and (code or reason):
@@ -193,11 +195,11 @@ def watch(
         signal=-code if code < 0 else None,
         reason=reason,
         beats=tuple(beats),
-        left=tuple(leftover_pids),
+        leftover_pids=tuple(leftover_pids),
         hosts=read_hosts(heartbeat_dir),
         lost=listener.lost if reason == LOST else (),
         bus_error=bus_error,
-        held=tuple(open_files),
+        open_files=tuple(open_files),
     )
 
 

@@ -32,8 +32,8 @@ def lines(as_tool: AsTool) -> Iterator[str]:
         yield from wrapped(title(as_tool.tool, of))
         yield from mdtest(setting.summary) if as_tool.tool == "mdtest" else LAYOUTS[as_tool.tool](setting.blocks)
         reasons = {
-            why: [name for name, reason in setting.left_out.items() if reason == why]
-            for why in setting.left_out.values()
+            why: [name for name, reason in setting.exclusion_reasons.items() if reason == why]
+            for why in setting.exclusion_reasons.values()
         }
         if reasons:
             yield ""

@@ -48,9 +48,9 @@ _FieldFormatter = Callable[..., str]
 
 def cluster_plot(answer: Upgrade) -> Figure:
     """The cluster of today and what limits it. Raises InputError where there is none."""
-    today, cluster = answer.today, answer.asked.cluster
+    today, cluster = answer.today, answer.cluster_file.cluster
     assert cluster is not None
-    return cluster_figure(content(cluster, today, answer.level, answer.asked.nodes))
+    return cluster_figure(content(cluster, today, answer.level, answer.cluster_file.nodes))
 
 
 def content(cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:

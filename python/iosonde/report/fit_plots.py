@@ -25,7 +25,7 @@ from .figures.unseen_rows import against_figure, classes_figure
 
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
-    from iosonde.answers.held_out import HeldOut
+    from iosonde.answers.held_out import HoldoutAnswer
     from iosonde.answers.unseen_rows import UnseenRows
     from iosonde.answers.validate import Validation
 
@@ -74,7 +74,7 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
     return together(items, columns=2)
 
 
-def refuse_plot(answer: HeldOut, **_how: Any) -> Figure:
+def refuse_plot(answer: HoldoutAnswer, **_how: Any) -> Figure:
     """There is none. Raises InputError."""
     raise InputError(
         "conflicting-options",

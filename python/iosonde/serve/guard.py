@@ -62,11 +62,11 @@ class Doorkeeper:
         bearer_token = (
             (authorization or "").removeprefix("Bearer ") if (authorization or "").startswith("Bearer ") else ""
         )
-        return self.is_token(bearer_token) or self.is_token(_kept(cookie or "", self.cookie))
+        return self.is_token(bearer_token) or self.is_token(_read_cookie(cookie or "", self.cookie))
 
-    def is_token(self, given: str) -> bool:
+    def is_token(self, candidate: str) -> bool:
         """Compared in a time that does not say how much of it was right."""
-        return self.token is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+        return self.token is not None and hmac.compare_digest(candidate.encode("utf-8", "replace"), self.token.encode())
 
 
 def _split_host(header: str) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def _split_host(header: str) -> tuple[str, str]:
     return name, port
 
 
-def _kept(header: str, name: str) -> str:
+def _read_cookie(header: str, name: str) -> str:
     try:
         cookie = SimpleCookie(header).get(name)
     except CookieError:

@@ -129,21 +129,21 @@ class _Handler(BaseHTTPRequestHandler):
             response = _respond_with_text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
         self._send(response, body)
 
-    def _send(self, said: HttpResponse, body: bool) -> None:
-        content = said.body
-        self.send_response(said.status)
+    def _send(self, response: HttpResponse, body: bool) -> None:
+        content = response.body
+        self.send_response(response.status)
         if len(content) > _WORTH_PACKING and "gzip" in (self.headers.get("Accept-Encoding") or ""):
             content = gzip.compress(content, 1)
             self.send_header("Content-Encoding", "gzip")
         headers = {
             **_HEADERS,
-            "Content-Type": said.kind,
-            "Content-Security-Policy": said.policy,
+            "Content-Type": response.kind,
+            "Content-Security-Policy": response.policy,
             "Content-Length": str(len(content)),
             "Vary": "Accept-Encoding",
-            "Cache-Control": "private, max-age=3600" if said.keep else "no-store",
+            "Cache-Control": "private, max-age=3600" if response.keep else "no-store",
         }
-        for name, value in (*headers.items(), *said.headers):
+        for name, value in (*headers.items(), *response.headers):
             self.send_header(name, value)
         self.end_headers()
         if body:

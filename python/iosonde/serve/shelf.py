@@ -47,7 +47,7 @@ class Shelf:
     states: dict[int, State] = field(default_factory=dict)
     changes: int = 0
     _pages: OrderedDict[tuple[str, int], bytes] = field(default_factory=OrderedDict)
-    _one: threading.Lock = field(default_factory=threading.Lock)
+    _page_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def view(self) -> IndexView:
@@ -83,15 +83,15 @@ class Shelf:
         for store in self.stores:
             self.look_at(store, thorough)
 
-    def look_at(self, one: Shelved, thorough: bool = False) -> None:
+    def look_at(self, shelved: Shelved, thorough: bool = False) -> None:
         """With one. Why it cannot be read is kept for the pages to say."""
-        state = self.states.setdefault(one.number, State())
+        state = self.states.setdefault(shelved.number, State())
 
         def say(done: int, total: int) -> None:
             state.done, state.total = done, total
 
         try:
-            refreshed = self.index.refresh(one.store, thorough or not state.looked, say)
+            refreshed = self.index.refresh(shelved.store, thorough or not state.looked, say)
             state.trouble = ""
         except (IosondeError, OSError) as error:
             refreshed, state.trouble = Refreshed(), getattr(error, "message", str(error))
@@ -99,15 +99,15 @@ class Shelf:
         state.looked = True
         self.changes += refreshed != Refreshed()
 
-    def look_until(self, one: Shelved, ended: threading.Event) -> None:
+    def look_until(self, shelved: Shelved, ended: threading.Event) -> None:
         """Look every few seconds; a thread of its own does for each store, as one may be slow, or hang."""
         while not ended.is_set():
-            self.look_at(one)
+            self.look_at(shelved)
             ended.wait(_LOOK_EVERY_S)
 
     def once(self, address: str, make: Callable[[], bytes]) -> bytes:
         """A page that takes long: one at a time is made, and kept until a store changed."""
-        with self._one:
+        with self._page_lock:
             key = (address, self.changes)
             if key not in self._pages:
                 page = make()

@@ -35,7 +35,7 @@ class History:
     stores: Sequence[tuple[str, Store]]
     incomplete: bool = False
     runs: int = 0
-    incomplete_left_out: int = 0
+    n_incomplete_omitted: int = 0
     problems: list[str] = field(default_factory=list)
 
     def tables(self) -> Iterator[pa.Table]:
@@ -59,7 +59,7 @@ class History:
                 self.problems.append(error.message)
                 continue
             if not run.complete and not self.incomplete:
-                self.incomplete_left_out += 1
+                self.n_incomplete_omitted += 1
                 continue
             order.append((run.started_at, run.id, place))
             yield run

@@ -60,7 +60,7 @@ _COMMON = HARMLESS | frozenset(
 class Remains:
     """Counters of what stays in the texts that were read, most frequent first when asked."""
 
-    known: frozenset[str] = frozenset()  # ids of runs, and the names of what was measured: nobody chose them
+    exempt_words: frozenset[str] = frozenset()  # ids of runs, and the names of what was measured: nobody chose them
     _unsure: Counter[str] = field(default_factory=Counter)
     _paths: Counter[str] = field(default_factory=Counter)
     _names: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Remains:
         """Note what people called things."""
         for name in names:
             words = re.findall(r"[\w.-]{3,}", name)
-            if name not in self.known and any(word.lower() not in _COMMON for word in words):
+            if name not in self.exempt_words and any(word.lower() not in _COMMON for word in words):
                 self._count_word(self._names, name)
 
     def _read_text(self, text: str) -> None:
@@ -110,7 +110,7 @@ class Remains:
     def _add_words(self, counter: Counter[str], words: Iterable[str]) -> None:
         for word in words:
             word = word.rstrip("-_.")
-            if word.lower() not in _COMMON and word not in self.known and not _holds_pseudonym(word):
+            if word.lower() not in _COMMON and word not in self.exempt_words and not _holds_pseudonym(word):
                 self._count_word(counter, word)
 
     @staticmethod

@@ -14,18 +14,30 @@ from iosonde.core.errors import DataError
 from iosonde.core.types import Role, Severity
 
 _NULL = type(None)
-TEXT, WHOLE, NUMBER, FLAG = frozenset({str}), frozenset({int}), frozenset({int, float}), frozenset({bool})
+TEXT, INTEGER, NUMBER, FLAG = frozenset({str}), frozenset({int}), frozenset({int, float}), frozenset({bool})
 SCALAR = frozenset({str, int, float, bool, _NULL})
 _TEXTS, _OBJECT = [TEXT], dict[str, Any]()
 
 _LOAD = {
-    "host": TEXT, "background_share": NUMBER, "busy_share": NUMBER, "iowait_share": NUMBER, "load_average": NUMBER,
-    "own_share": NUMBER, "seconds": NUMBER, "steal_share": NUMBER,
-}  # fmt: skip
+    "host": TEXT,
+    "background_share": NUMBER,
+    "busy_share": NUMBER,
+    "iowait_share": NUMBER,
+    "load_average": NUMBER,
+    "own_share": NUMBER,
+    "seconds": NUMBER,
+    "steal_share": NUMBER,
+}
 _MOUNT = {
-    "type": TEXT, "source": TEXT, "server": TEXT, "options": TEXT, "mount_point": TEXT, "block_bytes": NUMBER,
-    "free_bytes": NUMBER, "total_bytes": NUMBER,
-}  # fmt: skip
+    "type": TEXT,
+    "source": TEXT,
+    "server": TEXT,
+    "options": TEXT,
+    "mount_point": TEXT,
+    "block_bytes": NUMBER,
+    "free_bytes": NUMBER,
+    "total_bytes": NUMBER,
+}
 _LAB = {
     "name": TEXT,
     "description": {"file_system": TEXT},
@@ -41,34 +53,69 @@ _MACHINE = {
     "devices": [_OBJECT],
     "lab": _LAB,
 }
-_ESTIMATE = {"value": NUMBER, "low": NUMBER, "high": NUMBER, "level": NUMBER, "n": WHOLE, "warnings": [TEXT]}
+_ESTIMATE = {"value": NUMBER, "low": NUMBER, "high": NUMBER, "level": NUMBER, "n": INTEGER, "warnings": [TEXT]}
 # What one repetition of a probe found.
 _PROBE_REPETITION = {
-    "nodes!": [{"host": TEXT, "rank": WHOLE, "cores": NUMBER, "copy_one!": NUMBER, "copy_all!": NUMBER,
-                "cpu": {"write!": NUMBER, "read!": NUMBER}, "disk": _OBJECT}],
-    "pairs!": [{"a!": WHOLE, "b!": WHOLE}],
+    "nodes!": [
+        {
+            "host": TEXT,
+            "rank": INTEGER,
+            "cores": NUMBER,
+            "copy_one!": NUMBER,
+            "copy_all!": NUMBER,
+            "cpu": {"write!": NUMBER, "read!": NUMBER},
+            "disk": _OBJECT,
+        }
+    ],
+    "pairs!": [{"a!": INTEGER, "b!": INTEGER}],
     "servers": [_OBJECT],
     "tcp": [{"error": TEXT}],
-}  # fmt: skip
+}
 # What all repetitions found, as every run on these nodes keeps it.
 _PROBE_SUMMARY = {
-    "nodes!": [{"host": TEXT, "cores": NUMBER, "disk_write": _ESTIMATE, "disk_read": _ESTIMATE, "cpu_write": _ESTIMATE,
-                "cpu_read": _ESTIMATE, "memory_copy_one_core": _ESTIMATE, "memory_copy_all_cores": _ESTIMATE}],
-    "pairs!": [{"ranks!": [WHOLE], "hosts!": _TEXTS, "medium!": TEXT, "latency": _ESTIMATE, "bandwidth": _ESTIMATE,
-                "bandwidth_back": _ESTIMATE}],
+    "nodes!": [
+        {
+            "host": TEXT,
+            "cores": NUMBER,
+            "disk_write": _ESTIMATE,
+            "disk_read": _ESTIMATE,
+            "cpu_write": _ESTIMATE,
+            "cpu_read": _ESTIMATE,
+            "memory_copy_one_core": _ESTIMATE,
+            "memory_copy_all_cores": _ESTIMATE,
+        }
+    ],
+    "pairs!": [
+        {
+            "ranks!": [INTEGER],
+            "hosts!": _TEXTS,
+            "medium!": TEXT,
+            "latency": _ESTIMATE,
+            "bandwidth": _ESTIMATE,
+            "bandwidth_back": _ESTIMATE,
+        }
+    ],
     "servers": [_OBJECT],
     "tcp": [_OBJECT],
     "warnings": _TEXTS,
-}  # fmt: skip
+}
 _PLANNED = {"kind!": TEXT, "on!": TEXT, "at_s": NUMBER, "for_s": NUMBER, "rate": TEXT, "during": TEXT}
 _FAULT = {
-    "planned!": _PLANNED, "host!": TEXT, "phase": WHOLE, "phase_ns": WHOLE, "inflicting_ns": WHOLE,
-    "in_force_ns": WHOLE, "undoing_ns": WHOLE, "undone_ns": WHOLE, "healed_ns": WHOLE, "why": TEXT,
+    "planned!": _PLANNED,
+    "host!": TEXT,
+    "phase": INTEGER,
+    "phase_ns": INTEGER,
+    "inflicting_ns": INTEGER,
+    "in_force_ns": INTEGER,
+    "undoing_ns": INTEGER,
+    "undone_ns": INTEGER,
+    "healed_ns": INTEGER,
+    "why": TEXT,
     "cpu_s": {"*": NUMBER},
-}  # fmt: skip
+}
 _FACTS = {
     "allocation": SCALAR,
-    "clocks": {"at_ns": [WHOLE], "drift_ns": [NUMBER], "error_ns": NUMBER, "offset_ns": {"*": NUMBER}},
+    "clocks": {"at_ns": [INTEGER], "drift_ns": [NUMBER], "error_ns": NUMBER, "offset_ns": {"*": NUMBER}},
     "conditions": {"options": {"*": SCALAR}},
     "cannot_tell": _TEXTS,
     "envelope": {"*": SCALAR},
@@ -81,10 +128,10 @@ _FACTS = {
     "loads": [_LOAD],
     "machine": _MACHINE,
     "maximum": NUMBER,
-    "measured_beside": [WHOLE],
+    "measured_beside": [INTEGER],
     "mounts": [{"host": TEXT, "source": TEXT, "type": TEXT}],
-    "nodes": [WHOLE],
-    "order": WHOLE,
+    "nodes": [INTEGER],
+    "order": INTEGER,
     "probe": (_PROBE_SUMMARY, _PROBE_REPETITION),
     "remounts": [{"mount": TEXT, "host": TEXT}],
     "servers": {"profile": {"by_server": {"*": {"*": SCALAR}}}},
@@ -94,37 +141,92 @@ _FACTS = {
     "target": TEXT,
 }
 _RANK = {
-    "rank!": WHOLE, "node": WHOLE, "started_ns": NUMBER, "ended_ns": NUMBER, "clock_offset_ns": WHOLE,
-    "operations": NUMBER, "bytes": NUMBER, "errors": NUMBER, "output": TEXT,
-}  # fmt: skip
+    "rank!": INTEGER,
+    "node": INTEGER,
+    "started_ns": NUMBER,
+    "ended_ns": NUMBER,
+    "clock_offset_ns": INTEGER,
+    "operations": NUMBER,
+    "bytes": NUMBER,
+    "errors": NUMBER,
+    "output": TEXT,
+}
 _PHASE = {
-    "all_active_ns": NUMBER, "cache": {"state": TEXT, "resident_bytes": NUMBER, "bytes": NUMBER, "remounts": [_OBJECT]},
-    "clock_error_ns": NUMBER, "command": TEXT, "counted_kind": TEXT, "distinct_bytes": NUMBER, "duration_ns": NUMBER,
-    "end_spread_ns": NUMBER, "hints": _OBJECT, "histograms": {"*": [[NUMBER]]}, "index": WHOLE, "measures": TEXT,
-    "mpi": {"tool": TEXT, "tasks": [WHOLE | {_NULL}], "expected": WHOLE}, "name": TEXT, "network": _OBJECT,
-    "of_ranks_alone": [_TEXTS], "on": TEXT, "open_flags": _TEXTS, "operation": TEXT, "ranks": [_RANK],
-    "server_calls": {"*": NUMBER}, "settings": _OBJECT, "stage": TEXT, "start_spread_ns": NUMBER, "tools": _TEXTS,
-    "totals": {"*": {"count": NUMBER, "bytes": NUMBER, "errors": NUMBER}}, "versions": [SCALAR],
-}  # fmt: skip
+    "all_active_ns": NUMBER,
+    "cache": {"state": TEXT, "resident_bytes": NUMBER, "bytes": NUMBER, "remounts": [_OBJECT]},
+    "clock_error_ns": NUMBER,
+    "command": TEXT,
+    "counted_kind": TEXT,
+    "distinct_bytes": NUMBER,
+    "duration_ns": NUMBER,
+    "end_spread_ns": NUMBER,
+    "hints": _OBJECT,
+    "histograms": {"*": [[NUMBER]]},
+    "index": INTEGER,
+    "measures": TEXT,
+    "mpi": {"tool": TEXT, "tasks": [INTEGER | {_NULL}], "expected": INTEGER},
+    "name": TEXT,
+    "network": _OBJECT,
+    "of_ranks_alone": [_TEXTS],
+    "on": TEXT,
+    "open_flags": _TEXTS,
+    "operation": TEXT,
+    "ranks": [_RANK],
+    "server_calls": {"*": NUMBER},
+    "settings": _OBJECT,
+    "stage": TEXT,
+    "start_spread_ns": NUMBER,
+    "tools": _TEXTS,
+    "totals": {"*": {"count": NUMBER, "bytes": NUMBER, "errors": NUMBER}},
+    "versions": [SCALAR],
+}
 _FINDING = {"code!": TEXT, "severity!": tuple(Severity), "sentence!": TEXT, "evidence": _OBJECT, "action": TEXT}
 _RUN = {
-    "complete!": FLAG, "experiment!": TEXT, "experiment_sha256": TEXT, "experiment_trials": WHOLE,
-    "factors!": {"*": SCALAR}, "facts!": _FACTS, "files!": {"*": {"bytes!": WHOLE, "sha256!": TEXT}},
-    "findings!": [_FINDING], "headlines": {"*": _TEXTS}, "id!": TEXT, "missing!": _TEXTS, "operations": WHOLE,
-    "phases!": [_PHASE], "schema_version!": WHOLE, "seconds!": NUMBER, "seed": WHOLE, "source!": TEXT,
-    "started_at!": TEXT, "stored_at": TEXT, "versions": {"*": SCALAR},
-}  # fmt: skip
+    "complete!": FLAG,
+    "experiment!": TEXT,
+    "experiment_sha256": TEXT,
+    "experiment_trials": INTEGER,
+    "factors!": {"*": SCALAR},
+    "facts!": _FACTS,
+    "files!": {"*": {"bytes!": INTEGER, "sha256!": TEXT}},
+    "findings!": [_FINDING],
+    "headlines": {"*": _TEXTS},
+    "id!": TEXT,
+    "missing!": _TEXTS,
+    "operations": INTEGER,
+    "phases!": [_PHASE],
+    "schema_version!": INTEGER,
+    "seconds!": NUMBER,
+    "seed": INTEGER,
+    "source!": TEXT,
+    "started_at!": TEXT,
+    "stored_at": TEXT,
+    "versions": {"*": SCALAR},
+}
 _EXPERIMENT = {
-    "id!": TEXT, "name!": TEXT, "created_at!": TEXT, "seed!": WHOLE, "schema_version!": WHOLE,
+    "id!": TEXT,
+    "name!": TEXT,
+    "created_at!": TEXT,
+    "seed!": INTEGER,
+    "schema_version!": INTEGER,
     "factors!": [{"name!": TEXT, "unit!": TEXT, "role!": tuple(Role), "levels!": [SCALAR]}],
-    "trials!": [{"index!": WHOLE, "factors!": {"*": SCALAR}, "repetition!": WHOLE, "block!": WHOLE, "seed!": WHOLE}],
+    "trials!": [
+        {"index!": INTEGER, "factors!": {"*": SCALAR}, "repetition!": INTEGER, "block!": INTEGER, "seed!": INTEGER}
+    ],
     "settings!": _OBJECT,
-}  # fmt: skip
+}
 
 MAX_DEPTH = 64
 _MOST_SHAPES = 10_000
-_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", _NULL: "null",
-          list: "a list", dict: "an object"}  # fmt: skip
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    _NULL: "null",
+    list: "a list",
+    dict: "an object",
+}
 
 
 def check_types(document: Any, schema: Schema) -> None:

@@ -19,7 +19,7 @@ from .codecs import codec
 from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
 from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, UnansweredError, WalkedFile, opened
 
-WHOLE_BYTES = 1 << 20  # a file up to here is read whole
+FULL_READ_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
 BLOCK_BYTES = 4096
 _ZEROS = bytes(BLOCK_BYTES)
@@ -60,7 +60,7 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class LookAsked:
+class LookOptions:
     """What is done with the bytes of a file; the seed places the pieces of large ones, or ``every_piece`` is read."""
 
     codecs: Sequence[str]
@@ -68,7 +68,7 @@ class LookAsked:
     every_piece: bool = False
 
 
-def look_at(root: int, walked_file: WalkedFile, options: LookAsked, calls: TreeCalls | None = None) -> Contents:
+def look_at(root: int, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls | None = None) -> Contents:
     """One file. It is opened only if it has blocks; what changes while it is read counts as no answer."""
     if not walked_file.size:
         return Contents(EMPTY)
@@ -82,7 +82,7 @@ def look_at(root: int, walked_file: WalkedFile, options: LookAsked, calls: TreeC
         return Contents(None, why=str(error))
 
 
-def _read_contents(file: Opened, walked_file: WalkedFile, options: LookAsked, calls: TreeCalls) -> Contents:
+def _read_contents(file: Opened, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls) -> Contents:
     # First of all what is timed: to look at its head would bring more of a file into memory.
     timed: Iterable[_Timed] = (
         _read_piece(file, walked_file, place, calls)
@@ -135,9 +135,9 @@ def _is_present(name: bytes, directory: int, calls: TreeCalls) -> bool:
     return True
 
 
-def _choose_places(walked_file: WalkedFile, options: LookAsked) -> Iterable[tuple[int, int]]:
+def _choose_places(walked_file: WalkedFile, options: LookOptions) -> Iterable[tuple[int, int]]:
     """The whole of a small file; of a large one a piece at random in each quarter, on a block's begin."""
-    if walked_file.size <= WHOLE_BYTES:
+    if walked_file.size <= FULL_READ_BYTES:
         return [(0, walked_file.size)]
     if options.every_piece:
         return ((offset, PIECE_BYTES) for offset in range(0, walked_file.size - PIECE_BYTES + 1, PIECE_BYTES))

@@ -22,7 +22,7 @@ from iosonde.engine import _native
 
 from .listing import FileList, read_list
 from .lookup import LookUp, StatusTable
-from .walk import DrawnFiles, WalkAsked, Walked
+from .walk import DrawnFiles, Walked, WalkOptions
 
 _CHUNK = 1 << 15
 _DEPTHS = 65
@@ -34,7 +34,7 @@ Table = npt.NDArray[np.uint64]
 
 
 def walk_list(
-    options: WalkAsked, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
+    options: WalkOptions, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
 ) -> Walked:
     """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``options``, absolute
     or not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises
@@ -66,7 +66,7 @@ def walk_list(
             source=source,
             path=options.path,
         )
-    summary = totals.found(listed)
+    summary = totals.build_counts(listed)
     return Walked(summary, by_count.first(options.draws), by_size.first(options.draws), time.monotonic() - began, now_s)
 
 
@@ -118,10 +118,10 @@ def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes],
 class _ListTotals:
     """Totals so far, and the two samples."""
 
-    def __init__(self, asked: WalkAsked, now_s: int) -> None:
-        self.asked, self.now_s = asked, now_s
-        self.random = np.random.default_rng(asked.seed)
-        self.by_count, self.by_size = _Smallest(asked.draws), _Smallest(asked.draws)
+    def __init__(self, options: WalkOptions, now_s: int) -> None:
+        self.options, self.now_s = options, now_s
+        self.random = np.random.default_rng(options.seed)
+        self.by_count, self.by_size = _Smallest(options.draws), _Smallest(options.draws)
         self.numbers = dict.fromkeys(("files", "bytes", "empty", "vanished", "not_files"), 0)
         self.exact = dict.fromkeys(("allocated_bytes", "released", "released_bytes", "hard_links"), 0)
         self.outside = [0]
@@ -144,7 +144,7 @@ class _ListTotals:
             return
         files = table[counted]
         size, allocated = files["size"], 512 * files["blocks"]
-        self._add([names[row] for row in counted], size, allocated, allocated if self.asked.allocated else size)
+        self._add([names[row] for row in counted], size, allocated, allocated if self.options.allocated else size)
         rows = np.stack([np.ones_like(size), size, allocated], axis=1)
         for name, times in (("modified", files["modified_ns"] / 1e9), ("accessed", files["accessed_s"])):
             np.add.at(self.tables[name], np.searchsorted(_AGE_EDGES_S, self.now_s - times, "right"), rows)
@@ -183,7 +183,7 @@ class _ListTotals:
         some = np.flatnonzero(masses)
         self.by_size.offer(chances[some] / masses[some], [names[at] for at in some.tolist()], sizes[some])
 
-    def found(self, listed: FileList) -> dict[str, Any]:
+    def build_counts(self, listed: FileList) -> dict[str, Any]:
         """As the walk of a tree says it; without what a list of sizes does not know."""
         numbers = {**self.numbers, "outside": self.outside[0]}
         numbers["not_files"] += listed.not_files

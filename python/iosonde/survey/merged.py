@@ -30,15 +30,15 @@ def merged(parts: Sequence[WalkedPart], draws: int) -> Walked:
     strata = {name: _sum_walks([walk.strata[name] for walk in walks if name in walk.strata], draws) for name in names}
     total = _sum_walks(walks, draws)
     if len(parts) > 1:  # a name that one process misses may be what another counted
-        total.found["links_unchecked"] += total.found["linked_elsewhere"]
-        total.found["linked_elsewhere"] = 0
+        total.counts["links_unchecked"] += total.counts["linked_elsewhere"]
+        total.counts["linked_elsewhere"] = 0
     return Walked(
-        total.found, total.by_count, total.by_size, max(walk.seconds for walk in walks), first.walked.now_s, strata
+        total.counts, total.by_count, total.by_size, max(walk.seconds for walk in walks), first.walked.now_s, strata
     )
 
 
 def _sum_walks(walks: Sequence[Walked], draws: int) -> Walked:
-    totals = {name: _add_values(name, [walk.found[name] for walk in walks]) for name in walks[0].found}
+    totals = {name: _add_values(name, [walk.counts[name] for walk in walks]) for name in walks[0].counts}
     by_count, by_size = (
         _select_smallest([getattr(walk, name) for walk in walks], draws) for name in ("by_count", "by_size")
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .calls import TreeCalls
-from .contents import Contents, LookAsked, look_at
+from .contents import Contents, LookOptions, look_at
 from .opening import HUNG, NOT_TRIED, WalkedFile
 
 AT_ONCE = 8
@@ -29,7 +29,7 @@ class Patience:
 
 
 def look_at_all(
-    root: int, files: Sequence[WalkedFile], options: LookAsked, patience: Patience, on_read: OnRead | None = None
+    root: int, files: Sequence[WalkedFile], options: LookOptions, patience: Patience, on_read: OnRead | None = None
 ) -> list[Contents]:
     """Each file's contents, several at a time; of files that do not answer, that. ``root`` is an open directory."""
     return _Readers(root, files, options, patience).read(on_read or (lambda *_: None))
@@ -50,15 +50,15 @@ class _Reader(threading.Thread):
             self.place = place
             contents: Contents | BaseException
             try:
-                contents = look_at(readers.root, readers.files[place], readers.asked, self.calls)
+                contents = look_at(readers.root, readers.files[place], readers.options, self.calls)
             except BaseException as error:
                 contents = error
             readers.answers.put((place, contents))
 
 
 class _Readers:
-    def __init__(self, root: int, files: Sequence[WalkedFile], options: LookAsked, patience: Patience) -> None:
-        self.root, self.files, self.asked = root, files, options
+    def __init__(self, root: int, files: Sequence[WalkedFile], options: LookOptions, patience: Patience) -> None:
+        self.root, self.files, self.options = root, files, options
         self.answers: queue.SimpleQueue[tuple[int, Contents | BaseException]] = queue.SimpleQueue()
         self._patience, self._began = patience, time.monotonic()
         self._heard = self._began

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 
-from .contents import Contents, LookAsked, Piece
+from .contents import Contents, LookOptions, Piece
 from .opening import NOT_TRIED, WalkedFile
 from .tree import SurveyedTree
-from .walk import WalkAsked, files_from_drawn
+from .walk import WalkOptions, files_from_drawn
 
 MOST_FILES = 1_000_000
 _VERSION = 1
@@ -35,7 +35,7 @@ class TreeScan:
     kind in ``kinds`` (``kind``), the number of its directory of ``depth`` (``part``).
 
     ``pieces``: by a name (``zeros``, ``entropy`` of 8 bits, a codec), a value from 0 to 1 of each piece; those of file
-    i are from ``first[i]`` to ``first[i + 1]``. Empty where nothing but the begin of files was read. ``left_out``:
+    i are from ``first[i]`` to ``first[i + 1]``. Empty where nothing but the begin of files was read. ``n_omitted``:
     files that gave no answer.
     """
 
@@ -45,7 +45,7 @@ class TreeScan:
     kind: Integers
     depth: int
     part: Integers
-    left_out: int
+    n_omitted: int
     pieces: dict[str, Floats] = field(default_factory=dict)
     first: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
 
@@ -56,7 +56,7 @@ class TreeScan:
             with temporary.open("wb") as out:
                 np.savez_compressed(
                     out, version=_VERSION, sizes=self.sizes, ages=self.ages, kinds=np.array(self.kinds, str),
-                    kind=self.kind, depth=self.depth, part=self.part, left_out=self.left_out, first=self.first,
+                    kind=self.kind, depth=self.depth, part=self.part, left_out=self.n_omitted, first=self.first,
                     names=np.array(list(self.pieces), str), values=np.array(list(self.pieces.values()), float),
                 )  # fmt: skip
             temporary.replace(path)
@@ -99,7 +99,7 @@ def scan_tree(
     on_progress: Callable[[str, int], object] | None = None,
 ) -> TreeScan:
     """Read the begin of every file, with codecs all of it. Raises InputError, NoAnswerError."""
-    walk_options = WalkAsked(tree.path, 0, MOST_FILES)
+    walk_options = WalkOptions(tree.path, 0, MOST_FILES)
     walked = tree.walk(walk_options, on_progress and (lambda files: on_progress("files seen", files)))
     if walked.files > MOST_FILES:
         raise InputError(
@@ -109,7 +109,7 @@ def scan_tree(
             path=tree.path,
             n_files=walked.files,
         )
-    files, look_options = list(files_from_drawn(walked.by_count)), LookAsked(codecs, 0, every_piece=True)
+    files, look_options = list(files_from_drawn(walked.by_count)), LookOptions(codecs, 0, every_piece=True)
     rows: list[tuple[WalkedFile, str, int]] = []
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
@@ -132,14 +132,14 @@ def _report_read(on_progress: Callable[[str, int], object], before: int, done: i
 
 
 def _build_scan(
-    rows: Sequence[tuple[WalkedFile, str, int]], left_out: int, now_s: int, depth: int, pieces: dict[str, Floats]
+    rows: Sequence[tuple[WalkedFile, str, int]], n_omitted: int, now_s: int, depth: int, pieces: dict[str, Floats]
 ) -> TreeScan:  # fmt: skip
     kinds, kind = np.unique(np.array([name for _, name, _ in rows], str), return_inverse=True)
     _, part = np.unique(np.array([_part_of(file.path, depth) for file, _, _ in rows], object), return_inverse=True)
     return TreeScan(
         np.array([file.size for file, _, _ in rows], float),
         np.array([max(0.0, now_s - file.modified_ns / 1e9) for file, _, _ in rows], float),
-        tuple(kinds.tolist()), kind.astype(np.int64), depth, part.astype(np.int64), left_out, pieces,
+        tuple(kinds.tolist()), kind.astype(np.int64), depth, part.astype(np.int64), n_omitted, pieces,
         np.concatenate([[0], np.cumsum([many for _, _, many in rows])]).astype(np.int64),
     )  # fmt: skip
 

@@ -92,9 +92,9 @@ def _piece_from_row(row: list[Any]) -> Piece:
 
 def walked_to_json(walked: Walked) -> dict[str, Any]:
     """Return what a walk found."""
-    totals = {name: value for name, value in walked.found.items() if not isinstance(value, np.ndarray)}
+    totals = {name: value for name, value in walked.counts.items() if not isinstance(value, np.ndarray)}
     totals |= {name: list(totals[name].items()) for name in _LISTS if name in totals}
-    tables = {name: _array_to_json(value) for name, value in walked.found.items() if name not in totals}
+    tables = {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals}
     return {
         "found": totals,
         "tables": tables,

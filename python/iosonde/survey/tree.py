@@ -16,11 +16,11 @@ from iosonde.core.message import Message, restore
 from iosonde.core.words import counted
 from iosonde.foreign.child import LIMIT_S, Child, NoAnswerError, OnWait
 
-from .contents import Contents, LookAsked
+from .contents import Contents, LookOptions
 from .lookup import STATUS, StatusTable
 from .opening import HUNG, NOT_TRIED, WalkedFile
 from .transfer import array_from_text, contents_from_rows, files_to_rows, name_to_text, walked_from_json
-from .walk import WalkAsked, Walked
+from .walk import Walked, WalkOptions
 
 OnCount = Callable[[int], object]
 HINT = "check its server and the network; a process that hangs ends when they answer again"
@@ -81,7 +81,7 @@ class SurveyedTree:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._child.close()
 
-    def walk(self, options: WalkAsked, on_files: OnCount | None = None) -> Walked:
+    def walk(self, options: WalkOptions, on_files: OnCount | None = None) -> Walked:
         """See ``survey.walk``. Raises InputError; NoAnswerError where it does not come to an end."""
         answer = self._ask_child("walk", f"walking {self.path}", on_files, limit_s=self.limit_s, **asdict(options))
         if "stalled" in answer:
@@ -99,7 +99,7 @@ class SurveyedTree:
     def look_at_all(
         self,
         files: Sequence[WalkedFile],
-        options: LookAsked,
+        options: LookOptions,
         on_done: OnCount | None = None,
         seconds: float | None = None,
     ) -> list[Contents]:

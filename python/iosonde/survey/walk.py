@@ -20,7 +20,7 @@ THREADS = 16  # a walk mostly waits: for the disks, or for a server's answers
 
 
 @dataclass(frozen=True)
-class WalkAsked:
+class WalkOptions:
     """Where, how many are drawn by either way, and what belongs to the tree.
 
     ``allocated``: the size that counts is what is allocated. ``by_owner``, ``by_depth``: as many are also drawn of each
@@ -40,7 +40,7 @@ class WalkAsked:
     rate: int = 0
     share: tuple[int, int] = (0, 1)
 
-    def shared(self, which: int, of: int) -> WalkAsked:
+    def shared(self, which: int, of: int) -> WalkOptions:
         """The part of one of several processes that walk the same tree."""
         return replace(self, share=(which, of))
 
@@ -71,7 +71,7 @@ class Walked:
     """What ``_native.walk_tree`` found, in its words, the two samples, and how long it took. ``strata``: the same of
     each part, by its name, with files, bytes and allocated_bytes alone."""
 
-    found: dict[str, Any]
+    counts: dict[str, Any]
     by_count: DrawnFiles
     by_size: DrawnFiles
     seconds: float
@@ -81,7 +81,7 @@ class Walked:
     @property
     def files(self) -> int:
         """Every regular file once."""
-        return int(self.found["files"])
+        return int(self.counts["files"])
 
 
 # Called about ten times a second: files seen so far, what is waited for the longest (from the root on), and how long.
@@ -97,7 +97,7 @@ class WalkStalledError(Exception):
 
 
 def walk(
-    options: WalkAsked, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
+    options: WalkOptions, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
 ) -> Walked:
     """Walk a tree; ``root``: a path of it that stays. Raises InputError where it cannot be opened, WalkStalledError
     where nothing got on for ``limit_s``."""

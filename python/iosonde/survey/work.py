@@ -13,11 +13,11 @@ from typing import Any
 from iosonde.core.errors import InputError
 
 # All that operations need, as it is imported before a time limit counts.
-from .contents import LookAsked
+from .contents import LookOptions
 from .lookup import look_up_all
 from .readers import Patience, look_at_all
 from .transfer import array_to_text, contents_to_rows, files_from_rows, name_from_text, name_to_text, walked_to_json
-from .walk import WalkAsked, WalkStalledError
+from .walk import WalkOptions, WalkStalledError
 from .walk import walk as walk_all
 
 _INODES_S = 0.3  # for a number that is only shown
@@ -41,15 +41,21 @@ def hold(path: str, shown: str) -> dict[str, Any]:
         raise InputError(
             "unreadable-directory", "{path}: {reason}", "name a directory that you may read", path=shown, reason=why
         ) from error
-    return {"resolved": os.path.realpath(path), "device": os.fstat(_root).st_dev,
-            "readable": os.access(_find_root_path(), os.R_OK | os.X_OK), "inodes": _inodes_in_use()}  # fmt: skip
+    return {
+        "resolved": os.path.realpath(path),
+        "device": os.fstat(_root).st_dev,
+        "readable": os.access(_find_root_path(), os.R_OK | os.X_OK),
+        "inodes": _inodes_in_use(),
+    }
 
 
 def walk(limit_s: float, **options: Any) -> dict[str, Any]:
     """See ``survey.walk``."""
     options["share"] = tuple(options["share"])
     try:
-        return {"walked": walked_to_json(walk_all(WalkAsked(**options), _find_root_path(), limit_s, _report_progress))}
+        return {
+            "walked": walked_to_json(walk_all(WalkOptions(**options), _find_root_path(), limit_s, _report_progress))
+        }
     except WalkStalledError as stall:
         return _stall_to_json(stall.path, stall.hung_s, stall.files)
 
@@ -67,9 +73,9 @@ def look_up(names: list[str], limit_s: float) -> dict[str, Any]:
 
 def look(
     files: list[list[Any]], codecs: list[str], seed: int, every_piece: bool, limit_s: float, seconds: float | None
-) -> list[list[Any]]:  # fmt: skip
+) -> list[list[Any]]:
     """See ``survey.readers``."""
-    options, patience = LookAsked(codecs, seed, every_piece), Patience(limit_s, seconds)
+    options, patience = LookOptions(codecs, seed, every_piece), Patience(limit_s, seconds)
     return contents_to_rows(look_at_all(_root, files_from_rows(files), options, patience, _report_progress))
 
 

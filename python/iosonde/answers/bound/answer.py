@@ -188,7 +188,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     measured_shares: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
-        if inputs.given.get("clients") == BY_HAND:
+        if inputs.origins.get("clients") == BY_HAND:
             template = (
                 "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
             )
@@ -229,7 +229,7 @@ def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
         for field, name in inputs.columns.items()
     }
-    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.given)
+    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.origins)
 
 
 def _compute_share(

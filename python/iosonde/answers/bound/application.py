@@ -23,7 +23,7 @@ from .answer import TIMES
 from .cells import BoundCell, cells
 from .inputs import Inputs
 from .lab_truth import LabTruths
-from .shared_files import in_groups, whole_files
+from .shared_files import has_unstriped_files, in_groups
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 
@@ -69,11 +69,11 @@ def predicted_times(
 
     def predict_cell(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
         ids = cell.runs(response)
-        nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.given, *inputs.columns}
+        nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.origins, *inputs.columns}
         clients = {"clients": _read_level(response.rows, "nodes", cell.rows)} if nodes else {}
         own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
         of = [runs[run_id] for run_id in ids]
-        is_unstriped = own.system.stripe_count is None and bool(of) and all(map(whole_files, of))
+        is_unstriped = own.system.stripe_count is None and bool(of) and all(map(has_unstriped_files, of))
         placement = ("groups" if all(in_groups(run) for run in of) else "random") if is_unstriped else ""
         return predict(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
 

@@ -40,29 +40,29 @@ class SystemDescription:
     """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
     ``words``: further fields, ready (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of
     other tools, and stores; the first that knows a field tells it. ``cluster``: a file as ``iosonde upgrade`` reads it,
-    or what it would hold. ``known``: fields that a probe is not to tell, since a lab does. ``memory_bytes``: of the
-    machine whose disk another tool measured."""
+    or what it would hold. ``lab_fields``: fields that a probe is not to tell, since a lab does. ``memory_bytes``: of
+    the machine whose disk another tool measured."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     probes: Sequence[str] = ()
     cluster: str | Mapping[str, Any] | None = None
-    known: Collection[str] = ()
+    lab_fields: Collection[str] = ()
     memory_bytes: float | None = None
 
 
 @dataclass(frozen=True)
 class Inputs:
     """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
-    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``given``: field → who said it,
-    in words. ``nodes``: those of the cluster's file."""
+    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``origins``: field → who said
+    it, in words. ``nodes``: those of the cluster's file."""
 
     system: System
     worst: System
     best: System
     columns: dict[str, str]
     notes: tuple[str, ...] = ()
-    given: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
     nodes: ClusterNodes = ClusterNodes(())
 
     @property
@@ -73,16 +73,16 @@ class Inputs:
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
         system, worst, best = (with_settings(base, fields) for base in self.all)
-        return Inputs(system, worst, best, self.columns, self.notes, self.given, self.nodes)
+        return Inputs(system, worst, best, self.columns, self.notes, self.origins, self.nodes)
 
     def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
         """What a lab says that nobody else said."""
-        remaining = _remove_overridden({*self.given, *self.columns}, truth)
-        if "replicas" in {*self.given, *self.columns} and truth.get("redundancy") == "erasure":
+        remaining = _remove_overridden({*self.origins, *self.columns}, truth)
+        if "replicas" in {*self.origins, *self.columns} and truth.get("redundancy") == "erasure":
             remaining = {
                 name: value for name, value in remaining.items() if name not in {"redundancy", *_HIDES["redundancy"]}
             }
-        if "servers" in {*self.given, *self.columns} and "disks" in remaining:
+        if "servers" in {*self.origins, *self.columns} and "disks" in remaining:
             del remaining["disks"]  # each server of a lab has one: how many other servers have nobody knows
         return remaining
 
@@ -122,7 +122,7 @@ def read(description: SystemDescription, table: Table | None, level: float) -> I
     fixed = words | fixed
     if "replicas" in {*fixed, *columns, *cluster_fields} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
-    specified = {*fixed, *columns, *cluster_fields, *description.known}
+    specified = {*fixed, *columns, *cluster_fields, *description.lab_fields}
     probed = probed_by(
         description.probes, str(fixed.get("operation", "write")), specified, level, description.memory_bytes
     )

@@ -37,10 +37,12 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
     lab = (run.facts.get("machine") or {}).get("lab")
     if not isinstance(lab, Mapping) or "description" not in lab:
         return {}
-    from iosonde.lab.description import of_dict
+    from iosonde.lab.description import description_from_dict
 
     live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
-    return read_lab_fields(of_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
+    return read_lab_fields(
+        description_from_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live
+    )
 
 
 def read_lab_fields(

@@ -23,7 +23,7 @@ class OwnProbe(NamedTuple):
     """The directory that was probed, and whether servers' own disks were."""
 
     target: str
-    of_servers: bool
+    has_server_disks: bool
 
 
 def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
@@ -38,17 +38,17 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
     if source is None or probe is None:
         return read(description, table, level)
     excluded_fields = {
-        *description.known,
+        *description.lab_fields,
         *LabTruths.from_source(source).names,
         *(() if _is_of_target(probe, source) else _DISKS),
     }
-    own = replace(description, probes=(str(source.store.path),) if source.store else (), known=excluded_fields)
+    own = replace(description, probes=(str(source.store.path),) if source.store else (), lab_fields=excluded_fields)
     try:
         inputs = read(own, table, level)
     except DataError:  # it holds nothing that limits
         return read(description, table, level)
-    who = {field: OWN_PROBE if by == "the probe" else by for field, by in inputs.given.items()}
-    return replace(inputs, given=who)
+    who = {field: OWN_PROBE if by == "the probe" else by for field, by in inputs.origins.items()}
+    return replace(inputs, origins=who)
 
 
 def _select_newest_probe(source: Source) -> OwnProbe | None:
@@ -72,4 +72,4 @@ def _has_probe(run: StoredRun) -> bool:
 
 def _is_of_target(probe: OwnProbe, source: Source) -> bool:
     """Whether its disks are those of the runs: of servers, or of the same target."""
-    return probe.of_servers or all(is_within(str(run.target), probe.target) for run in source.runs)
+    return probe.has_server_disks or all(is_within(str(run.target), probe.target) for run in source.runs)

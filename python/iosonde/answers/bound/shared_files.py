@@ -36,7 +36,7 @@ class SharedFiles:
         if of is None:
             return {}
         fields: dict[str, Any] = {}
-        if of.beside:
+        if of.writer_cache:
             fields["clients"] = of.nodes
             note = Message(
                 "writer-excluded",
@@ -45,11 +45,11 @@ class SharedFiles:
                 operation=operation,
                 n_readers=of.nodes,
                 n_nodes=of.nodes + 1,
-                cache=of.beside,
+                cache=of.writer_cache,
             )
             self.notes[note] = None
         spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
-        if spread or not all(whole_files(run) for run in every):
+        if spread or not all(has_unstriped_files(run) for run in every):
             return fields
         return fields | (
             self._place_shared_file(operation, system) if of.shared else self._place_rank_files(of, every, system)
@@ -74,7 +74,7 @@ class SharedFiles:
         return {"stripe_count": 1, "placement": placement, **files}
 
 
-def whole_files(run: StoredRun) -> bool:
+def has_unstriped_files(run: StoredRun) -> bool:
     """Whether each file lay on one server of what a run was measured on."""
     machine = run.facts.get("machine") or {}
     in_lab = ((machine.get("lab") or {}).get("layout") or {}).get("servers_of_a_file", 1)

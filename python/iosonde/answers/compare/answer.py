@@ -31,7 +31,7 @@ from iosonde.stats.estimate.within_cells import compare_within
 
 from .asked import Sides
 from .caveat import Caveat
-from .cells import InCells, adjusted, in_bring_ups, one_sided
+from .cells import InCells, adjusted, describe_exclusive_cells, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .confounding import confounded, differing
 from .overall import Overall, overall
@@ -49,7 +49,7 @@ class _ComparisonPlan:
 
     pairs: tuple[SidePair, ...]
     base: str
-    left_out: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
 
@@ -113,7 +113,7 @@ def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _Comp
     pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
     read = (Caveat(text) for text in dict.fromkeys((*_read_as(a), *_read_as(b))))
-    return _ComparisonPlan(pairs, BASE_IS_FIRST, both.left_out, (*notes, *read, *both.caveats))
+    return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
 
 
 def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -153,7 +153,7 @@ def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tu
         column = part.rows.column(sides.group)
         there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
         cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
-    return tuple(one_sided(who, some(cells)) for who, cells in cells_by_side.items())
+    return tuple(describe_exclusive_cells(who, some(cells)) for who, cells in cells_by_side.items())
 
 
 def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
@@ -171,7 +171,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
     table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
     published = [sample_of(group) for group in sides.published]
     first = responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[0]
-    first = replace(first, warnings=(), trial_note=trials.said, are_parts=trials.are_parts)
+    first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
     for key, rows in table.groups(sides.by):
         part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
         measured = [sample(part.rows, name, table.column(name).name) for name in names]
@@ -206,7 +206,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
     )
     single = [] if len(ready) == len(every) else [matched for matched in every if _describe_single(matched)]
     excluded = dict.fromkeys(
-        [*plan.left_out, *map(_describe_single, single), *(text for matched in ready for text in matched.left_out)]
+        [*plan.exclusions, *map(_describe_single, single), *(text for matched in ready for text in matched.exclusions)]
     )
     pairs = [matched.pair for matched in ready]
     judged = None if sides.gate is None else gate_cells(sides.gate, items, query.level)
@@ -294,7 +294,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
             query.level,
             sides.margin,
             part.base,
-            display_cells=matched.shown,
+            display_cells=matched.display_cells,
             exact=is_count(part.metric),
         )
     a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))

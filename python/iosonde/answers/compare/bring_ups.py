@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]
 
-SAID = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
+AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the trials that share one are averaged first")
 
 
 def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:

@@ -15,7 +15,7 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
 
-from .bring_ups import SAID, InEach, Key, each_once, repeats
+from .bring_ups import AVERAGED_BRING_UPS, InEach, Key, each_once, repeats
 from .bring_ups import in_bring_ups as averaged
 from .caveat import Caveat
 from .parts import ComparedPart
@@ -26,14 +26,14 @@ from .samples import SidePair, SideTrials
 class InCells:
     """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said:
     ``shared``, of all comparisons alike.
-    ``shown``: the cells whose means are shown, where they are not those that are compared (None)."""
+    ``display_cells``: the cells whose means are shown, where they are not those that are compared (None)."""
 
     pair: SidePair
     names: tuple[str, ...]
     cells: tuple[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], ...]
     shared: tuple[Caveat, ...] = ()
-    left_out: tuple[str, ...] = ()
-    shown: InEach | None = None
+    exclusions: tuple[str, ...] = ()
+    display_cells: InEach | None = None
 
 
 def adjusted(pair: SidePair) -> InCells:
@@ -60,7 +60,7 @@ def adjusted(pair: SidePair) -> InCells:
             side_b=pair.b.name,
         )
     excluded = tuple(
-        one_sided(side.name, _format_cells(pair, names, sorted(set(side.cells) - both, key=str)))
+        describe_exclusive_cells(side.name, _format_cells(pair, names, sorted(set(side.cells) - both, key=str)))
         for side in (pair.a, pair.b)
         if set(side.cells) - both
     )
@@ -69,7 +69,7 @@ def adjusted(pair: SidePair) -> InCells:
     return InCells(pair, names, tuple((a[cell], b[cell]) for cell in a), caveats, excluded)
 
 
-def one_sided(side: str, cells: str) -> Message:
+def describe_exclusive_cells(side: str, cells: str) -> Message:
     """Return what is excluded since one side alone has it."""
     return Message("one-sided", "{side} alone has {cells}", side=side, cells=cells)
 
@@ -83,7 +83,9 @@ def in_bring_ups(matched: InCells) -> InCells:
         return matched
     if not matched.names:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups), bring_ups=()) if x.bring_ups else x for x in (a, b))
-        return replace(matched, pair=replace(matched.pair, a=a, b=b), shared=(*matched.shared, Caveat(SAID)))
+        return replace(
+            matched, pair=replace(matched.pair, a=a, b=b), shared=(*matched.shared, Caveat(AVERAGED_BRING_UPS))
+        )
     if min(len(set(each)) for each in units) < 2:
         a, b = (replace(x, values=each_once(x.values, x.bring_ups)) for x in (a, b))
         return replace(matched, pair=replace(matched.pair, a=a, b=b), names=(), cells=())
@@ -92,7 +94,9 @@ def in_bring_ups(matched: InCells) -> InCells:
     logs = matched.pair.part.base is None and all(np.all(x > 0) for x in both)
     averages = averaged((np.log(both[0]), np.log(both[1])), cells, units) if logs else plain
     compared = [(np.exp(x), np.exp(y)) for x, y in averages] if logs else plain
-    return replace(matched, cells=tuple(compared), shown=plain, shared=(*matched.shared, Caveat(SAID)))
+    return replace(
+        matched, cells=tuple(compared), display_cells=plain, shared=(*matched.shared, Caveat(AVERAGED_BRING_UPS))
+    )
 
 
 def _list_cells(pair: SidePair) -> list[Key]:

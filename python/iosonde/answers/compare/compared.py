@@ -155,7 +155,7 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Comparisons(Answer):
-    """Each comparison; p is corrected over all of them (Holm). ``base`` says why A is the base, ``left_out`` what has
+    """Each comparison; p is corrected over all of them (Holm). ``base`` says why A is the base, ``exclusions`` what has
     only one side; ``overall`` are all operations together; ``warnings`` are about all.
 
     Versions of the JSON: 1 repeated a single comparison's keys at the top. 2 does not; `decides`, `method`,
@@ -169,7 +169,7 @@ class Comparisons(Answer):
     level: float
     warnings: tuple[str, ...] = ()
     base: str = ""
-    left_out: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
     overall: tuple[Overall, ...] = ()
     judged: GateVerdict | None = None
     untested: tuple[Verdict, ...] = ()  # of cells that are left out, as a side has one trial there
@@ -193,7 +193,7 @@ class Comparisons(Answer):
             "group": self.group,
             "base": self.base,
             "warnings": list(self.warnings),
-            "left_out": list(self.left_out),
+            "left_out": list(self.exclusions),
             "comparisons": [item.to_json() for item in self.items],
             "geometric_means": [mean.to_json() for mean in self.overall],
             "fail_if": None if self.judged is None else self.judged.to_json(),

@@ -46,7 +46,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     trials = _order_trials(matched, rows, [name == b.name for name in names], order)
     if not trials.in_turn:
         return []
-    sides = (b.name, a.name) if trials.of_b[0] else (a.name, b.name)
+    sides = (b.name, a.name) if trials.is_b[0] else (a.name, b.name)
     order_text = ", then ".join(format_level(name, matched.pair.part.units.get(group, "")) for name in sides)
     turn = (
         f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"

@@ -45,7 +45,7 @@ class Overall:
     n_b: int
     speed: Estimate
     margin: float
-    left_out: tuple[str, ...]
+    exclusions: tuple[str, ...]
     unit: str = ""
     group: str = ""
     caveats: tuple[Caveat, ...] = ()  # of the comparisons that are in it
@@ -95,7 +95,7 @@ class Overall:
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
         within += ", which differ beyond chance" if self.settings_differ else ""
-        gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
+        gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
         a, b = self.sides
         claim = f"{b} {_format_relation(self.verdict_word)} {a}"
         if (caveat := self.overridden) is not None and self.verdict_word != CANNOT_TELL:
@@ -117,7 +117,7 @@ class Overall:
             "speed": self.speed.to_json(),
             "verdict": self.verdict,
             "said": self.verdict_word,
-            "left_out": list(self.left_out),
+            "left_out": list(self.exclusions),
             "settings_differ": self.settings_differ,
             "sentence": self.sentence,
         }

@@ -27,7 +27,7 @@ from iosonde.data.varying import NAMES
 
 from .asked import Sides
 from .caveat import Caveat
-from .cells import one_sided
+from .cells import describe_exclusive_cells
 from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
 
 
@@ -37,7 +37,7 @@ class Two:
 
     parts: tuple[ComparedPart, ...]
     names: tuple[str, str]
-    left_out: tuple[str, ...]
+    exclusions: tuple[str, ...]
     caveats: tuple[Caveat, ...]
 
 
@@ -63,7 +63,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
     settings = [name for name in settings if name not in sides.pair]
     responses_a, responses_b = (_collect_responses(source, query) for source in (a, b))
     excluded: list[str] = [
-        one_sided(name, some(gone))
+        describe_exclusive_cells(name, some(gone))
         for name, gone in (
             (names[0], [t for t in responses_a if t not in responses_b]),
             (names[1], [t for t in responses_b if t not in responses_a]),
@@ -173,7 +173,9 @@ def _match_response(
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
         compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(average_runs(compared_part, [DATA]))
-    return parts, [one_sided(name, _format_cells(settings, keys, table)) for name, keys in alone.items() if keys]
+    return parts, [
+        describe_exclusive_cells(name, _format_cells(settings, keys, table)) for name, keys in alone.items() if keys
+    ]
 
 
 def _format_cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:

@@ -202,33 +202,33 @@ def diagnose(
     column of durations of a table. Raises InputError, DataError."""
     trials: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
     groups, notes = _groups(trials, level, bandwidth, _MOST)
-    return OperationCauses(groups, path_study.of_some(source, level, names), level, notes)
+    return OperationCauses(groups, path_study.build_path_study(source, level, names), level, notes)
 
 
-def of_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
+def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
     """One run of a store, those operations that took most time. Raises DataError where none has enough."""
     groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
     return OperationCauses(groups, None, level, notes)
 
 
 def _groups(
-    found: OperationTrials, level: float, bandwidth: str | float, most: int
+    trials: OperationTrials, level: float, bandwidth: str | float, most: int
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
     """(those that took most time, that with the highest cost first; what was left out)."""
     counted: dict[OperationGroup, list[LogHistogram]] = {}
-    for group, histogram in found.histograms():
+    for group, histogram in trials.histograms():
         counted.setdefault(group, []).append(histogram)
-    found.check(counted)
+    trials.check(counted)
     longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
     density_by_group = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
     looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
-    for group, look in found.looks(density_by_group):
+    for group, look in trials.looks(density_by_group):
         looks_by_group[group].append(look)
     done = [
         _diagnose_group(group, density_by_group[group], looks_by_group[group], counted[group], level)
         for group in density_by_group
     ]
-    notes = list(found.notes)
+    notes = list(trials.notes)
     if len(longest) > most:
         template = (
             "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} names others"
@@ -238,7 +238,7 @@ def _groups(
     return tuple(done), tuple(notes)
 
 
-def of_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
+def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
     """One trial alone; None where no operation took any time."""
     counted = [histogram for _, histogram in in_memory.histograms([(group, trial)])]
     if not counted:
@@ -296,13 +296,13 @@ def _diagnose_group(
     )
 
 
-def _read(found: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
-    suspects = [reason.suspect for reason in found]
+def _read(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
+    suspects = [reason.suspect for reason in causes]
     return reading(suspects, times), explanations(suspects, times)
 
 
-def _times(group: OperationGroup, density: DensityClasses, place: int, seen: Sequence[TrialLook]) -> Times:
-    first = seen[0]
+def _times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
+    first = looks[0]
     return Times(
         group.kind,
         group.size,
@@ -310,15 +310,15 @@ def _times(group: OperationGroup, density: DensityClasses, place: int, seen: Seq
         density.typical_ns[place] / 1e9,
         first.path,
         first.servers,
-        first.whole.sent if first.whole else None,
-        len(seen),
+        first.all_operations.sent if first.all_operations else None,
+        len(looks),
         first.local,
     )
 
 
 def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """What all operations read like, where those of each trial do."""
-    trial_readings = [readings.read_pass(look.whole) if look.whole else None for look in looks]
+    trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
     return (
         trial_readings[0]
         if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1
@@ -352,12 +352,12 @@ def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
             )
 
 
-def _between(seen: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
+def _between(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
     return s410_trials.between(
         place,
-        [look.trial for look in seen],
-        [look.account.counts[:, place].sum() for look in seen],
-        [look.account.counts.sum() for look in seen],
+        [look.trial for look in looks],
+        [look.account.counts[:, place].sum() for look in looks],
+        [look.account.counts.sum() for look in looks],
     )

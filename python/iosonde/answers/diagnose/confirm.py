@@ -15,15 +15,15 @@ from iosonde.explain.confirm import confirmation
 from .answer import DiagnosedOperations, OperationCauses
 
 
-def write(source: Source, made: OperationCauses, path: Path) -> Path:
+def write(source: Source, causes: OperationCauses, path: Path) -> Path:
     """Its file, which must not be there yet: an experiment may be somebody's work. Raises InputError for one that is,
     DataError as ``confirm_text``."""
     if path.is_file():
         raise InputError("file-exists", "{path} is there already", "name a file that is not", path=path)
-    return replace_file(path, confirm_text(source, made).encode())
+    return replace_file(path, confirm_text(source, causes).encode())
 
 
-def confirm_text(source: Source, made: OperationCauses) -> str:
+def confirm_text(source: Source, causes: OperationCauses) -> str:
     """Of the finding of the class that costs most. Raises DataError where there is none, or no way to measure again."""
     if source.store is None:
         raise DataError(
@@ -32,7 +32,7 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
             "{spell.confirm} is for stores that iosonde run wrote",
             name=source.name,
         )
-    group, suspect = _first(source, made)
+    group, suspect = _first(source, causes)
     setting = dict(group.group.setting)
     names = {plain(name): name for name in source.varying_factors.names}
     runs = [
@@ -54,10 +54,10 @@ def confirm_text(source: Source, made: OperationCauses) -> str:
     return yaml_text.written(follow_up.document, head)
 
 
-def _first(source: Source, made: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
+def _first(source: Source, causes: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
     candidates = [
         (operation_class.shares.cost_s.value or 0.0, place, group, operation_class.reasons[0].suspect)
-        for place, group in enumerate(made.groups)
+        for place, group in enumerate(causes.groups)
         for operation_class in group.slow
         if operation_class.reasons
     ]

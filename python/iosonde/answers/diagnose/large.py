@@ -87,11 +87,11 @@ class LargeRun:
                 counts = Counter(dict(counts.most_common(_MOST_KEYS // 2)))
         return dict(self._spans_of(counts))
 
-    def _spans_of(self, found: Counter[int]) -> Iterator[tuple[Key, Span]]:
+    def _spans_of(self, counts: Counter[int]) -> Iterator[tuple[Key, Span]]:
         by_kind: dict[tuple[int, int], list[tuple[int, int]]] = {}
         failed: Counter[tuple[int, int]] = Counter()
         recorded: Counter[tuple[int, int]] = Counter()
-        for code, n in found.items():
+        for code, n in counts.items():
             phase, kind, status, size = code >> 48, code >> 40 & 255, code >> 32 & 255, code & 0xFFFFFFFF
             recorded[phase, kind] += n
             if status != STATUS_OK:

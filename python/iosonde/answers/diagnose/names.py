@@ -11,7 +11,7 @@ from iosonde.core.words import listed
 from .answer import OperationCauses
 
 
-def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
+def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
     """With these ``names``: of a class by its label, as ``slow``, or by its place from the fastest on, as ``class 2``.
     Raises InputError for a class that there is not."""
     groups = tuple(
@@ -22,11 +22,11 @@ def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
                 for at, operation_class in enumerate(group.classes, 1)
             ),
         )
-        for group in made.groups
+        for group in causes.groups
     )
     there = dict.fromkeys(
         key
-        for group in made.groups
+        for group in causes.groups
         for at, operation_class in enumerate(group.classes, 1)
         for key in (f"class {at}", operation_class.label)
     )
@@ -38,4 +38,4 @@ def named(made: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
             class_name=unknown[0],
             classes=listed(list(there)),
         )
-    return replace(made, groups=groups)
+    return replace(causes, groups=groups)

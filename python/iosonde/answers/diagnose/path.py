@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.answers.bound import lab_truth
 from iosonde.core.filesystems import LOCAL, structure
 from iosonde.core.stored import StoredRun
-from iosonde.explain.known_path import KnownPath, ServerTimes
+from iosonde.explain.known_path import NetworkPath, ServerTimes
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COUNTS = "servers-profile.json"
 
 
-def path_of(run: StoredRun) -> KnownPath | None:
+def path_of(run: StoredRun) -> NetworkPath | None:
     """Of the lab of a run, the shortest round trip that was measured there; None where it was measured in none."""
     network = lab_truth.truth_of(run).get("network")
     emulated = ((run.facts.get("machine") or {}).get("lab") or {}).get("emulated") or {}
@@ -26,7 +26,7 @@ def path_of(run: StoredRun) -> KnownPath | None:
         return None
     from iosonde.lab.links import burst_bytes
 
-    return KnownPath(min(trips), float(network), burst_bytes(8 * float(network)))
+    return NetworkPath(min(trips), float(network), burst_bytes(8 * float(network)))
 
 
 def is_local(run: StoredRun) -> bool:

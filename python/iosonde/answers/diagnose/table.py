@@ -72,9 +72,9 @@ class TableTrials:
                         group = OperationGroup(name, name, self._bytes(size))
                         yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
 
-    def check(self, found: Collection[OperationGroup]) -> None:
+    def check(self, groups: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
-        if not found:
+        if not groups:
             raise DataError(
                 "too-few-operations",
                 "{name} has no {minimum} rows of operations of one kind and size",

@@ -73,7 +73,7 @@ class StoredTrials:
         """The durations of every group of every run."""
         for run in self._runs:
             if is_large(run):
-                yield from self._of_large(run).histograms()
+                yield from self._open_large(run).histograms()
             else:
                 yield from in_memory.histograms(self._in_memory(run))
 
@@ -81,13 +81,13 @@ class StoredTrials:
         """What is seen of them."""
         for run in self._runs:
             if is_large(run):
-                yield from self._of_large(run).looks(classes)
+                yield from self._open_large(run).looks(classes)
             else:
                 yield from in_memory.looks(self._in_memory(run), classes)
 
-    def check(self, found: Collection[OperationGroup]) -> None:
+    def check(self, groups: Collection[OperationGroup]) -> None:
         """Raises DataError where nothing was found."""
-        if not found:
+        if not groups:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
             selection = f" of {listed(sorted(self._only))}" if self._only else ""
             raise DataError(
@@ -100,7 +100,7 @@ class StoredTrials:
                 operations=", ".join(there),
             )
 
-    def _of_large(self, run: StoredRun) -> LargeRun:
+    def _open_large(self, run: StoredRun) -> LargeRun:
         self._last = ("", [])
         if run.id not in self._large:
             self._large[run.id] = LargeRun(self._store, run, self._phases(run), self._group_of(run))
@@ -109,7 +109,7 @@ class StoredTrials:
     def _in_memory(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         if self._last[0] != run.id:
             self._last = ("", [])  # before the next one is read
-            self._last = (run.id, list(self._of_run(run)))
+            self._last = (run.id, list(self._split_run(run)))
         yield from self._last[1]
 
     def _phases(self, run: StoredRun) -> list[StoredPhase]:
@@ -127,7 +127,7 @@ class StoredTrials:
         setting, words = tuple(levels.items()), setting_text(levels, units)
         return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
 
-    def _of_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+    def _split_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         group_of, units, local = self._group_of(run), sizes.units_of(run), diagnose_path.is_local(run)
         columns = self._store.operation_columns(run.id, COLUMNS)
         path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)

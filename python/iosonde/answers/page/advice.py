@@ -23,7 +23,7 @@ from .content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 from .content.bars import Bars
 from .content.tables import Section
 from .sentences import missing_part
-from .terms import of_metric
+from .terms import select_metric
 
 MOST_RESPONSES = 4
 _MOST_DEFAULTS = 12
@@ -34,47 +34,51 @@ class Choosing:
     """What may be chosen, what is given (None: every other setting that varies), and the setting in use."""
 
     choose: Sequence[str]
-    given: Sequence[str] | None = None
+    workload_columns: Sequence[str] | None = None
     current: Mapping[str, str] | None = None
 
 
 def advice_of_store(
-    source: Source, shown: Sequence[Bars], choosing: Choosing, asked: ResponseQuery
+    source: Source, displayed_bars: Sequence[Bars], choosing: Choosing, query: ResponseQuery
 ) -> Section[ResponseAdvice]:
     """One part for each operation and metric that the page shows."""
-    trials = source.trials(asked.choice).rows
+    trials = source.trials(query.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     varying = [factor.name for factor in source.varying_factors.factors if factor.role is Role.SET]
-    metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
+    metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in displayed_bars)
     tables = []
     for operation, metric, unit in metrics:
         title = metric_title(operation, metric)
-        table = of_metric(trials, rows[operation, metric], title, unit)
+        table = select_metric(trials, rows[operation, metric], title, unit)
         tables.append((title, metric_of(metric, unit), table))
-    return _section(tables, choosing, varying, asked.level)
+    return _section(tables, choosing, varying, query.level)
 
 
 def advice_of_table(
-    table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Choosing, level: float
+    table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
 ) -> Section[ResponseAdvice]:
     """One part for each response of a table."""
     roles = guess(table, responses, by)
     columns = [table.column(name) for name in roles.responses]
     tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
-    return _section(tables, asked, roles.settings, level)
+    return _section(tables, choosing, roles.settings, level)
 
 
 def _section(
-    tables: Sequence[tuple[str, Metric, Table]], asked: Choosing, varying: Sequence[str], level: float
+    tables: Sequence[tuple[str, Metric, Table]], choosing: Choosing, varying: Sequence[str], level: float
 ) -> Section[ResponseAdvice]:
     """What was asked for raises IosondeError where no response has advice; else what has none is said."""
     items, missing = list[ResponseAdvice](), list[str]()
     first: IosondeError | None = None
     for title, metric, table in tables[:MOST_RESPONSES]:
-        chosen = [table.column(name).name for name in asked.choose]
-        instance_factors = [name for name in varying if name not in chosen] if asked.given is None else asked.given
+        chosen = [table.column(name).name for name in choosing.choose]
+        instance_factors = (
+            [name for name in varying if name not in chosen]
+            if choosing.workload_columns is None
+            else choosing.workload_columns
+        )
         try:
-            items.append(_advise_response(title, metric, table, asked, instance_factors, level))
+            items.append(_advise_response(title, metric, table, choosing, instance_factors, level))
         except IosondeError as error:
             first = first or error
             missing.append(missing_part(title, error))
@@ -119,22 +123,22 @@ def _head(advice: Advice, lower: bool) -> str:
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
-def _rule(made: Rule) -> AdviceRule:
-    conditions = tuple(condition.in_base() for condition in made.conditions)
-    return AdviceRule(made.when, made.then, conditions, made.levels, made.instances, made.share, made.lowest)
+def _rule(rule: Rule) -> AdviceRule:
+    conditions = tuple(condition.in_base() for condition in rule.conditions)
+    return AdviceRule(rule.when, rule.then, conditions, rule.levels, rule.instances, rule.share, rule.lowest)
 
 
-def _compared(made: Advice) -> tuple[Compared, ...]:
+def _compared(advice: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
-    gain, setting_text, levels_of = made.gain, made.instances.format_setting, made.instances.levels_of
+    gain, setting_text, levels_of = advice.gain, advice.instances.format_setting, advice.instances.levels_of
     if gain is None:
         return ()
-    labels = {"rules": "rules", "default": setting_text(made.best_default)}
-    what = labels.get(made.kind, "rules, not advised")
-    over = f"{setting_text(gain.over)} ({'in use' if gain.over == made.current else 'best default'})"
+    labels = {"rules": "rules", "default": setting_text(advice.best_default)}
+    what = labels.get(advice.kind, "rules, not advised")
+    over = f"{setting_text(gain.over)} ({'in use' if gain.over == advice.current else 'best default'})"
     rows = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
     if what != setting_text(gain.over):
-        levels = levels_of(made.best_default) if made.kind == "default" else None
+        levels = levels_of(advice.best_default) if advice.kind == "default" else None
         rows.insert(0, Compared(what, levels, gain.advised, gain.lowest))
     if gain.possible is not None:
         rows.append(Compared("the best of each instance", None, gain.possible, None))

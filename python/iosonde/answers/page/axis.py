@@ -98,6 +98,6 @@ def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
     return tuple((name, value) for name, value in by.items() if name != axis.factor)
 
 
-def said_of(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
+def format_rest(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
     """The same, for a heading."""
     return "".join(f", {text}" for text in level_texts(dict(rest), units))

@@ -10,7 +10,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .axis import Axis, is_part, place, rest_of, said_of, title, titles_of
+from .axis import Axis, format_rest, is_part, place, rest_of, title, titles_of
 from .content.bars import Bars, Cell
 from .content.tables import DataTable, Section
 
@@ -40,15 +40,15 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             )
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
-        name = titles[operation, metric] + said_of(rest, overview.units)
+        name = titles[operation, metric] + format_rest(rest, overview.units)
         inside = includes.get((operation, metric), "")
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
     return tuple(sorted(bars, key=lambda chart: place(chart.operation)))
 
 
-def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> DataTable | None:
+def clocks_of(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> DataTable | None:
     """The metrics that are no bar: the other clocks, the parts of operations."""
-    drawn_keys = {(bars.operation, bars.metric) for bars in shown}
+    drawn_keys = {(bars.operation, bars.metric) for bars in displayed_bars}
     rows = tuple(
         (
             title(row.operation),

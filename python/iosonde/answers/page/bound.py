@@ -28,7 +28,7 @@ from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word
 
 from .axis import is_part, metric_title, place, title
-from .bound_option import GivenSystem, parse
+from .bound_option import SystemOption, parse
 from .content.bound import Bound, BoundShare, Roofline, WaterfallBars
 from .content.tables import Section
 
@@ -40,7 +40,7 @@ class Started:
     """The bound of a page whose operations are still to be read, by ``losses`` (a visitor). ``missing``: why there is
     none; empty beside no shares: nobody asked."""
 
-    of_store: bool
+    is_store: bool
     level: float
     shares: tuple[MeasuredShare, ...] = ()
     inputs: Mapping[str, Inputs] = field(default_factory=dict)
@@ -53,20 +53,20 @@ class Started:
         return Section((_build_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
-def start(source: Source, asked: str | None, wanted: ResponseQuery) -> Started:
+def start(source: Source, system_text: str | None, query: ResponseQuery) -> Started:
     """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
-    is_store, level = source.store is not None, wanted.level
+    is_store, level = source.store is not None, query.level
     probe, labs = own_probe(source.store), LabTruths.from_source(source)
-    if asked is None and probe is None and not labs.by_run:
+    if system_text is None and probe is None and not labs.by_run:
         return Started(is_store, level)
-    system = parse(asked) if asked is not None else GivenSystem({}, {}, {})
+    system = parse(system_text) if system_text is not None else SystemOption({}, {}, {})
     amount = system.others.get("data")
     data_size = None if amount is None else float(parse_size(amount))
     how = How(system.others.get("unit"), system.words.get("operation"), data_size)
     try:
-        measured_shares, inputs, notes = _found(source, system, (probe, labs.names), wanted, how)
+        measured_shares, inputs, notes = _collect_bounds(source, system, (probe, labs.names), query, how)
     except IosondeError as error:
-        if asked is not None:
+        if system_text is not None:
             raise
         origin = "a lab" if labs.by_run else "a probe"
         template = "The store knows {source}, but no bound: {reason}."
@@ -82,7 +82,7 @@ def _build_bound(started: Started) -> Bound:
     lines = rooflines(measured_shares, _choose_axis(inputs), _format_title)
     return Bound(
         sentence=bounds.sentence,
-        inputs=_list_inputs(inputs, started.of_store, _describe_lab_inputs(measured_shares)),
+        inputs=_list_inputs(inputs, started.is_store, _describe_lab_inputs(measured_shares)),
         assumptions=tuple(bounds.assumptions),
         notes=(*started.notes, *bounds.unknown, *why),
         by=names,
@@ -92,8 +92,12 @@ def _build_bound(started: Started) -> Bound:
     )
 
 
-def _found(
-    source: Source, given: GivenSystem, known: tuple[str | None, Collection[str]], asked: ResponseQuery, how: How
+def _collect_bounds(
+    source: Source,
+    system_option: SystemOption,
+    store_inputs: tuple[str | None, Collection[str]],
+    query: ResponseQuery,
+    how: How,
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
     measured_shares: list[MeasuredShare] = []
@@ -101,8 +105,8 @@ def _found(
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
         # A probe knows the CPU time of reading and of writing: each has inputs of its own.
-        read = _read(source, given, operation, known, asked.level)
-        every, doubts = shares(source, read, asked, how)
+        read = _read(source, system_option, operation, store_inputs, query.level)
+        every, doubts = shares(source, read, query, how)
         mine = [share for share in every if share.ceiling.system.operation == operation]
         if mine:
             measured_shares += mine
@@ -116,15 +120,21 @@ def _found(
 
 
 def _read(
-    source: Source, given: GivenSystem, operation: str, known: tuple[str | None, Collection[str]], level: float
+    source: Source,
+    system_option: SystemOption,
+    operation: str,
+    store_inputs: tuple[str | None, Collection[str]],
+    level: float,
 ) -> Inputs:
-    """``known`` to the store: its own probe, and the fields that its labs tell, which come before that."""
-    words, (probe, lab_fields) = {"operation": operation, **given.words}, known
-    if "probe" in given.others:
-        probe, lab_fields = given.others["probe"], ()
+    """``store_inputs`` to the store: its own probe, and the fields that its labs tell, which come before that."""
+    words, (probe, lab_fields) = {"operation": operation, **system_option.words}, store_inputs
+    if "probe" in system_option.others:
+        probe, lab_fields = system_option.others["probe"], ()
     probes = () if probe is None else (probe,)
     return inputs_of(
-        SystemDescription(given.fields, words, probes, given.others.get("cluster"), lab_fields), source.table, level
+        SystemDescription(system_option.fields, words, probes, system_option.others.get("cluster"), lab_fields),
+        source.table,
+        level,
     )
 
 
@@ -157,7 +167,7 @@ def _list_inputs(
     option_texts: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in lab_texts.items()}
     for operation, operation_inputs in inputs.items():
         for flag, (name, *_) in OPTIONS.items():
-            text = _shown(operation_inputs, name)
+            text = _format_input(operation_inputs, name)
             if text:
                 option_texts.setdefault(flag.removeprefix("--"), {})[operation] = text
     for name in ("clients", "servers"):
@@ -172,7 +182,7 @@ def _list_inputs(
     )
 
 
-def _shown(inputs: Inputs, name: str) -> str:
+def _format_input(inputs: Inputs, name: str) -> str:
     """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
     if name in inputs.columns:
         return f"column {inputs.columns[name]}"

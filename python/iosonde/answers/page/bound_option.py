@@ -19,7 +19,7 @@ _OTHERS = ("probe", "cluster", "data", "unit")
 
 
 @dataclass(frozen=True)
-class GivenSystem:
+class SystemOption:
     """What ``--bound`` says: fields of the system as text, words, and probe, cluster, data and unit."""
 
     fields: Mapping[str, str]
@@ -27,10 +27,10 @@ class GivenSystem:
     others: Mapping[str, str]
 
 
-def parse(text: str) -> GivenSystem:
+def parse(text: str) -> SystemOption:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
-        return GivenSystem({}, {}, {"probe": text})
+        return SystemOption({}, {}, {"probe": text})
     pairs, keys = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
     for name in pairs:
         if name not in keys:
@@ -44,4 +44,4 @@ def parse(text: str) -> GivenSystem:
             )
     words = words_of(*(pairs.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in pairs.items() if name in _FIELDS}
-    return GivenSystem(fields, words, {name: pairs[name] for name in _OTHERS if name in pairs})
+    return SystemOption(fields, words, {name: pairs[name] for name in _OTHERS if name in pairs})

@@ -30,10 +30,14 @@ def findings_of(
         (entry.code, entry.sentence): entry for entry in (*overview.findings, *run_findings, *problems, *model_findings)
     }
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    return tuple(sorted([*every.values(), *said(overview.warnings)], key=lambda entry: order.index(entry.severity)))
+    return tuple(
+        sorted(
+            [*every.values(), *findings_from_warnings(overview.warnings)], key=lambda entry: order.index(entry.severity)
+        )
+    )
 
 
-def said(warnings: Sequence[str]) -> list[Finding]:
+def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
     """Warnings without a code of their own, as findings."""
     return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
 

@@ -20,7 +20,7 @@ from .findings import wrong
 from .headline import headline
 from .measured import measured, tools_of
 
-Told = Sequence[tuple[str, str]]
+ToolClocks = Sequence[tuple[str, str]]
 
 
 def first_screen(
@@ -48,7 +48,7 @@ def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
     return " ".join(filter(None, (*sentences(selected, overview.units), overview.closing)))
 
 
-def clock_of(clock: str, tool_clocks: Told) -> str:
+def clock_of(clock: str, tool_clocks: ToolClocks) -> str:
     """Until when the rates count, or whose they are, as a sentence without its full stop."""
     text = "; ".join(clock_words(clock, tool_clocks))
     return text[:1].upper() + text[1:]

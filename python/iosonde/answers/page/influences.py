@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from iosonde.answers.besides import Besides, besides_rows, by_levels
 from iosonde.answers.candidates import candidates
-from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.rank import with_besides
 from iosonde.answers.verdict import verdict
 from iosonde.core.errors import IosondeError
@@ -34,7 +34,7 @@ from . import what_if
 from .content import factors as content
 from .content.tables import Section
 from .sentences import as_sentence, missing_part
-from .terms import of_metric, varying_terms
+from .terms import select_metric, varying_terms
 
 MOST_ROWS = 2000
 MOST_RESPONSES = 4
@@ -49,13 +49,13 @@ class InfluenceOptions:
     summary. ``besides``: settings that vary and were not asked about."""
 
     level: float
-    limits: KeptConstraints = field(default_factory=KeptConstraints)
+    limits: SettingConstraints = field(default_factory=SettingConstraints)
     effects: Mapping[tuple[str, str], ResponseEffects] = field(default_factory=dict)
     besides: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _InfluenceRequest:
     """One response, a column of the table, with what it is called."""
 
     title: str
@@ -71,7 +71,7 @@ def influences_of_table(
     """One part for each response of a table."""
     columns = [table.column(name) for name in responses]
     requests = [
-        _Asked(
+        _InfluenceRequest(
             column.name,
             table,
             column.name,
@@ -89,9 +89,9 @@ def influences_of_store(
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     requests = [
-        _Asked(
+        _InfluenceRequest(
             title,
-            of_metric(trials, rows[key], title, unit),
+            select_metric(trials, rows[key], title, unit),
             title,
             metric_of(key[1], unit).better,
             options.effects.get(key),
@@ -102,8 +102,10 @@ def influences_of_store(
     return _section(requests, settings, options)
 
 
-def _section(asked: Sequence[_Asked], settings: Sequence[str], options: InfluenceOptions) -> Section[content.Influence]:
-    items, missing, varied = [], [], list(_select_varied(asked, settings))
+def _section(
+    requests: Sequence[_InfluenceRequest], settings: Sequence[str], options: InfluenceOptions
+) -> Section[content.Influence]:
+    items, missing, varied = [], [], list(_select_varied(requests, settings))
     for request, names in varied[:MOST_RESPONSES]:
         if len(request.table) > MOST_ROWS:
             template = "{response}: {n_rows:,} rows are more than a page analyses; iosonde rank and iosonde fit do."
@@ -120,7 +122,9 @@ def _section(asked: Sequence[_Asked], settings: Sequence[str], options: Influenc
     return Section(tuple(items), tuple(missing))
 
 
-def _select_varied(requests: Sequence[_Asked], settings: Sequence[str]) -> Iterator[tuple[_Asked, list[str]]]:
+def _select_varied(
+    requests: Sequence[_InfluenceRequest], settings: Sequence[str]
+) -> Iterator[tuple[_InfluenceRequest, list[str]]]:
     """Those whose settings vary, with the rows that have a value and the terms; the regressions name the others."""
     for request in requests:
         valid_rows = request.table.take(~request.table.column(request.response).missing)
@@ -128,7 +132,7 @@ def _select_varied(requests: Sequence[_Asked], settings: Sequence[str]) -> Itera
             yield replace(request, table=valid_rows), list(names)
 
 
-def _influence(request: _Asked, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+def _influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
     level = options.level
     data = examples(request.table, request.response, names)
     missing: list[str] = []
@@ -160,7 +164,7 @@ def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -
         return None
 
 
-def _collect_covariates(request: _Asked, names: Sequence[str], options: InfluenceOptions) -> Besides:
+def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> Besides:
     others = [name for name in options.besides if name not in names]
     return besides_rows(request.table, request.response, by_levels(request.table, names), others, options.level)
 
@@ -211,10 +215,10 @@ def _format_sentence(data: Examples, choice: Choice) -> str:
     return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
 
 
-def _curve(data: Examples, made: Choice, level: float) -> tuple[content.LearningPoint, ...]:
-    pair = [made.tried[made.chosen].candidate, Candidate("mean")]
+def _curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
+    pair = [choice.tried[choice.chosen].candidate, Candidate("mean")]
     try:
-        points = learning_curve(data, pair, made.groups, _SEED, level)
+        points = learning_curve(data, pair, choice.groups, _SEED, level)
     except IosondeError:
         return ()  # too few settings for a curve; what the model's error is stands above
     return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)

@@ -16,7 +16,7 @@ from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview
 
-from .axis import Axis, place, rest_of, said_of, title
+from .axis import Axis, format_rest, place, rest_of, title
 from .content.latency import Latency, LatencySeries
 from .content.tables import DataTable, Section
 
@@ -28,7 +28,7 @@ class Shapes:
     """A visitor: the shape of the durations of every key, over all complete trials."""
 
     def __init__(self, by: Sequence[str]) -> None:
-        self.found: dict[Key, Shape] = {}
+        self.by_key: dict[Key, Shape] = {}
         self._by = by
 
     def wants(self, run: StoredRun) -> bool:
@@ -38,12 +38,12 @@ class Shapes:
     def take(self, run: StoredRun, operations: Operations) -> None:
         """Of the phases that kept every operation from these, of the others from the engine's histograms."""
         setting = tuple(run.level(name) for name in self._by)
-        for operation, kind, distribution in _of_run(run, operations):
+        for operation, kind, distribution in _split_run(run, operations):
             key = (operation, kind, *setting)
-            self.found[key] = self.found[key] + distribution if key in self.found else distribution
+            self.by_key[key] = self.by_key[key] + distribution if key in self.by_key else distribution
 
 
-def _of_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, Shape]]:
+def _split_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, Shape]]:
     """(operation, kind, shape)."""
     good = operations[operations["status"] == 0]
     for phase in run.phases:
@@ -102,7 +102,7 @@ def _build_figure(
         unsure.setdefault(name, warning)
     return Latency(
         operation,
-        f"{title(operation)}: {kind}{said_of(rest, overview.units)}",
+        f"{title(operation)}: {kind}{format_rest(rest, overview.units)}",
         tuple(sorted(series, key=lambda entry: entry.nodes)),
         f"~ cannot be told: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )

@@ -29,7 +29,7 @@ def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
     return ", ".join(targets) or otherwise
 
 
-def asked_of(experiments: Sequence[Experiment]) -> str:
+def find_experiment_name(experiments: Sequence[Experiment]) -> str:
     """What the one experiment is called that a file described; '' where there are others, or no file."""
     names = {experiment.name if "file" in experiment.settings else "" for experiment in experiments}
     return names.pop() if len(names) == 1 else ""
@@ -123,10 +123,10 @@ def _describe_factors(overview: Overview) -> str:
 
 def _levels(name: str, overview: Overview) -> str:
     levels = list(dict.fromkeys(row.by.get(name) for row in overview.rows))
-    return said_levels([level for level in levels if level is not None], name, overview.units)
+    return describe_levels([level for level in levels if level is not None], name, overview.units)
 
 
-def said_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
+def describe_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
     """All of a few; of many numbers or sizes the least and the largest, of many names how many."""
     texts = [format_level(level, units.get(name, "")) for level in levels]
     if len(texts) < _MOST_LEVELS:

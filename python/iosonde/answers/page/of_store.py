@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.faults import FaultEffects
 from iosonde.answers.latencies import Percentiles
 from iosonde.answers.operations import visit
-from iosonde.answers.plot.over_time import OverTimePlot, of_run
+from iosonde.answers.plot.over_time import OverTimePlot, build_run_plot
 from iosonde.answers.summary import store_overview
-from iosonde.answers.tools import own_clock, told_by
+from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -38,8 +38,8 @@ from .first_screen import clock_of, first_screen, sentence_about
 from .influences import InfluenceOptions, influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
-from .measured import asked_of, target_of
-from .questions import asked_metrics
+from .measured import find_experiment_name, target_of
+from .questions import collect_question_metrics
 from .regressions import models_of_store
 from .reproduce import reproduce_of
 from .slow import slow_of
@@ -51,7 +51,7 @@ from .trials import trials_of
 def page_of_store(
     source: Source,
     chosen: Chosen,
-    asked: ResponseQuery,
+    query: ResponseQuery,
     command: Sequence[str] = (),
     on: Sequence[str] = (),
     bound: str | None = None,
@@ -61,30 +61,32 @@ def page_of_store(
     for the regressions instead of these; ``bound`` is what ``--bound`` says, ``constraints`` what settings
     have to fulfil beside those of the experiment. The operations of each run are read once.
     """
-    runs, level = source.runs, asked.level
-    percentiles, shapes = Percentiles(source, level), Shapes(measured(source, asked).by)
-    bounding = start(source, bound, asked)
+    runs, level = source.runs, query.level
+    percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
+    bounding = start(source, bound, query)
     hit = FaultEffects(level)
     visit(source, [percentiles, shapes, bounding.losses, hit])
-    overview = store_overview(source, asked, percentiles.found)
+    overview = store_overview(source, query, percentiles.by_run)
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
     titles = titles_by_key(overview, runs)
-    tool_clocks = told_by(source, asked)
-    trials = source.trials(asked.choice).rows
+    tool_clocks = list_tool_clocks(source, query)
+    trials = source.trials(query.choice).rows
     models = models_of_store(overview, trials, on, level, titles)
     findings = findings_of(overview, runs, source.damage, at_the_top(models))
     target = target_of(runs, source.name)
-    latencies, others = latencies_of(overview, shapes.found, axis)
+    latencies, others = latencies_of(overview, shapes.by_key, axis)
     lines, chosen_trial = timelines_of(runs, axis)
-    clock = clock_of(own_clock(source, asked), tool_clocks)
-    first = first_screen(asked_of(source.experiments) or target, runs, overview, findings, axis, chosen, clock)
+    clock = clock_of(own_clock(source, query), tool_clocks)
+    first = first_screen(
+        find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
+    )
     return Page(
         title=f"iosonde report: {target}",
         target=target,
         measured=_format_period(runs),
         level=level,
-        answers=replace(first, sentence=sentence_about(overview, asked_metrics(source))),
+        answers=replace(first, sentence=sentence_about(overview, collect_question_metrics(source))),
         findings=findings,
         bars=bars_section(bars, runs),
         latencies=latencies,
@@ -92,7 +94,7 @@ def page_of_store(
         trials=trials_of(runs, overview, axis),
         facts=facts_of(runs),
         reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=None if tool_clocks else clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
+        clocks=None if tool_clocks else clocks_of(store_overview(source, replace(query, clock=ALL), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
@@ -106,13 +108,15 @@ def page_of_store(
             trials,
             columns_of(on, trials) if on else _list_scattered(source, trials, overview.by),
             titles,
-            InfluenceOptions(level, KeptConstraints(constraints, source), overview.effects, overview.by if on else ()),
+            InfluenceOptions(
+                level, SettingConstraints(constraints, source), overview.effects, overview.by if on else ()
+            ),
         ),
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
         slow=slow_of(source, level),
-        more=_describe_other_metrics(source, asked) if tool_clocks else "",
+        more=_describe_other_metrics(source, query) if tool_clocks else "",
         verdicts=overview.verdicts,
     )
 
@@ -122,7 +126,7 @@ def _last_hit(source: Source) -> OverTimePlot | None:
     runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
         return None
-    plot = of_run(source, runs[-1], len(runs), ())
+    plot = build_run_plot(source, runs[-1], len(runs), ())
     hit = tuple(phase for phase in plot.phases if phase.marks)
     return (
         replace(plot, phases=tuple(sorted(hit, key=lambda phase: phase.marks[0].what in (UNDONE, WELL))))
@@ -155,7 +159,7 @@ def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class StoreFigures:
     """What ``plot`` draws of a store, by the kind of figure."""
 
     axis: Axis
@@ -164,17 +168,17 @@ class Shown:
     timelines: Section[Timeline]
 
 
-def figures_of_store(source: Source, asked: ResponseQuery, kinds: Sequence[str]) -> Shown:
+def figures_of_store(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
     """Those of ``kinds``; the others are empty, and nothing is computed for them."""
-    percentiles, shapes = Percentiles(source, asked.level), Shapes(measured(source, asked).by)
+    percentiles, shapes = Percentiles(source, query.level), Shapes(measured(source, query).by)
     if "latency" in kinds:
         visit(source, [percentiles, shapes])
-    overview = store_overview(source, asked, percentiles.found)
+    overview = store_overview(source, query, percentiles.by_run)
     axis = axis_of(overview.by, source.runs)
-    return Shown(
+    return StoreFigures(
         axis,
         bars_section(bars_of(overview, source, axis), source.runs) if "bars" in kinds else Section(),
-        latencies_of(overview, shapes.found, axis)[0] if "latency" in kinds else Section(),
+        latencies_of(overview, shapes.by_key, axis)[0] if "latency" in kinds else Section(),
         timelines_of(source.runs, axis)[0] if "timeline" in kinds else Section(),
     )
 

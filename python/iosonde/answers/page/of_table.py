@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iosonde.answers.besides import Besides
-from iosonde.answers.constraints import KeptConstraints
+from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.summary import pooled, with_pooled
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import estimate_text
@@ -30,7 +30,7 @@ from iosonde.stats.regression.formula import columns_of
 from .content.page import Page
 from .content.tables import Section
 from .content.words import FirstScreen, Reproduce
-from .findings import at_the_top, said, wrong
+from .findings import at_the_top, findings_from_warnings, wrong
 from .first_screen import interval_words
 from .influences import InfluenceOptions, influences_of_table
 from .regressions import PageTerms, models_of_table
@@ -41,7 +41,7 @@ _MAX_FACTORS = 2
 
 
 @dataclass(frozen=True)
-class TableAsked:
+class TableOptions:
     """What a page of a table is to show: ``responses``, what makes the cells (``by``), terms of the regressions
     (``on``); ``constraints`` are what settings have to fulfil that are offered, ``command`` makes the page again."""
 
@@ -53,14 +53,14 @@ class TableAsked:
     constraints: tuple[str, ...] = ()
 
 
-def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
+def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
     """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
-    responses, by, on, level = asked.responses, asked.by, asked.on, asked.level
+    responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     roles = guess(table, responses, grouped)
     _refuse_predictors(roles, columns_of(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
-    rows = replace(trials.rows, warnings=(*table.warnings, *([trials.said] if trials.said else [])))
+    rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
     survey = overview.overview_from_table(
         rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
@@ -71,7 +71,9 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
     explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
     checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
-    findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(survey.warnings)])
+    findings = _worst_first(
+        [*checked.findings, *hidden, *at_the_top(explained), *findings_from_warnings(survey.warnings)]
+    )
     return Page(
         title=f"iosonde report: {path}",
         target=path,
@@ -84,14 +86,14 @@ def page_of_table(table: Table, path: str, asked: TableAsked) -> Page:
         timelines=Section(),
         trials=None,
         facts=Section(),
-        reproduce=_describe_reproduction(table, path, asked.command),
+        reproduce=_describe_reproduction(table, path, options.command),
         summary=summaries_of(survey),
         models=explained,
         influences=influences_of_table(
             rows,
             roles.responses,
             roles.settings,
-            InfluenceOptions(level, KeptConstraints(asked.constraints), survey.effects, besides),
+            InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
         ),
         verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
     )
@@ -159,8 +161,8 @@ def _build_first_screen(
     )
 
 
-def _headline(made: Overview, response: str, of: str) -> str:
-    rows = [row for row in made.rows if row.metric == response and row.mean.value is not None]
+def _headline(cell_overview: Overview, response: str, of: str) -> str:
+    rows = [row for row in cell_overview.rows if row.metric == response and row.mean.value is not None]
     if not rows:
         return f"{response}{of}: no value"
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
@@ -170,7 +172,7 @@ def _headline(made: Overview, response: str, of: str) -> str:
         ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
     ends = " to ".join(
-        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, made.units)}" for row in (least, most)
+        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, cell_overview.units)}" for row in (least, most)
     )
     return f"{response}{of}: {ends}"
 

@@ -19,20 +19,20 @@ from iosonde.answers.bound.inputs import read as inputs_of
 from iosonde.answers.bound.lab_truth import LabTruths
 from iosonde.answers.compare.answer import Sides, compare
 from iosonde.answers.diagnose.answer import diagnose
-from iosonde.answers.path_study import is_asked, path_study
+from iosonde.answers.path_study import is_path_study_request, path_study
 from iosonde.answers.plot.layout import PlotRoles
 from iosonde.answers.plot.settings import settings_plot
 from iosonde.answers.rank import rank
 from iosonde.answers.regress import AtPoints, regress
 from iosonde.answers.summary import Summary, summary
-from iosonde.answers.time_model import OneOperation, time_model
+from iosonde.answers.time_model import SingleOperation, time_model
 from iosonde.answers.validate import validate
 from iosonde.core import questions, yaml_text
 from iosonde.core.declared_names import declared_names
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.pairs import pairs_of
-from iosonde.core.questions import AskedQuestion
+from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
@@ -40,11 +40,11 @@ from iosonde.data.source import Source
 from .content.question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
-_Ask = Callable[[Source, ResponseQuery, AskedQuestion], Answer]
+_Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]
 _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 
-def of_source(source: Source) -> list[AskedQuestion]:
+def read_questions(source: Source) -> list[DeclaredQuestion]:
     """Those that the newest experiment of a store was measured for."""
     experiments = source.experiments[-1:]
     return [
@@ -54,9 +54,9 @@ def of_source(source: Source) -> list[AskedQuestion]:
     ]
 
 
-def asked_metrics(source: Source) -> frozenset[str]:
+def collect_question_metrics(source: Source) -> frozenset[str]:
     """The metrics that these questions are about."""
-    return frozenset(name for question in of_source(source) for name in question.metric)
+    return frozenset(name for question in read_questions(source) for name in question.metric)
 
 
 def _list_declared_names(experiment: Experiment) -> frozenset[str]:
@@ -68,7 +68,7 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
 
 
 def answered(
-    asked: Iterable[AskedQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
+    question_list: Iterable[DeclaredQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
 ) -> tuple[AnsweredQuestion, ...]:
     """Each question in its order; one that these data cannot answer says why. ``opened`` gives DATA under more
     conditions, ``name`` is what it is called in commands."""
@@ -77,10 +77,10 @@ def answered(
     def source(where: tuple[str, ...]) -> Source:
         return opened(where)
 
-    return tuple(_answer_question(question, source, how, name) for question in asked)
+    return tuple(_answer_question(question, source, how, name) for question in question_list)
 
 
-def _answer_question(question: AskedQuestion, opened: Open, how: ResponseQuery, name: str) -> AnsweredQuestion:
+def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuery, name: str) -> AnsweredQuestion:
     constant: tuple[str, ...] = ()
     try:
         source = opened(question.where)
@@ -111,7 +111,7 @@ def _answer_question(question: AskedQuestion, opened: Open, how: ResponseQuery, 
     )
 
 
-def _drop_constant_factors(question: AskedQuestion, source: Source) -> tuple[AskedQuestion, tuple[str, ...]]:
+def _drop_constant_factors(question: DeclaredQuestion, source: Source) -> tuple[DeclaredQuestion, tuple[str, ...]]:
     """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
     or is quick, has not tried all. What would only tell lines or panels apart need not even be a column, where it is
     a factor that was declared. Raises DataError for one that nobody knows."""
@@ -152,8 +152,8 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         ) from error
 
 
-def _summary(source: Source, asked: ResponseQuery, question: AskedQuestion) -> Answer:
-    answer = summary(source, asked, question.names("by") or None)
+def _summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+    answer = summary(source, query, question.names("by") or None)
     columns = question.words.get("columns")
     if columns and columns not in answer.overview.by:
         near = get_close_matches(str(columns), answer.overview.by, n=1)
@@ -168,7 +168,7 @@ def _summary(source: Source, asked: ResponseQuery, question: AskedQuestion) -> A
     return answer
 
 
-def _answer_comparison(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
+def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     sides = Sides(
         question.names("levels"),
         str(question.words.get("group", "")) or None,
@@ -180,12 +180,12 @@ def _answer_comparison(source: Source, query: ResponseQuery, question: AskedQues
     return compare(source, query, sides)
 
 
-def _answer_regression(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
+def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     points = [pairs_of(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
     return regress(source, _select_terms(query, question), AtPoints(points))
 
 
-def _answer_advice(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
+def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     current = question.words.get("current")
     how = Advising(
         question.names("choose"),
@@ -195,25 +195,25 @@ def _answer_advice(source: Source, query: ResponseQuery, question: AskedQuestion
     return advise(source, query, how)
 
 
-def _answer_plot(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
+def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
     return settings_plot(source, query, roles)
 
 
-def _time_model(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
-    if is_asked(source, (), ()):
+def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+    if is_path_study_request(source, (), ()):
         return path_study(source, query.level)
-    return time_model(source, query, OneOperation(), question.names("by"))
+    return time_model(source, query, SingleOperation(), question.names("by"))
 
 
-def _answer_bound(source: Source, query: ResponseQuery, question: AskedQuestion) -> Answer:
+def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     own = own_probe(source.store)
-    statement = SystemDescription(probes=() if own is None else (own,), known=LabTruths.from_source(source).names)
+    statement = SystemDescription(probes=() if own is None else (own,), lab_fields=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
     return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))
 
 
-def _select_terms(query: ResponseQuery, question: AskedQuestion) -> ResponseQuery:
+def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQuery:
     return replace(query, on=question.names("on"))
 
 

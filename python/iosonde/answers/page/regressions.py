@@ -23,7 +23,7 @@ from iosonde.stats.regression.regress import Regression, regress
 from .content.models import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
 from .content.tables import Section
 from .sentences import as_sentence, missing_part
-from .terms import LEAST_DF, default_terms, of_metric
+from .terms import LEAST_DF, default_terms, select_metric
 
 _MOST_POINTS = 1000
 _MOST_PARAMETERS = 200
@@ -36,7 +36,7 @@ class PageTerms:
     terms: Sequence[str] = ()
     besides: Sequence[str] = ()
 
-    def beside(self, table: Table) -> list[str]:
+    def list_extra_settings(self, table: Table) -> list[str]:
         """The settings that are in no term."""
         return [name for name in self.besides if name not in columns_of(self.terms, table)]
 
@@ -70,7 +70,7 @@ def models_of_store(
     for key, (title, unit) in titles.items():
         if key not in rows_of:
             continue
-        table = of_metric(trials, rows_of[key], title, unit)
+        table = select_metric(trials, rows_of[key], title, unit)
         try:
             terms = list(on) or default_terms(table, title, overview.by)
             page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
@@ -86,10 +86,10 @@ def models_of_store(
 def _fit_model(
     table: Table, response: str, unit: str, on: PageTerms, level: float, beside: Sequence[float]
 ) -> ResponseRegression:
-    """``beside``: p values of the same factors' effects on the other responses."""
+    """``list_extra_settings``: p values of the same factors' effects on the other responses."""
     regression = regress(table, response, on.terms, level)
     assert regression.model is not None and regression.assumptions is not None
-    names = on.beside(table)
+    names = on.list_extra_settings(table)
     variation, why = _analyse_variation(table, response, regression, names, beside)
     divisor, name = human_scale(abs(regression.fit.mean_y), unit)
     terms = tuple(
@@ -97,7 +97,7 @@ def _fit_model(
         for c in regression.fit.coefficients()
     )
     answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
-    text = answer.said(lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    text = answer.format_sentence(lambda value: f"{significant(value / divisor)} {name}".rstrip())
     warning_text = " ".join(map(as_sentence, regression.warnings))
     return ResponseRegression(
         response,
@@ -116,7 +116,7 @@ def _fit_model(
 
 
 def _analyse_variation(
-    table: Table, response: str, regression: Regression, names: Sequence[str], beside: Sequence[float]
+    table: Table, response: str, regression: Regression, names: Sequence[str], other_p_values: Sequence[float]
 ) -> tuple[tuple[VariationRow, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none. ``names`` vary besides."""
     assert regression.model is not None
@@ -138,7 +138,7 @@ def _analyse_variation(
         return (), missing_part("No allocation by levels", error)
     warnings = list(map(as_sentence, table_of.warnings))
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
-    answer = AnalysisOfVariance(table_of, besides=more, beside=tuple(beside))
+    answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
     return _parts(table_of), " ".join([answer.sentence, *warnings])
 
 
@@ -151,9 +151,11 @@ def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[st
     return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
 
 
-def _parts(made: Anova) -> tuple[VariationRow, ...]:
-    rest = VariationRow("residual", made.df_residual, made.ss_residual, made.ss_residual / made.ss_total, None, None)
-    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in made.sources), rest)
+def _parts(table: Anova) -> tuple[VariationRow, ...]:
+    rest = VariationRow(
+        "residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None
+    )
+    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources), rest)
 
 
 def _list_facts(
@@ -165,7 +167,7 @@ def _list_facts(
     facts = [
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
         ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
-        ("F", _told(fit.f, fit.f_p, fit.k, fit.df)),
+        ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
         ("straightness", _lack_of_fit(assumptions)),
     ]
     if assumptions.shapiro_p is not None:
@@ -188,10 +190,10 @@ def _lack_of_fit(assumptions: Assumptions) -> str:
             if assumptions.repeats
             else "cannot be told: no setting was repeated"
         )
-    return f"lack of fit F = {_told(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
+    return f"lack of fit F = {_format_f_test(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
 
 
-def _told(f: float | None, p: float | None, df: int, df_error: int) -> str:
+def _format_f_test(f: float | None, p: float | None, df: int, df_error: int) -> str:
     if f is None or p is None:
         return f"~ on {df} and {df_error} df: no error is left"
     return f"{f:.4g} on {df} and {df_error} df, {_format_p(p)}"

@@ -9,9 +9,9 @@ from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
 
 
-def settings_of(source: Source, asked: ResponseQuery) -> SettingsPlot | None:
+def settings_of(source: Source, query: ResponseQuery) -> SettingsPlot | None:
     """The figure, or None where there is nothing to draw: the sections below say why."""
     try:
-        return settings_plot(source, asked)
+        return settings_plot(source, query)
     except IosondeError:
         return None

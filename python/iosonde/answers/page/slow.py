@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.diagnose.answer import OperationCauses, of_run
+from iosonde.answers.diagnose.answer import OperationCauses, diagnose_run
 from iosonde.answers.diagnose.trials import is_large
 from iosonde.core.errors import DataError
 from iosonde.data.source import Source
@@ -17,7 +17,7 @@ def slow_of(source: Source, level: float) -> OperationCauses | None:
     if not runs or is_large(runs[0]):
         return None
     try:
-        causes = of_run(source, runs[0], level, _MOST)
+        causes = diagnose_run(source, runs[0], level, _MOST)
     except DataError:  # fewer than a density is made of
         return None
     return causes if any(len(group.classes) > 1 for group in causes.groups) else None

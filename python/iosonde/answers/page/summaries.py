@@ -15,27 +15,27 @@ Key = tuple[str, str]
 
 
 def summaries_of(
-    made: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
+    overview: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
 ) -> tuple[ResponseSummary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric; ``includes``: what is
     inside the clock of each."""
     rows_by_key: dict[Key, list[OverviewRow]] = {}
-    for row in made.rows:
+    for row in overview.rows:
         rows_by_key.setdefault((row.operation, row.metric), []).append(row)
-    efficiency = _index_efficiencies(made)
+    efficiency = _index_efficiencies(overview)
     return tuple(
         ResponseSummary(
-            (titles or {}).get(key, key[1]), rows_by_key[key][0].unit, made.by,
-            tuple(_row(row, made, efficiency) for row in rows_by_key[key]), (includes or {}).get(key, ""),
+            (titles or {}).get(key, key[1]), rows_by_key[key][0].unit, overview.by,
+            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]), (includes or {}).get(key, ""),
         )
         for key in titles or rows_by_key
         if key in rows_by_key
     )  # fmt: skip
 
 
-def _row(row: OverviewRow, made: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
-    setting = tuple(row.by.get(name) for name in made.by)
-    level_texts = tuple(format_levels(made.by, row.by, made.units))
+def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+    setting = tuple(row.by.get(name) for name in overview.by)
+    level_texts = tuple(format_levels(overview.by, row.by, overview.units))
     return SummaryRow(level_texts, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
                       efficiency.get((row.operation, row.metric, setting)))  # fmt: skip
 

@@ -56,19 +56,19 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
     return terms
 
 
-def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
+def varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
     """The settings that vary, without names that are of nearly one row each, and without those that follow from the
     others, unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
-    n = len(known)
+    n = len(rows)
     terms: list[str] = []
     for name in settings:
-        levels = _levels(known, name)
-        if levels < 2 or (not known.column(name).numeric and 3 * levels > n):
+        levels = _levels(rows, name)
+        if levels < 2 or (not rows.column(name).numeric and 3 * levels > n):
             continue
-        groups = len(known.groups(terms))
-        if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
-            crossed = all(len(known.groups([term, name])) == _levels(known, term) * levels for term in terms)
-            if not crossed and not all(is_separable(known, name, term) for term in terms):
+        groups = len(rows.groups(terms))
+        if terms and 2 * groups <= n and len(rows.groups([*terms, name])) == groups:
+            crossed = all(len(rows.groups([term, name])) == _levels(rows, term) * levels for term in terms)
+            if not crossed and not all(is_separable(rows, name, term) for term in terms):
                 continue
         terms.append(name)
     return terms
@@ -78,7 +78,7 @@ def _levels(table: Table, name: str) -> int:
     return sum(level is not None for level in table.column(name).codes()[1])
 
 
-def of_metric(trials: Table, rows: npt.NDArray[np.intp], title: str, unit: str) -> Table:
+def select_metric(trials: Table, rows: npt.NDArray[np.intp], title: str, unit: str) -> Table:
     """The rows of one metric in the order of time, their value in a column of the heading's name."""
     selected = trials.take(np.sort(rows))
     columns = {name: column for name, column in selected.columns.items() if name not in ("value", title)}

@@ -13,7 +13,7 @@ from .axis import Axis, place, title
 from .content.tables import Section
 from .content.timeline import RankSpan, Timeline
 
-SHOWN_RANKS = 256
+MAX_DISPLAYED_RANKS = 256
 _END_RANKS = 64
 _LATE = 0.01  # of the phase
 
@@ -104,13 +104,13 @@ def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
 
 def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
     """All ranks, or of very many the latest starts, the last ends, and others evenly."""
-    if len(times) <= SHOWN_RANKS:
+    if len(times) <= MAX_DISPLAYED_RANKS:
         return set(times)
     by_start = sorted(times, key=lambda rank: times[rank][0])
     by_end = sorted(times, key=lambda rank: times[rank][1])
     chosen = {*by_start[-_END_RANKS:], *by_end[-_END_RANKS:], *(rank for rank, mark in marks.items() if mark == "last")}
     others = sorted(set(times) - chosen)
-    step = -(-len(others) // (SHOWN_RANKS - len(chosen)))
+    step = -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))
     return chosen | set(others[::step])
 
 

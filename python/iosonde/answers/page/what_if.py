@@ -30,7 +30,7 @@ def rows_of(
     if model.family == "mean":
         return None
     setting = _find_median_setting(data)
-    now = _asked(model, setting, level)
+    now = _predict_setting(model, setting, level)
     if now is None:
         return None
     others = [(feature, _list_allowed_levels(setting, feature, broken)) for feature in data.features]
@@ -38,7 +38,9 @@ def rows_of(
     rows = [row for row in candidates if row is not None]
     sign = -1.0 if better is Better.HIGHER else 1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
-    setting_text = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
+    setting_text = ", ".join(
+        f"{feature.name}={_format_cell(setting[feature.name], feature)}" for feature in data.features
+    )
     return WhatIfs(setting_text, now, tuple(rows), " ".join(map(as_sentence, now.warnings)))
 
 
@@ -67,21 +69,21 @@ def _find_best_change(
     candidates = [
         (other, estimate)
         for other in others[:_MOST_LEVELS]
-        if (estimate := _asked(model, {**setting, feature.name: other}, level)) is not None
+        if (estimate := _predict_setting(model, {**setting, feature.name: other}, level)) is not None
     ]
     if not candidates:
         return None
     pick = max if better is Better.HIGHER else min
     other, estimate = pick(candidates, key=lambda pair: pair[1].value or 0.0)
-    return WhatIf(feature.name, _shown(now, feature), _shown(other, feature), estimate)
+    return WhatIf(feature.name, _format_cell(now, feature), _format_cell(other, feature), estimate)
 
 
-def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
+def _predict_setting(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
     try:
         return ask(model, setting, level).value
     except IosondeError:
         return None  # refused there: the row is left out
 
 
-def _shown(cell: Cell, feature: Feature) -> str:
+def _format_cell(cell: Cell, feature: Feature) -> str:
     return f"{cell:.7g}" if isinstance(cell, float) and feature.unit != "bytes" else format_level(cell, feature.unit)

@@ -26,7 +26,7 @@ FACTORS = "factors"
 
 
 @dataclass(frozen=True)
-class PlotAsked:
+class PlotQuery:
     """``kind``: of BY_SETTINGS (the first one by default), OVER_TIME, OF_PAGE or PAGE. ``on``: every response against
     these factors instead, ``together`` in one panel for each. ``bars``: totals by node count instead."""
 
@@ -105,57 +105,57 @@ class PlotAsked:
                     )
 
 
-def drawn(source: Source, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
+def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
     """What is asked, of runs that are chosen: of kinds of the page those of one experiment. ``fits``: what a figure of
     a kind has room for. Raises InputError, DataError."""
-    if asked.on is not None:
-        return _factors(source, asked.on, asked)
-    if asked.by_settings:
-        return _settings(source, asked.kind or BY_SETTINGS[0], asked, fits)
-    return _over_time(source, asked) if asked.kind == OVER_TIME else _draw_page_figures(source, asked)
+    if options.on is not None:
+        return _factors(source, options.on, options)
+    if options.by_settings:
+        return _settings(source, options.kind or BY_SETTINGS[0], options, fits)
+    return _over_time(source, options) if options.kind == OVER_TIME else _draw_page_figures(source, options)
 
 
-def totals_drawn(data: str, asked: PlotAsked, experiment: str | None, where: Sequence[str]) -> Drawn:
+def totals_drawn(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
     """Each total by node count, of a store or a results file. Raises InputError, DataError."""
     from .totals import totals
 
-    items = totals(data, asked.metric, asked.level, experiment, where)
+    items = totals(data, options.metric, options.level, experiment, where)
     return Drawn(tuple(("bars", item) for item in items), axis="node")
 
 
-def _settings(source: Source, kind: str, asked: PlotAsked, fits: Callable[[str], Fits]) -> Drawn:
+def _settings(source: Source, kind: str, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
     from .percentiles import percentiles_plot
     from .settings import settings_plot
 
-    query = ResponseQuery(asked.response, (), asked.clock, asked.level, asked.metric)
-    plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, asked.roles, fits(kind))
-    return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.left)
+    query = ResponseQuery(options.response, (), options.clock, options.level, options.metric)
+    plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, options.roles, fits(kind))
+    return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.omissions)
 
 
-def _over_time(source: Source, options: PlotAsked) -> Drawn:
+def _over_time(source: Source, options: PlotQuery) -> Drawn:
     from .over_time import over_time_plot
 
     plot = over_time_plot(source, options.metric)
-    return Drawn(((OVER_TIME, plot),), plot.notes, plot.left)
+    return Drawn(((OVER_TIME, plot),), plot.notes, plot.omissions)
 
 
-def _factors(source: Source, on: tuple[str, ...], asked: PlotAsked) -> Drawn:
+def _factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
     from .factors import panels
 
     source, note = by_itself(source, on, alike=True)
     factor_panels = panels(
-        source, ResponseQuery((*asked.response, *asked.metric), on, asked.clock, asked.level), asked.together
+        source, ResponseQuery((*options.response, *options.metric), on, options.clock, options.level), options.together
     )
-    omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.left)
+    omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.omissions)
     return Drawn(
         tuple((FACTORS, item) for item in factor_panels.items),
-        factor_panels.said,
+        factor_panels.sentences,
         (note, *omissions) if note else omissions,
         columns=factor_panels.columns,
     )
 
 
-def _draw_page_figures(source: Source, options: PlotAsked) -> Drawn:
+def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
     from iosonde.answers.page.of_store import figures_of_store
 
     if source.store is None:

@@ -21,7 +21,7 @@ def best_and_worst(name: str, metric: str, response: Response, points: Sequence[
         return ""
     what = "" if name == metric else f"{metric} "
     if len(ranked) == 1:
-        at = f" at {ranked[0].said}" if ranked[0].setting else ""
+        at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
         return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
     best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
     text = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
@@ -29,7 +29,7 @@ def best_and_worst(name: str, metric: str, response: Response, points: Sequence[
 
 
 def _at(point: SettingPoint, response: Response) -> str:
-    return f"{estimate_text(point.mean, response.unit)} at {point.said}"
+    return f"{estimate_text(point.mean, response.unit)} at {point.setting_text}"
 
 
 def _has_overlap(estimate: Estimate, other: Estimate) -> bool:

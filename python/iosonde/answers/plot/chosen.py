@@ -18,16 +18,16 @@ from .headline import headlines
 from .layout import PlotRoles
 
 
-def one_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
+def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
     """As ``by_itself``, unless the experiment has a role."""
-    return (source, "") if EXPERIMENT in roles.named else by_itself(source, alike=True)
+    return (source, "") if EXPERIMENT in roles.factors else by_itself(source, alike=True)
 
 
-def responses_by(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list[Response]:
+def responses_by(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
     """The responses that are asked for, else the headline of each operation; over the factors that are known and those
     that have a role. ``asked.metric`` may name operations, too. Raises InputError, DataError."""
-    resolved = _with_operations(source, asked)
-    candidates = _found(source, replace(resolved, on=()), roles)
+    resolved = _with_operations(source, query)
+    candidates = _collect_responses(source, replace(resolved, on=()), roles)
     if not resolved.metric:
         names = set(resolved.response)
         exact = [
@@ -37,7 +37,7 @@ def responses_by(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list
         ]
         rest = [response for response in candidates if not any(response is other for other in exact)]
         candidates = [*exact, *headlines(rest)]
-    by = [_by(response, roles) for response in candidates if response.title not in roles.named]
+    by = [_by(response, roles) for response in candidates if response.title not in roles.factors]
     nonempty = [grouped for grouped in by if len(grouped.rows)]
     if not nonempty:
         raise DataError(
@@ -46,14 +46,16 @@ def responses_by(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list
     return nonempty
 
 
-def named_in(found: Sequence[Response], roles: PlotRoles) -> PlotRoles:
+def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> PlotRoles:
     """The roles with whole names of columns: ``time`` is ``time (s)``. Raises DataError."""
-    rows = found[0].rows
+    rows = candidates[0].rows
 
-    def whole(name: str) -> str:
+    def column_name(name: str) -> str:
         return rows.column(name).name
 
-    return PlotRoles(roles.x and whole(roles.x), roles.color and whole(roles.color), tuple(map(whole, roles.panel)))
+    return PlotRoles(
+        roles.x and column_name(roles.x), roles.color and column_name(roles.color), tuple(map(column_name, roles.panel))
+    )
 
 
 def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
@@ -68,13 +70,13 @@ def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
     return replace(query, response=(*query.response, *some), metric=rest)
 
 
-def _found(source: Source, asked: ResponseQuery, roles: PlotRoles) -> list[Response]:
+def _collect_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
     try:
-        return responses(source, asked)
+        return responses(source, query)
     except IosondeError:
-        if source.store is not None or not roles.named:
+        if source.store is not None or not roles.factors:
             raise
-        return responses(source, replace(asked, on=roles.named))  # a table of which nothing else can be guessed
+        return responses(source, replace(query, on=roles.factors))  # a table of which nothing else can be guessed
 
 
 def _by(response: Response, roles: PlotRoles) -> Response:
@@ -82,7 +84,7 @@ def _by(response: Response, roles: PlotRoles) -> Response:
     the rows that have a value."""
     rows = response.rows.take(~np.isnan(response.values))
     at = None if response.at is None else response.at[~np.isnan(response.values)]
-    role_names = [rows.column(name).name for name in roles.named]
+    role_names = [rows.column(name).name for name in roles.factors]
     replaced = {twin for name, twin in response.confounded if name in role_names}
     free_names = [name for name in response.names if name not in role_names and name not in replaced]
     return replace(response, rows=rows, at=at).on([*free_names, *role_names])

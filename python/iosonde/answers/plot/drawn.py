@@ -11,12 +11,12 @@ from iosonde.core.verdict import Verdict
 
 @dataclass(frozen=True)
 class Drawn(Answer):
-    """Figures by their kinds, each an answer or a dataclass of the page. ``notes`` say what they show, ``left`` what
-    is not drawn, and why. ``axis``: the noun that bars and latencies go by; ``columns``: panels in a row."""
+    """Figures by their kinds, each an answer or a dataclass of the page. ``notes`` say what they show, ``omissions``
+    what is not drawn, and why. ``axis``: the noun that bars and latencies go by; ``columns``: panels in a row."""
 
     figures: tuple[tuple[str, Any], ...]
     notes: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    omissions: tuple[str, ...] = ()
     axis: str = ""
     columns: int = 1
 
@@ -27,7 +27,7 @@ class Drawn(Answer):
                 {"kind": kind, **(figure.content() if isinstance(figure, Answer) else asdict(figure))}
                 for kind, figure in self.figures
             ],
-            "notes": [*self.notes, *self.left],
+            "notes": [*self.notes, *self.omissions],
         }
 
     @property

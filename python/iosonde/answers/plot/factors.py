@@ -42,14 +42,14 @@ _MOST_PANELS = 60
 
 @dataclass(frozen=True)
 class Panels:
-    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why."""
+    """A row for each response, of so many ``columns``; ``omissions`` says what is not drawn, and why."""
 
     items: tuple[FactorPanel, ...]
     columns: int
-    left: tuple[str, ...]
+    omissions: tuple[str, ...]
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """What is said of each of several responses in one panel, a sentence for each: above it there is no room."""
         return tuple(
             f"{series.name} against {panel.factor}: {'; '.join(series.said)}"
@@ -59,15 +59,15 @@ class Panels:
         )
 
 
-def panels(source: Source, asked: ResponseQuery, together: bool = False) -> Panels:
+def panels(source: Source, query: ResponseQuery, together: bool = False) -> Panels:
     """Every response against every term of ``asked.on``; ``together``: all responses in one row. Raises InputError,
     DataError where nothing can be drawn."""
-    on, level = asked.on, asked.level
+    on, level = query.on, query.level
     columns = [_column(source.table, term) for term in on]
     units = source.units()
     rows, errors = [], []
-    others = _others(source, asked.response, columns)
-    for response in responses_of(source, replace(asked, on=tuple(columns))):
+    others = _others(source, query.response, columns)
+    for response in responses_of(source, replace(query, on=tuple(columns))):
         try:
             varying = [name for name in others if len(response.rows.column(name).codes()[1]) > 1]
             adjusted = adjusted_slopes(response.rows, response.title, [*on, *varying], level)
@@ -198,8 +198,8 @@ def _text(level: float, unit: str) -> str:
     return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
 
 
-def _line(made: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
+def _line(regression: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(low, high, _LINE_POINTS)
-    fitted = made.fit.beta[0] + made.fit.beta[1] * apply(factor.transform, at, factor.column)
+    fitted = regression.fit.beta[0] + regression.fit.beta[1] * apply(factor.transform, at, factor.column)
     return list(zip(at.tolist(), fitted.tolist(), strict=True))

@@ -12,16 +12,16 @@ from iosonde.data.responses import Response
 _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
-def headlines(found: Sequence[Response]) -> list[Response]:
+def headlines(candidates: Sequence[Response]) -> list[Response]:
     """Of each operation its bandwidth, else its rate; everything where no operation has one. Parts of operations, as
     a write before its fsync, are left to those who name them."""
     operations: dict[str, list[Response]] = {}
-    for response in found:
+    for response in candidates:
         operations.setdefault(response.operation, []).append(response)
     chosen = [
         response for operation, group in operations.items() if not is_part(operation) for response in _headline(group)
     ]
-    return chosen or list(found)
+    return chosen or list(candidates)
 
 
 def _headline(responses: Sequence[Response]) -> list[Response]:

@@ -27,7 +27,7 @@ class PlotRoles:
     panel: tuple[str, ...] = ()
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def factors(self) -> tuple[str, ...]:
         """Every factor that was named."""
         return tuple(name for name in (self.x, self.color, *self.panel) if name)
 
@@ -46,37 +46,37 @@ class PlotLayout:
 def layout(
     levels: Mapping[str, FactorLevels],
     settings: Sequence[Mapping[str, Cell]],
-    asked: PlotRoles,
+    roles: PlotRoles,
     hues: int = HUES,
     shades: int = SHADES,
 ) -> PlotLayout:
     """The layout of these factors, of which ``settings`` occur. ``hues`` and ``shades``: as many levels of names, and
     of numbers, can be told by colour. Raises InputError for what cannot be."""
-    if len(set(asked.named)) < len(asked.named):
+    if len(set(roles.factors)) < len(roles.factors):
         raise InputError(
             "conflicting-roles",
             "one factor has two roles",
             "name each factor once, with {spell.x}, {spell.color} or {spell.panel}",
         )
-    if asked.color and len(levels[asked.color]) > shades:
+    if roles.color and len(levels[roles.color]) > shades:
         raise InputError(
             "too-many-levels",
             "{color} has {n_levels} levels, more than colours can tell apart",
             "name it with {spell.x} or {spell.panel}, or choose levels with {spell.where}",
-            color=asked.color,
-            n_levels=len(levels[asked.color]),
+            color=roles.color,
+            n_levels=len(levels[roles.color]),
         )
     free = sorted(
-        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in asked.named), key=_first
+        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in roles.factors), key=_first
     )
-    x = asked.x or (free.pop(0).factor if free else "")
+    x = roles.x or (free.pop(0).factor if free else "")
     fits = (
         factor_levels.factor
         for factor_levels in free
         if len(factor_levels) <= (hues if factor_levels.kind == NAMES else shades)
     )
-    color = asked.color or next(fits, "")
-    panels: list[str] = list(asked.panel)
+    color = roles.color or next(fits, "")
+    panels: list[str] = list(roles.panel)
     rest: list[str] = []
     room = len(levels[x]) * (len(levels[color]) if color else 1) if x else 1
     for factor_levels in reversed([factor_levels for factor_levels in free if factor_levels.factor != color]):

@@ -31,7 +31,7 @@ class PhaseOverTime:
     operation: str
     title: str
     comparable: bool
-    made: OverTime
+    over_time: OverTime
     marks: tuple[FaultMark, ...] = ()
     classes: ClassesOverTime | None = None
 
@@ -39,18 +39,25 @@ class PhaseOverTime:
         """Every bin; the classes, where there are some."""
         marks = {"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}
         classes = {"classes": self.classes.to_json()} if self.classes else {}
-        return {"operation": self.operation, "comparable": self.comparable, **self.made.to_json(), **marks, **classes}
+        return {
+            "operation": self.operation,
+            "comparable": self.comparable,
+            **self.over_time.to_json(),
+            **marks,
+            **classes,
+        }
 
 
 @dataclass(frozen=True)
 class OverTimePlot(Answer):
-    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``left`` what is not drawn."""
+    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``omissions`` what is "
+    "not drawn."""
 
     run: str
     setting: str
     phases: tuple[PhaseOverTime, ...]
     notes: tuple[str, ...]
-    left: tuple[str, ...]
+    omissions: tuple[str, ...]
 
     def content(self) -> dict[str, Any]:
         """Every bin of every phase."""
@@ -58,7 +65,7 @@ class OverTimePlot(Answer):
             "run": self.run,
             "setting": self.setting,
             "phases": [phase.to_json() for phase in self.phases],
-            "notes": [*self.notes, *self.left],
+            "notes": [*self.notes, *self.omissions],
         }
 
 
@@ -74,10 +81,10 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
             name=source.name,
         )
     run = [candidate for candidate in runs if candidate.counts][-1:] or runs[-1:]
-    return of_run(source, run[0], len(runs), names)
+    return build_run_plot(source, run[0], len(runs), names)
 
 
-def of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
+def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
     """One trial, ``of`` so many. Raises DataError."""
     assert source.store is not None
     operations = source.store.operations(run.id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from iosonde.answers.diagnose.answer import DiagnosedOperations, of_trial
+from iosonde.answers.diagnose.answer import DiagnosedOperations, diagnose_trial
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.engine import _native
 from iosonde.explain import sizes
@@ -20,9 +20,9 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class ClassesOverTime:
-    """``made``: operations of one kind and size, the first of which began ``after_s`` after the phase."""
+    """``diagnosis``: operations of one kind and size, the first of which began ``after_s`` after the phase."""
 
-    made: DiagnosedOperations
+    diagnosis: DiagnosedOperations
     after_s: float
 
     def to_json(self) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class ClassesOverTime:
                 "shares": list(period.shares),
                 "time_shares": list(period.time_shares),
             }
-            for period in self.made.drawn.times
+            for period in self.diagnosis.drawn.times
         ]
         classes = [
             {
@@ -45,9 +45,9 @@ class ClassesOverTime:
                 "cause": operation_class.cause,
                 "reading": operation_class.reading.words if operation_class.reading else None,
             }
-            for operation_class in self.made.classes
+            for operation_class in self.diagnosis.classes
         ]
-        group = self.made.group
+        group = self.diagnosis.group
         return {"kind": group.kind, "size": group.size, "classes": classes, "over_time": parts}
 
 
@@ -65,7 +65,7 @@ def classes_over_time(
         return None
     most = max(several, key=lambda subset: float(subset.duration_ns.sum()))
     group = OperationGroup(phase.operation, rows.slow, most.size)
-    diagnosis = of_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
+    diagnosis = diagnose_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
     if diagnosis is None or len(diagnosis.classes) < 2:
         return None
     first = rows.start[rows.took_slow & (rows.size == most.size)].min(initial=float("inf"))

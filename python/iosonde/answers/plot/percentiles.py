@@ -21,7 +21,7 @@ from iosonde.data.asked import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
-from .chosen import named_in, one_experiment, responses_by
+from .chosen import resolve_role_names, responses_by, select_experiment
 from .layout import PlotRoles
 from .settings import Fits, plot_of
 from .settings_plot import SettingsPlot
@@ -31,7 +31,7 @@ _LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: below, times differ little; 
 
 
 @dataclass
-class _Found:
+class _PercentileSample:
     """The percentiles of one kind of latency: a row of ``rows``, a per cent and a time for each."""
 
     rows: Table
@@ -40,19 +40,19 @@ class _Found:
     seconds: list[float] = field(default_factory=list)
 
 
-def percentiles_plot(source: Source, asked: ResponseQuery, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
+def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
     """Percentiles along x, the factors that are known by colour and in panels; ``asked.response`` names operations.
     Raises InputError, DataError."""
     if roles.x:
         raise InputError(
             "conflicting-options", "percentiles lie along x", "name a factor with {spell.color} or {spell.panel}"
         )
-    source, newest = one_experiment(source, roles)
-    every = responses_by(source, replace(asked, response=(), metric=(ALL,)), roles)
-    selection = {*asked.response, *asked.metric} - {ALL}
+    source, newest = select_experiment(source, roles)
+    every = responses_by(source, replace(query, response=(), metric=(ALL,)), roles)
+    selection = {*query.response, *query.metric} - {ALL}
     selected = [
         response
-        for response in (*_collect_recorded(source, every, asked.level), *_collect_stated(every))
+        for response in (*_collect_recorded(source, every, query.level), *_collect_stated(every))
         if not selection or {response.operation, response.metric.name} & selection
     ]
     if not selected:
@@ -63,9 +63,9 @@ def percentiles_plot(source: Source, asked: ResponseQuery, roles: PlotRoles, fit
             name=source.name,
             metrics=" or ".join(sorted(selection)) or "latencies",
         )
-    roles = replace(named_in(selected, roles), x=PERCENTILE)
+    roles = replace(resolve_role_names(selected, roles), x=PERCENTILE)
     plot = plot_of(
-        source, selected, asked, roles, fits or Fits(), lambda point: point.setting[PERCENTILE] == _REPORTED_PERCENT
+        source, selected, query, roles, fits or Fits(), lambda point: point.setting[PERCENTILE] == _REPORTED_PERCENT
     )
     return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
@@ -77,12 +77,12 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
     first = every[0]
     rows = source.trials().rows
     row_by_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
-    samples: dict[tuple[str, str], _Found] = {}
+    samples: dict[tuple[str, str], _PercentileSample] = {}
     for run, trial in latencies(source, level).items():
         for entry in trial if run in row_by_run else ():
             for share, ns in entry.duration_ns.items():
                 if ns is not None:
-                    sample = samples.setdefault((entry.operation, entry.kind), _Found(rows))
+                    sample = samples.setdefault((entry.operation, entry.kind), _PercentileSample(rows))
                     _add(sample, row_by_run[run], 100 * share, ns / 1e9)
     for (operation, kind), sample in samples.items():
         yield _build_response(operation, f"latency of {kind}", sample, first)
@@ -90,12 +90,14 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
 
 def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
     """As a tool states them."""
-    samples: dict[tuple[str, str], tuple[Response, _Found]] = {}
+    samples: dict[tuple[str, str], tuple[Response, _PercentileSample]] = {}
     for response in every:
         match = _STATED.fullmatch(response.metric.name)
         if match is None:
             continue
-        first, sample = samples.setdefault((response.operation, match["what"]), (response, _Found(response.rows)))
+        first, sample = samples.setdefault(
+            (response.operation, match["what"]), (response, _PercentileSample(response.rows))
+        )
         if len(response.rows) == len(first.rows):
             for at, value in enumerate(response.values.tolist()):
                 _add(sample, at, float(match["percent"]), value)
@@ -104,14 +106,14 @@ def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
             yield _build_response(operation, what.replace("_", " "), sample, first)
 
 
-def _add(found: _Found, at: int, percent: float, seconds: float) -> None:
+def _add(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:
     if _LEAST <= percent < 100:
-        found.at.append(at)
-        found.percents.append(round(percent, 6))
-        found.seconds.append(seconds)
+        sample.at.append(at)
+        sample.percents.append(round(percent, 6))
+        sample.seconds.append(seconds)
 
 
-def _build_response(operation: str, what: str, sample: _Found, like: Response) -> Response:
+def _build_response(operation: str, what: str, sample: _PercentileSample, like: Response) -> Response:
     rows = sample.rows.take(np.array(sample.at, dtype=np.intp))
     title = f"{operation} {what}"
     columns = {

@@ -32,7 +32,7 @@ from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
 
 from .best import best_and_worst
-from .chosen import named_in, one_experiment, responses_by
+from .chosen import resolve_role_names, responses_by, select_experiment
 from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
@@ -62,21 +62,23 @@ class _Measured:
 
 
 def settings_plot(
-    source: Source, asked: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
+    source: Source, query: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
 ) -> SettingsPlot:
     """The metrics that are asked for, by the factors that are known; ``asked.response`` as of every analysis. Raises
     InputError, DataError."""
-    source, newest = one_experiment(source, roles or PlotRoles())
-    responses = responses_by(source, asked, roles or PlotRoles())
-    family = headline_responses(source, replace(asked, metric=(ALL,)), responses[0].names)
-    plot = plot_of(source, responses, asked, named_in(responses, roles or PlotRoles()), fits or Fits(), family=family)
+    source, newest = select_experiment(source, roles or PlotRoles())
+    responses = responses_by(source, query, roles or PlotRoles())
+    family = headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
+    plot = plot_of(
+        source, responses, query, resolve_role_names(responses, roles or PlotRoles()), fits or Fits(), family=family
+    )
     return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
 
 def plot_of(
     source: Source,
-    found: Sequence[Response],
-    asked: ResponseQuery,
+    responses: Sequence[Response],
+    query: ResponseQuery,
     roles: PlotRoles,
     fits: Fits,
     compared: Callable[[SettingPoint], bool] | None = None,
@@ -84,8 +86,8 @@ def plot_of(
 ) -> SettingsPlot:
     """The figure of these responses. ``compared`` chooses the points of which the best and the worst are said, where
     they are not said of all; ``family``: responses that belong to the family of tests, shown or not."""
-    cells = [cells_of(response) for response in found]
-    levels = _levels(found, roles.named)
+    cells = [cells_of(response) for response in responses]
+    levels = _levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
     places = layout(levels, settings, roles, fits.hues, fits.shades)
     pilot = pilot_of(source)
@@ -94,17 +96,17 @@ def plot_of(
             response,
             *_format_names(response),
             tuple(
-                (cell, _build_point(cell, levels, places, asked.level, pilot, half))
+                (cell, _build_point(cell, levels, places, query.level, pilot, half))
                 for cell, half in zip(response_cells, half_ticks_of(response_cells), strict=True)
             ),
         )
-        for response, response_cells in zip(found, cells, strict=True)
+        for response, response_cells in zip(responses, cells, strict=True)
     ]
     panels, across, omissions = (
         _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
     )
     x = levels[places.x] if levels else _operations(measurements)
-    response_stories = () if compared else _told(source, found, cells, asked.level, family)
+    response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
     texts = list(sentences(response_stories, source.units())) or [
         best_and_worst(
             measurement.name,
@@ -121,7 +123,7 @@ def plot_of(
         tuple(panels),
         across,
         not places.rest,
-        asked.level,
+        query.level,
         tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
         tuple(dict.fromkeys(_notes(source, measurements))),
         (*omissions, *_rest(places), *_describe_missing(levels, places, settings)),
@@ -130,9 +132,9 @@ def plot_of(
     )
 
 
-def _told(
+def _build_stories(
     source: Source,
-    found: Sequence[Response],
+    responses: Sequence[Response],
     cells: Sequence[Sequence[TrialCell]],
     level: float,
     family: Sequence[Response],
@@ -142,23 +144,24 @@ def _told(
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
     rows = rows_of(every, level, pilot)
-    return stories(rows, every, level, family_cells, impossible, found[0].together)
+    return stories(rows, every, level, family_cells, impossible, responses[0].together)
 
 
 # Factors
 
 
-def _levels(found: Sequence[Response], named: Sequence[str]) -> dict[str, FactorLevels]:
+def _levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
     """The levels of each factor over all responses, in one order; of one level only those that have a role by name, or
     that stand alone."""
-    names = dict.fromkeys(name for response in found for name in response.names)
+    names = dict.fromkeys(name for response in responses for name in response.names)
     levels_by_name = {
-        name: levels_of([response.rows.column(name) for response in found if name in response.names]) for name in names
+        name: levels_of([response.rows.column(name) for response in responses if name in response.names])
+        for name in names
     }
     return {
         name: factor_levels
         for name, factor_levels in levels_by_name.items()
-        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in named
+        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in role_names
     }
 
 
@@ -216,7 +219,7 @@ def _build_panels(
         [
             SettingsPanel(
                 _format_heading(measurement, measurements) if len(measurements) > 1 else "",
-                _said(key, levels, places),
+                _format_panel_setting(key, levels, places),
                 measurement.metric,
                 measurement.response.unit,
                 scales[measurement.response.title],
@@ -241,7 +244,7 @@ def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places
     return tuple(levels[name].place[cell.by[name]] for name in places.panels)
 
 
-def _said(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+def _format_panel_setting(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
     return ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True))
 
 
@@ -281,8 +284,8 @@ def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     ]
 
 
-def _operations(made: Sequence[_Measured]) -> FactorLevels:
-    names: tuple[Cell, ...] = tuple(measurement.name for measurement in made)
+def _operations(measurements: Sequence[_Measured]) -> FactorLevels:
+    names: tuple[Cell, ...] = tuple(measurement.name for measurement in measurements)
     return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
 
 
@@ -317,7 +320,7 @@ def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, Factor
     return text[0].upper() + text[1:]
 
 
-def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
+def _notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
     notes: list[str] = []
     broken = sum(not run.complete for run in source.runs)
     if broken:
@@ -325,14 +328,14 @@ def _notes(source: Source, made: Sequence[_Measured]) -> list[str]:
         template = "{n_incomplete} of {trials} " + verb + " incomplete and {fate}"
         values = {"trials": counted(len(source.runs), "trial"), "fate": fate_of_incomplete(source.runs)}
         notes.append(Message("incomplete-trials", template, n_incomplete=broken, **values))
-    single = sum(len(point.trials) == 1 for measurement in made for _, point in measurement.points)
-    every = sum(len(measurement.points) for measurement in made)
+    single = sum(len(point.trials) == 1 for measurement in measurements for _, point in measurement.points)
+    every = sum(len(measurement.points) for measurement in measurements)
     if single and single == every:
         notes.append(Message("single-trials", "one trial of each setting: there is no interval"))
     elif single:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
-    for measurement in made:
+    for measurement in measurements:
         notes += caveats(measurement.response, option="")
     return notes
 

@@ -22,7 +22,7 @@ class SettingPoint:
     x: int
     color: int
     setting: Mapping[str, Cell]
-    said: str
+    setting_text: str
     mean: Estimate
     trials: tuple[float, ...]
 
@@ -41,8 +41,10 @@ class SettingsPanel:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        points = [{"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
-                  for point in self.points]  # fmt: skip
+        points = [
+            {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
+            for point in self.points
+        ]
         return {
             "title": self.title,
             "setting": self.setting,
@@ -57,7 +59,7 @@ class SettingsPlot(Answer):
     """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour are a line along x.
 
     ``sentences`` say the best and the worst of each metric, ``notes`` what a reader has to know of the figure,
-    ``left`` what is not in it. ``stories``: the effects behind the sentences; ``units`` of their factors.
+    ``omissions`` what is not in it. ``stories``: the effects behind the sentences; ``units`` of their factors.
     """
 
     title: str
@@ -69,7 +71,7 @@ class SettingsPlot(Answer):
     level: float
     sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    left: tuple[str, ...] = field(default=())
+    omissions: tuple[str, ...] = field(default=())
     stories: tuple[ResponseStory, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
 
@@ -81,18 +83,31 @@ class SettingsPlot(Answer):
     def content(self) -> dict[str, Any]:
         """Its panels with their points, and its sentences."""
         return {
-            "title": self.title, "x": self.x.factor, "color": self.color.factor if self.color else None,
-            "level": self.level, "panels": [panel.to_json() for panel in self.panels],
-            "sentences": list(self.sentences), "notes": [*self.left, *self.notes],
-        }  # fmt: skip
+            "title": self.title,
+            "x": self.x.factor,
+            "color": self.color.factor if self.color else None,
+            "level": self.level,
+            "panels": [panel.to_json() for panel in self.panels],
+            "sentences": list(self.sentences),
+            "notes": [*self.omissions, *self.notes],
+        }
 
     def table(self) -> DataTable:
         """One row a point, for the reader of a page to take away."""
         rows = tuple(
-            (panel.title, panel.setting, point.said, point.mean.value, point.mean.low, point.mean.high, panel.unit,
-             point.mean.n)
-            for panel in self.panels for point in panel.points
-        )  # fmt: skip
+            (
+                panel.title,
+                panel.setting,
+                point.setting_text,
+                point.mean.value,
+                point.mean.low,
+                point.mean.high,
+                panel.unit,
+                point.mean.n,
+            )
+            for panel in self.panels
+            for point in panel.points
+        )
         columns = ("panel", "at", "setting", "mean", "low", "high", "unit", "trials")
         return DataTable(self.title, columns, rows)
 

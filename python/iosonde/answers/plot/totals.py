@@ -21,7 +21,7 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
     if path.is_file():
         results = thesis_results.read(path)
     else:
-        document = thesis.of_store(choose(data, experiment=experiment, where=where))
+        document = thesis.build_thesis_document(choose(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
     items = [bar for bar in bars(results, level) if not names or bar.operation in names]
     if not items:

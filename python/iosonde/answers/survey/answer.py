@@ -19,18 +19,18 @@ from iosonde.core.types import Estimate
 from iosonde.engine._native import give_way
 from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import CAPACITY, COUNT
-from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.stats.sampling.size import sample_size
 from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.codecs import codec_name
-from iosonde.survey.contents import LookAsked
+from iosonde.survey.contents import LookOptions
 from iosonde.survey.from_list import walk_list
 from iosonde.survey.tree import SurveyedTree
-from iosonde.survey.walk import DrawnFiles, WalkAsked, Walked
+from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
 from .estimate import SurveyEstimate
-from .reading import ReadSpeed, cold_share, read_speeds, reading_said
+from .reading import ReadSpeed, cold_share, describe_reading, read_speeds
 from .sample import FileSample
 from .stop import ALL, Drawn, Read, read_in_order
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
@@ -40,12 +40,12 @@ from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_co
 CODECS = ("lz4", "zstd:3")  # cheap ones: reading is to take longer than packing
 MOST_DRAWS = 1_000_000
 _DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
-WalkAll = Callable[[SurveyedTree, WalkAsked, Callable[[int], object] | None], Walked]
+WalkAll = Callable[[SurveyedTree, WalkOptions, Callable[[int], object] | None], Walked]
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SurveyAsked:
+class SurveyQuery:
     """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
 
     ``codecs``: what the bytes that are read are compressed by (``zstd:3``), none for kinds alone; ``what_if``:
@@ -120,7 +120,7 @@ class SurveySample:
     by: str
     drawn: int
     certain: int
-    missing: OfWhole
+    missing: PopulationEstimate
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
@@ -171,9 +171,9 @@ class Survey(Answer):
         return cold_share(self.reading)
 
     @property
-    def reading_said(self) -> str:
+    def reading_sentence(self) -> str:
         """What the rates of reading are."""
-        return reading_said(self.reading, self.cold_share)
+        return describe_reading(self.reading, self.cold_share)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey --json``. No name of a file is in it."""
@@ -208,9 +208,9 @@ class Survey(Answer):
                 "name": estimate.name,
                 "of": estimate.of,
                 "unit": estimate.unit,
-                **estimate.found.estimate.flat("value"),
-                "n": estimate.found.estimate.n,
-                "design_effect": estimate.found.design_effect,
+                **estimate.inference.estimate.flat("value"),
+                "n": estimate.inference.estimate.n,
+                "design_effect": estimate.inference.design_effect,
             }
             for estimate in self.estimates
         ]
@@ -221,71 +221,71 @@ class Survey(Answer):
 
 
 def survey(
-    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+    options: SurveyQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
 ) -> Survey:
     """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
 
     Raises InputError; NoAnswerError where the walk does not come to an end.
     """
     began = time.monotonic()
-    check_asked(asked)
-    if asked.nice:
+    check_options(options)
+    if options.nice:
         give_way()
-    with SurveyedTree(asked.path, asked.idle_timeout, on_wait) as tree:
-        answer = survey_of(tree, asked, on_progress, began)
+    with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:
+        answer = survey_of(tree, options, on_progress, began)
     return replace(answer, hangs=tree.hangs())
 
 
-def check_asked(asked: SurveyAsked) -> None:
+def check_options(options: SurveyQuery) -> None:
     """Before anything is walked. Raises InputError."""
-    check_level(asked.level)
-    _ = asked.tried
-    if asked.by and (asked.files_from or asked.until is not None or asked.seconds is not None):
+    check_level(options.level)
+    _ = options.tried
+    if options.by and (options.files_from or options.until is not None or options.seconds is not None):
         raise InputError(
             "conflicting-options",
             "parts of a tree are drawn from in a walk, and in numbers that are known before",
             "leave out {spell.by}, or {spell.files_from}, {spell.until} and {spell.for}",
         )
-    if not asked.idle_timeout > 0:
+    if not options.idle_timeout > 0:
         raise InputError("out-of-range", "the idle timeout must be above 0 s", "write {spell.idle_timeout:30s}")
-    if asked.rate < 0 or (asked.rate and asked.files_from):
+    if options.rate < 0 or (options.rate and options.files_from):
         raise InputError(
             "conflicting-options",
             "a rate is that of a walk, in looks a second",
             "write {spell.rate:1000}, without {spell.files_from}",
         )
-    StopRule(asked.until, asked.seconds)
+    StopRule(options.until, options.seconds)
 
 
 def survey_of(
     tree: SurveyedTree,
-    asked: SurveyAsked,
+    options: SurveyQuery,
     on_progress: Callable[[str, int], object] | None,
     began: float,
     walk_all: WalkAll = SurveyedTree.walk,
 ) -> Survey:
     """The same of a tree that is open. ``walk_all``: who walks, if not this process alone."""
-    level = asked.level
+    level = options.level
     label = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
-    walked = _walk_tree(asked, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
-    drawn = _drawn(asked, walked)
-    look_options = LookAsked(asked.tried, asked.seed)
+    walked = _walk_tree(options, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
+    drawn = _drawn(options, walked)
+    look_options = LookOptions(options.tried, options.seed)
     read = read_in_order(
         drawn,
-        StopRule(asked.until, asked.seconds),
+        StopRule(options.until, options.seconds),
         lambda files, before, seconds: tree.look_at_all(
             files, look_options, on_progress and (lambda done: on_progress("files read", before + done)), seconds
         ),
-        partial(_shares, walked, asked),
+        partial(_shares, walked, options),
     )
     looked = list(read.contents.values())
-    samples, strata = _samples(walked, asked, read.drawn, read.contents)
-    summary, codecs = walk_summary(walked, asked.allocated), asked.tried
+    samples, strata = _samples(walked, options, read.drawn, read.contents)
+    summary, codecs = walk_summary(walked, options.allocated), options.tried
     return Survey(
-        asked.path,
-        asked.seed,
+        options.path,
+        options.seed,
         summary,
-        tuple(_said(sample, level) for sample in samples.values()),
+        tuple(_summarise_sample(sample, level) for sample in samples.values()),
         (*kinds(samples, level), *bytes_of(samples, codecs, level)),
         sum(content.read_bytes > 0 for content in looked),
         sum(content.read_bytes for content in looked),
@@ -296,47 +296,48 @@ def survey_of(
         strata,
         blocks_read(looked) if codecs else None,
         not_beaten(samples, codecs, level),
-        tuple(what_if(change, samples, summary, walked.now_s, level) for change in asked.changes),
+        tuple(what_if(change, samples, summary, walked.now_s, level) for change in options.changes),
         tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
-        asked.allocated,
+        options.allocated,
         sum(sum(piece.size for piece in content.pieces) or content.read_bytes for content in looked),
         read_speeds(looked, level),
     )
 
 
-def _drawn(asked: SurveyAsked, walked: Walked) -> dict[Drawn, DrawnFiles]:
+def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
     """What is to be read, of each stratum by itself if there are any."""
-    by_count = asked.draws
-    if asked.files is None and asked.seconds is None:  # of a small tree fewer are enough
-        by_count = sample_size(asked.margin, asked.level, population=walked.files)
-    if not asked.by:
+    by_count = options.draws
+    if options.files is None and options.seconds is None:  # of a small tree fewer are enough
+        by_count = sample_size(options.margin, options.level, population=walked.files)
+    if not options.by:
         return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
-    sizes = "allocated_bytes" if asked.allocated else "bytes"
-    draws = {COUNT: by_count, CAPACITY: asked.draws}
+    sizes = "allocated_bytes" if options.allocated else "bytes"
+    draws = {COUNT: by_count, CAPACITY: options.draws}
     return {(by, name): stratum_files for by, name, stratum_files in allocated(walked.strata, draws, sizes)}
 
 
 def _samples(
-    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+    walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
     """Of the whole, and what the strata say by themselves."""
-    if not asked.by:
+    if not options.by:
         return {
-            by: FileSample(by, drawn_files, walked, asked.allocated, contents) for (by, _), drawn_files in drawn.items()
+            by: FileSample(by, drawn_files, walked, options.allocated, contents)
+            for (by, _), drawn_files in drawn.items()
         }, ()
     parts = {
-        (by, name): FileSample(by, drawn_files, walked.strata[name], asked.allocated, contents)
+        (by, name): FileSample(by, drawn_files, walked.strata[name], options.allocated, contents)
         for (by, name), drawn_files in drawn.items()
     }
     samples: dict[str, FileSample | StratifiedSample] = {
         of: StratifiedSample(of, [part for (by, _), part in parts.items() if by == of]) for of in (COUNT, CAPACITY)
     }
-    return samples, tuple(_build_stratum(name, stratum, asked, parts) for name, stratum in walked.strata.items())
+    return samples, tuple(_build_stratum(name, stratum, options, parts) for name, stratum in walked.strata.items())
 
 
-def _build_stratum(name: str, walked: Walked, options: SurveyAsked, parts: dict[Drawn, FileSample]) -> SurveyStratum:
+def _build_stratum(name: str, walked: Walked, options: SurveyQuery, parts: dict[Drawn, FileSample]) -> SurveyStratum:
     mine = {by: parts[by, name] for by in (COUNT, CAPACITY)}
-    files, size, blocks = (walked.found[key] for key in ("files", "bytes", "allocated_bytes"))
+    files, size, blocks = (walked.counts[key] for key in ("files", "bytes", "allocated_bytes"))
     looked = len(
         {
             file
@@ -351,35 +352,35 @@ def _build_stratum(name: str, walked: Walked, options: SurveyAsked, parts: dict[
 
 
 def _shares(
-    walked: Walked, asked: SurveyAsked, drawn: Mapping[Drawn, DrawnFiles], contents: Read
+    walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> Iterator[Estimate]:
-    samples, _ = _samples(walked, asked, drawn, contents)
-    return (share.found.estimate for share in kinds(samples, asked.level))
+    samples, _ = _samples(walked, options, drawn, contents)
+    return (share.inference.estimate for share in kinds(samples, options.level))
 
 
 def _walk_tree(
-    options: SurveyAsked, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
+    options: SurveyQuery, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
 ) -> Walked:
     if options.files_from is None:
         return walk_all(tree, walk_of(options), on_files)
     return walk_list(walk_of(options), tree.resolved, options.files_from, tree.look_up, on_files)
 
 
-def walk_of(asked: SurveyAsked) -> WalkAsked:
+def walk_of(options: SurveyQuery) -> WalkOptions:
     """What is to be walked. Raises InputError."""
-    by_owner, by_depth = parse_by(asked.by)
-    return WalkAsked(
-        asked.path,
-        asked.seed,
-        asked.draws,
-        asked.allocated,
-        asked.other_file_systems,
-        asked.snapshots,
+    by_owner, by_depth = parse_by(options.by)
+    return WalkOptions(
+        options.path,
+        options.seed,
+        options.draws,
+        options.allocated,
+        options.other_file_systems,
+        options.snapshots,
         by_owner=by_owner,
         by_depth=by_depth,
-        rate=asked.rate,
+        rate=options.rate,
     )
 
 
-def _said(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
+def _summarise_sample(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
     return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))

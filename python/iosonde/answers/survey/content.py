@@ -11,7 +11,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.sampling.population import CAPACITY, COUNT
-from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile
@@ -69,7 +69,7 @@ def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[
     if not codecs or not mass:
         return
     for codec in codecs:
-        ratio = by_size.mean(partial(left, codec), level)
+        ratio = by_size.mean(partial(compressed_share, codec), level)
         packing, unpacking = (
             by_size.mean(partial(of, codec), level, bounded=False) for of in (pack_per_byte, unpack_per_byte)
         )
@@ -107,7 +107,8 @@ def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[s
 
     def beats(better: str, worse: str) -> bool:
         return all(
-            _surely_less(by_size, partial(of, better), partial(of, worse), level) for of in (left, pack_per_byte)
+            _surely_less(by_size, partial(of, better), partial(of, worse), level)
+            for of in (compressed_share, pack_per_byte)
         )
 
     return tuple(codec for codec in codecs if not any(beats(other, codec) for other in codecs if other != codec))
@@ -125,7 +126,7 @@ def _surely_less(
     return difference.high is not None and difference.high < 0.5
 
 
-def left(codec: str, piece: Piece) -> float:
+def compressed_share(codec: str, piece: Piece) -> float:
     """What a codec makes of it; who compresses keeps the original where that is smaller."""
     return min(1.0, piece.compressed[codec] / piece.size)
 
@@ -140,19 +141,19 @@ def unpack_per_byte(codec: str, piece: Piece) -> float:
     return piece.unpack_s[codec] / piece.size
 
 
-def rate_of(per_byte: OfWhole) -> OfWhole:
+def rate_of(per_byte: PopulationEstimate) -> PopulationEstimate:
     """Bytes/s of one core, from its seconds for a byte."""
     estimate = per_byte.estimate
     value, high, low = (1 / x if x else None for x in (estimate.value, estimate.low, estimate.high))
     rate = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
-    return OfWhole(rate, per_byte.design_effect, 0.0, 0.0)
+    return PopulationEstimate(rate, per_byte.design_effect, 0.0, 0.0)
 
 
-def _rest_of(ratio: OfWhole, mass: float) -> OfWhole:
+def _rest_of(ratio: PopulationEstimate, mass: float) -> PopulationEstimate:
     """What compression saves of a mass."""
     estimate = ratio.estimate
     value, high, low = (
         None if x is None else max(0.0, 1 - x) * mass for x in (estimate.value, estimate.low, estimate.high)
     )
     saved = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
-    return OfWhole(saved, ratio.design_effect, (1 - ratio.if_all) * mass, (1 - ratio.if_none) * mass)
+    return PopulationEstimate(saved, ratio.design_effect, (1 - ratio.if_all) * mass, (1 - ratio.if_none) * mass)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.shares import PopulationEstimate
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class SurveyEstimate:
     name: str
     of: str
     unit: str
-    found: OfWhole
+    inference: PopulationEstimate
 
     def to_json(self) -> dict[str, Any]:
         """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
         bounded = self.unit == "share"
         return {
-            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.found.estimate.to_json(),
-            "design_effect": self.found.design_effect,
-            "if_missing_none": self.found.if_none if bounded else None,
-            "if_missing_all": self.found.if_all if bounded else None,
+            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.inference.estimate.to_json(),
+            "design_effect": self.inference.design_effect,
+            "if_missing_none": self.inference.if_none if bounded else None,
+            "if_missing_all": self.inference.if_all if bounded else None,
         }  # fmt: skip

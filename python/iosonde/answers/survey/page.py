@@ -69,7 +69,7 @@ class SurveyPage:
         walked = self.survey.walked
         largest = next(
             (
-                f"; {estimate.name} is {percent_interval(estimate.found.estimate)} of the capacity"
+                f"; {estimate.name} is {percent_interval(estimate.inference.estimate)} of the capacity"
                 for estimate in self.survey.of("type", "capacity")
             ),
             "",
@@ -89,39 +89,39 @@ class SurveyPage:
         return {"iosonde_survey": 1, **self.survey.content(), "note": self.note, "over_time": rows}
 
 
-def survey_page(made: Survey) -> SurveyPage:
+def survey_page(survey: Survey) -> SurveyPage:
     """The page of a survey."""
-    walked = made.walked
-    column = "allocated_bytes" if made.allocated else "bytes"
+    walked = survey.walked
+    column = "allocated_bytes" if survey.allocated else "bytes"
     tables = {("Size of files", "bytes"): walked.sizes, ("Time since files were modified", "days"): walked.modified}
     distributions = [Cumulative(*labels, _accumulate_rows(rows, column)) for labels, rows in tables.items()]
     bars = [
-        EstimateBars(f"Types, of the {of}", "share", _select_largest(made.of("type", of)))
+        EstimateBars(f"Types, of the {of}", "share", _select_largest(survey.of("type", of)))
         for of in ("capacity", "files")
     ]
-    bars.append(EstimateBars("What compression would save", "bytes", tuple(_list_savings(made))))
+    bars.append(EstimateBars("What compression would save", "bytes", tuple(_list_savings(survey))))
     return SurveyPage(
-        made,
-        tuple(square for square in _build_squares(made) if square.parts),
+        survey,
+        tuple(square for square in _build_squares(survey) if square.parts),
         tuple(distribution for distribution in distributions if len(distribution.rows) > 1),
         tuple(bar for bar in bars if bar.bars),
         (
-            _build_estimate_table(made),
+            _build_estimate_table(survey),
             *(_table(distribution) for distribution in distributions if distribution.rows),
-            *_reading(made.reading),
+            *_reading(survey.reading),
         ),
-        rates=tuple(_rates(made.reading)),
+        rates=tuple(_rates(survey.reading)),
     )
 
 
-def _rates(found: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
+def _rates(speeds: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
     for state, label in STATES.items():
-        bars = tuple((speed.kind, speed.rate) for speed in found if speed.state == state)
+        bars = tuple((speed.kind, speed.rate) for speed in speeds if speed.state == state)
         if bars:
             yield EstimateBars(f"Read here, {label}", "bytes/s", bars[:_MOST_BARS])
 
 
-def _reading(found: Sequence[ReadSpeed]) -> Iterator[DataTable]:
+def _reading(speeds: Sequence[ReadSpeed]) -> Iterator[DataTable]:
     rows = tuple(
         (
             speed.kind,
@@ -132,7 +132,7 @@ def _reading(found: Sequence[ReadSpeed]) -> Iterator[DataTable]:
             speed.rate.high,
             speed.rate.n,
         )
-        for speed in found
+        for speed in speeds
     )
     if rows:
         yield DataTable(
@@ -145,7 +145,7 @@ def _build_squares(survey: Survey) -> Iterator[SharedOut]:
         yield SharedOut(
             "Capacity by part", "bytes", _most((stratum.name, float(stratum.capacity)) for stratum in survey.strata)
         )
-    shares = [(estimate.name, estimate.found.estimate.value or 0.0) for estimate in survey.of("type", "capacity")]
+    shares = [(estimate.name, estimate.inference.estimate.value or 0.0) for estimate in survey.of("type", "capacity")]
     yield SharedOut("Capacity by type", "share", _most(shares))
 
 
@@ -158,15 +158,15 @@ def _most(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
 def _select_largest(estimates: Iterable[SurveyEstimate]) -> tuple[tuple[str, Estimate], ...]:
     pairs = [
-        (estimate.name, estimate.found.estimate)
+        (estimate.name, estimate.inference.estimate)
         for estimate in estimates
-        if (estimate.found.estimate.value or 0.0) >= _LEAST
+        if (estimate.inference.estimate.value or 0.0) >= _LEAST
     ]
     return tuple(pairs[:_MOST_BARS])
 
 
 def _list_savings(survey: Survey) -> Iterator[tuple[str, Estimate]]:
-    yield from ((f"all, {estimate.name}", estimate.found.estimate) for estimate in survey.of("saved", "capacity"))
+    yield from ((f"all, {estimate.name}", estimate.inference.estimate) for estimate in survey.of("saved", "capacity"))
     yield from ((scenario.change.text, scenario.saved) for scenario in survey.what_if if scenario.saved is not None)
 
 
@@ -189,10 +189,10 @@ def _build_estimate_table(survey: Survey) -> DataTable:
             estimate.name,
             estimate.of,
             estimate.unit,
-            estimate.found.estimate.value,
-            estimate.found.estimate.low,
-            estimate.found.estimate.high,
-            estimate.found.estimate.n,
+            estimate.inference.estimate.value,
+            estimate.inference.estimate.low,
+            estimate.inference.estimate.high,
+            estimate.inference.estimate.n,
         )
         for estimate in every
     )

@@ -9,7 +9,7 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.stats.sampling.size import sample_size
-from iosonde.survey.contents import WHOLE_BYTES
+from iosonde.survey.contents import FULL_READ_BYTES
 
 USUAL = (0.1, 0.05, 0.02, 0.01)
 _HOUR_S = 3600.0
@@ -78,7 +78,7 @@ def plan(
     for precision in precisions:
         draws = sample_size(precision, level, population=population)
         files = min(population, 2 * draws)
-        read_bytes = min(files * WHOLE_BYTES, capacity)
+        read_bytes = min(files * FULL_READ_BYTES, capacity)
         seconds = read_bytes / rate
         rows.append(PlannedSurvey(precision, files, draws, read_bytes, files * per_file_s + seconds, seconds))
     total_s = capacity / rate

@@ -15,13 +15,13 @@ from iosonde.foreign.child import OnWait
 from iosonde.ranks import mpi
 from iosonde.survey.merged import WalkedPart, merged
 from iosonde.survey.tree import SurveyedTree
-from iosonde.survey.walk import WalkAsked, Walked
+from iosonde.survey.walk import Walked, WalkOptions
 
-from .answer import Survey, SurveyAsked, check_asked, survey, survey_of, walk_of
+from .answer import Survey, SurveyQuery, check_options, survey, survey_of, walk_of
 
 
 def survey_together(
-    asked: SurveyAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+    options: SurveyQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
 ) -> Survey | None:
     """The survey, by all processes that ``mpiexec`` or the like started with this one; None on all but the first.
 
@@ -30,27 +30,29 @@ def survey_together(
     """
     size = mpi.launched()
     if size < 2:
-        return survey(asked, on_progress, on_wait)
+        return survey(options, on_progress, on_wait)
     began = time.monotonic()
-    check_asked(asked)
-    if asked.files_from:
+    check_options(options)
+    if options.files_from:
         raise InputError(
             "single-process-only", "a list is read by one process", "leave out mpiexec, or {spell.files_from}"
         )
-    if asked.nice:
+    if options.nice:
         give_way()
     ranks = mpi.connect(size)
     with ExitStack() as stack:
-        tree = _opened_everywhere(ranks, asked, on_wait, stack)
+        tree = _opened_everywhere(ranks, options, on_wait, stack)
         if ranks.rank:
-            _walked_by_all(ranks, tree, walk_of(asked), None)
+            _walked_by_all(ranks, tree, walk_of(options), None)
             return None
-        answer = survey_of(tree, asked, on_progress, began, lambda *words: _whole(_walked_by_all(ranks, *words)))
+        answer = survey_of(
+            tree, options, on_progress, began, lambda *words: _require_walk(_walked_by_all(ranks, *words))
+        )
     return replace(answer, hangs=tree.hangs())
 
 
 def _opened_everywhere(
-    ranks: mpi.Ranks, options: SurveyAsked, on_wait: OnWait | None, stack: ExitStack
+    ranks: mpi.Ranks, options: SurveyQuery, on_wait: OnWait | None, stack: ExitStack
 ) -> SurveyedTree:
     """This process's tree, once every one has its own."""
     tree = SurveyedTree(options.path, options.idle_timeout, on_wait)
@@ -67,7 +69,7 @@ def _opened_everywhere(
 
 
 def _walked_by_all(
-    ranks: mpi.Ranks, tree: SurveyedTree, options: WalkAsked, on_files: Callable[[int], object] | None
+    ranks: mpi.Ranks, tree: SurveyedTree, options: WalkOptions, on_files: Callable[[int], object] | None
 ) -> Walked | None:
     """What went wrong on one is said to the others, which would wait for ever."""
     mine: WalkedPart | IosondeError
@@ -91,6 +93,6 @@ def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
             raise failure.with_words(failure.message.prefixed(f"on {host.name}"), hint)
 
 
-def _whole(walked: Walked | None) -> Walked:
+def _require_walk(walked: Walked | None) -> Walked:
     assert walked is not None, "the first process has what all saw"
     return walked

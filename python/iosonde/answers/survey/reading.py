@@ -35,23 +35,23 @@ class ReadSpeed:
                 "rate": self.rate.to_json()}  # fmt: skip
 
 
-def cold_share(found: Iterable[ReadSpeed]) -> float | None:
+def cold_share(speeds: Iterable[ReadSpeed]) -> float | None:
     """Of the bytes whose state is told, the part that was not in this node's memory; None where none is."""
-    classified = [speed for speed in found if speed.state != UNKNOWN]
+    classified = [speed for speed in speeds if speed.state != UNKNOWN]
     total = sum(speed.read_bytes for speed in classified)
     return sum(speed.read_bytes for speed in classified if speed.state == COLD) / total if total else None
 
 
-def reading_said(found: Sequence[ReadSpeed], cold: float | None) -> str:
+def describe_reading(speeds: Sequence[ReadSpeed], cold: float | None) -> str:
     """What the rates are, and which part of the bytes came from the storage; empty where nothing was timed."""
-    if not found:
+    if not speeds:
         return ""
     rates = "Typical rates (geometric means over files), {at_once} files read at a time in pieces of up to 1 MiB; "
     if cold is None:
         template = rates + "whether they were in this node's memory the file system does not tell."
-        return Message("unknown-cache-state", template, at_once=found[0].at_once)
+        return Message("unknown-cache-state", template, at_once=speeds[0].at_once)
     template = rates + "{share} of these bytes were not in this node's memory."
-    return Message("cold-share", template, at_once=found[0].at_once, share=percent(cold))
+    return Message("cold-share", template, at_once=speeds[0].at_once, share=percent(cold))
 
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:

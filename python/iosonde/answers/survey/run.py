@@ -17,7 +17,7 @@ from iosonde.foreign.child import LIMIT_S
 from iosonde.store import Store
 from iosonde.survey.tree import resolve
 
-from .answer import Survey, SurveyAsked
+from .answer import Survey, SurveyQuery
 
 EXPERIMENT = "survey"
 SOURCE, FACT = "survey", "survey"  # what measured such a run; what is kept of it
@@ -46,25 +46,28 @@ class SurveyStore:
         Store.check_place(self.path)
         Store.check_name(self.experiment)
 
-    def keep(self, made: Survey, asked: SurveyAsked) -> str:
+    def keep(self, survey: Survey, options: SurveyQuery) -> str:
         """Append it as a run, whose id is returned."""
         store = Store.create(self.path)
-        trees = {"tree": str(Path(made.path).absolute()), "capacity_is": "allocated" if asked.allocated else "sizes"}
+        trees = {
+            "tree": str(Path(survey.path).absolute()),
+            "capacity_is": "allocated" if options.allocated else "sizes",
+        }
         before = store.runs(self.experiment)
         repetition = sum(
             all(document["factors"].get(key) == value for key, value in trees.items()) for document in before
         )
-        run = run_of(made, asked, self.experiment, {**trees, "repetition": repetition})
+        run = run_of(survey, options, self.experiment, {**trees, "repetition": repetition})
         factors = [Factor("tree"), Factor("capacity_is")]
-        store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], asked.seed, run.started_at))
+        store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], options.seed, run.started_at))
         store.append(run)
         return run.id
 
 
-def run_of(made: Survey, asked: SurveyAsked, experiment: str, factors: dict[str, str | int]) -> Run:
+def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[str, str | int]) -> Run:
     """What a survey found, as rows of results; its intervals, and all else that ``--json`` has, are in the facts."""
-    began = datetime.now(UTC) - timedelta(seconds=made.seconds)
-    rows = list(_rows(made))
+    began = datetime.now(UTC) - timedelta(seconds=survey.seconds)
+    rows = list(_rows(survey))
     headlines = {
         operation: [row.metric for row in rows if row.operation == operation and row.value >= _MIN_HEADLINE]
         for operation in dict.fromkeys(row.operation for row in rows)
@@ -74,18 +77,18 @@ def run_of(made: Survey, asked: SurveyAsked, experiment: str, factors: dict[str,
         experiment,
         SOURCE,
         began.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        made.seconds,
+        survey.seconds,
         dict(factors),
         rows,
-        facts={FACT: {**made.content(), "strata": []}, "target": made.path},
-        seed=made.seed,
+        facts={FACT: {**survey.content(), "strata": []}, "target": survey.path},
+        seed=survey.seed,
         headlines={operation: kinds for operation, kinds in headlines.items() if kinds},
     )
 
 
-def _rows(made: Survey) -> Iterator[Observation]:
+def _rows(survey: Survey) -> Iterator[Observation]:
     """What the walk counted, and each estimate: the operation is what it is of, the metric which."""
-    numbers = made.walked.numbers
+    numbers = survey.walked.numbers
     for name, unit in (
         ("files", "files"),
         ("bytes", "bytes"),
@@ -94,8 +97,8 @@ def _rows(made: Survey) -> Iterator[Observation]:
     ):
         if name in numbers:
             yield Observation("tree", name, float(numbers[name]), unit)
-    for estimate in made.estimates:
-        value = estimate.found.estimate.value
+    for estimate in survey.estimates:
+        value = estimate.inference.estimate.value
         if value is not None:
             operation = _OF[estimate.of] if estimate.what == "type" else f"{estimate.what} of {estimate.of}"
-            yield Observation(operation, estimate.name, value, estimate.unit, count=estimate.found.estimate.n)
+            yield Observation(operation, estimate.name, value, estimate.unit, count=estimate.inference.estimate.n)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from iosonde.stats.sampling.population import COUNT
 from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import OfWhole, count_sample, mean, share, size_sample
+from iosonde.stats.sampling.shares import PopulationEstimate, count_sample, mean, share, size_sample
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.opening import WalkedFile
@@ -39,12 +39,12 @@ class FileSample:
             self.drawn = count_sample(len(drawn), walked.files)
         else:
             size = "allocated" if allocated else "size"
-            total = walked.found["allocated_bytes" if allocated else "bytes"]
+            total = walked.counts["allocated_bytes" if allocated else "bytes"]
             self.drawn = size_sample(drawn.columns[size].astype(float), drawn.threshold, float(total))
 
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
-    def share(self, where: Where, level: float) -> OfWhole:
+    def share(self, where: Where, level: float) -> PopulationEstimate:
         """The share of the mass in files that are ``where``."""
         stratum = self.are(where)
         return share(stratum.sample, stratum.values, level, stratum.answered)
@@ -56,13 +56,13 @@ class FileSample:
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
-    ) -> OfWhole:
+    ) -> PopulationEstimate:
         """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
         not ``where``, ``outside``."""
-        stratum = self.of_pieces(of, where, outside)
+        stratum = self.average_pieces(of, where, outside)
         return mean(stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces)
 
-    def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
+    def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
         files = list(zip(self.files, self.contents, strict=True))
         inside = [where is None or where(file, content) for file, content in files]
@@ -83,16 +83,16 @@ class FileSample:
         ]
         return StratumValues(self.drawn, values, answered, within, many)
 
-    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
         """Of something that the walk knows of every file that it drew."""
-        values = self.known(of)
+        values = self.evaluate_files(of)
         return quantile(values, self.drawn.weights, q, level, lambda at: share(self.drawn, values <= at, level))
 
-    def known(self, of: Callable[[WalkedFile], float]) -> Floats:
+    def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
         """It, of each drawn file."""
         return np.array([of(file) for file in self.files], float)
 
-    def missing(self, level: float) -> OfWhole:
+    def missing(self, level: float) -> PopulationEstimate:
         """The share of what gave no answer."""
         return share(self.drawn, ~self.answered, level)
 

@@ -26,7 +26,7 @@ DRAWS = (64, 256, 1024, 4096)
 
 
 @dataclass(frozen=True)
-class SimulationAsked:
+class SimulationQuery:
     """``draws``: sizes of the samples. ``codecs``: read all bytes, for what these leave of them. ``by``: parts have
     draws of their own (``directory``, ``directory:2``); ``until``: end as soon as the intervals of all shares are so
     narrow. ``scan``: a file in which the full scan is kept, or from which it is taken."""
@@ -84,10 +84,10 @@ class SimulationAsked:
 class Simulation(Answer):
     """What surveys of a tree that is known would have said."""
 
-    asked: SimulationAsked
+    options: SimulationQuery
     files: int
     capacity: int
-    left_out: int
+    n_excluded: int
     shares: tuple[SimulatedEstimate, ...]
     seconds: float
     hangs: tuple[str, ...] = ()
@@ -99,12 +99,20 @@ class Simulation(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey simulate --json``."""
-        options = self.asked
+        options = self.options
         return {
-            "path": options.path, "files": self.files, "capacity": self.capacity, "left_out": self.left_out,
-            "repetitions": options.repetitions, "level": options.level, "seed": options.seed, "by": options.by,
-            "until": options.until, "seconds": self.seconds, "shares": [share.to_json() for share in self.shares],
-        }  # fmt: skip
+            "path": options.path,
+            "files": self.files,
+            "capacity": self.capacity,
+            "left_out": self.n_excluded,
+            "repetitions": options.repetitions,
+            "level": options.level,
+            "seed": options.seed,
+            "by": options.by,
+            "until": options.until,
+            "seconds": self.seconds,
+            "shares": [share.to_json() for share in self.shares],
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """One row a way, a number of draws, and what was estimated."""
@@ -112,28 +120,35 @@ class Simulation(Answer):
 
 
 def simulate(
-    asked: SimulationAsked, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
-) -> Simulation:  # fmt: skip
+    options: SimulationQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
+) -> Simulation:
     """Look at every file of a tree, or take what was kept of that, then draw from it. Raises InputError."""
     began = time.monotonic()
-    how = asked.resampled
-    scan, hangs = _obtain_scan(asked, on_progress, on_wait)
+    how = options.resampled
+    scan, hangs = _obtain_scan(options, on_progress, on_wait)
     if not len(scan.sizes) or not scan.sizes.sum():
         raise InputError(
-            "no-files", "{path}: there is no file with contents that can be read", "name another tree", path=asked.path
+            "no-files",
+            "{path}: there is no file with contents that can be read",
+            "name another tree",
+            path=options.path,
         )
     if len(scan.sizes) < 2:
         raise InputError(
-            "too-few-files", "{path}: of one file no samples are drawn", "name a tree with more files", path=asked.path
+            "too-few-files",
+            "{path}: of one file no samples are drawn",
+            "name a tree with more files",
+            path=options.path,
         )
     shares = tuple(resampled(Population(scan), how))
-    return Simulation(asked, len(scan.sizes), int(scan.sizes.sum()), scan.left_out, shares, time.monotonic() - began,
-                      hangs)  # fmt: skip
+    return Simulation(
+        options, len(scan.sizes), int(scan.sizes.sum()), scan.n_omitted, shares, time.monotonic() - began, hangs
+    )
 
 
 def _obtain_scan(
-    options: SimulationAsked, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
-) -> tuple[TreeScan, tuple[str, ...]]:  # fmt: skip
+    options: SimulationQuery, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
+) -> tuple[TreeScan, tuple[str, ...]]:
     """The scan, and what did not answer."""
     codecs = tuple(map(codec_name, options.codecs))
     if options.scan is None or not Path(options.scan).exists():

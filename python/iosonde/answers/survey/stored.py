@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted
-from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.shares import PopulationEstimate
 
 from .answer import Survey, SurveySample
 from .content import BlocksRead
@@ -58,7 +58,7 @@ def _build_history(runs: Sequence[StoredRun]) -> DataTable:
     heads = [f"{kind}{end}" for kind in kinds for end in ("", ", low", ", high")]
     rows = []
     for run, survey in zip(runs, surveys, strict=True):
-        estimates = {this.name: this.found.estimate for this in survey.of("type", "capacity")}
+        estimates = {this.name: this.inference.estimate for this in survey.of("type", "capacity")}
         cells = [
             getattr(estimates[kind], end) if kind in estimates else None
             for kind in kinds
@@ -129,12 +129,12 @@ def _number(document: Mapping[str, Any]) -> Estimate:
     )
 
 
-def _alone(document: Mapping[str, Any]) -> OfWhole:
-    return OfWhole(_number(document), None, 0.0, 0.0)
+def _alone(document: Mapping[str, Any]) -> PopulationEstimate:
+    return PopulationEstimate(_number(document), None, 0.0, 0.0)
 
 
 def _parse_survey_estimate(document: Mapping[str, Any]) -> SurveyEstimate:
-    share = OfWhole(
+    share = PopulationEstimate(
         _number(document),
         document["design_effect"],
         document["if_missing_none"] or 0.0,

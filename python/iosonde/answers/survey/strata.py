@@ -11,7 +11,7 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import DrawnSample, OfWhole
+from iosonde.stats.sampling.shares import DrawnSample, PopulationEstimate
 from iosonde.stats.sampling.strata import StratumValues, allocate, stratified_mean, stratified_share
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
@@ -70,9 +70,9 @@ class SurveyStratum:
         capacity_types = [
             estimate
             for estimate in self.estimates
-            if estimate.of == "capacity" and estimate.found.estimate.value is not None
+            if estimate.of == "capacity" and estimate.inference.estimate.value is not None
         ]
-        return max(capacity_types, key=lambda estimate: estimate.found.estimate.value or 0.0, default=None)
+        return max(capacity_types, key=lambda estimate: estimate.inference.estimate.value or 0.0, default=None)
 
 
 class StratumSample(Protocol):
@@ -85,10 +85,10 @@ class StratumSample(Protocol):
     def are(self, where: Where) -> StratumValues:
         """Which files are ``where``."""
 
-    def of_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
+    def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
         """The mean of each file's pieces; of files that are not ``where``, ``outside``."""
 
-    def known(self, of: Callable[[WalkedFile], float]) -> Floats:
+    def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
         """What the walk knows of each drawn file."""
 
     def silent(self) -> StratumValues:
@@ -105,31 +105,31 @@ class StratifiedSample:
         self.contents = [content for part in parts for content in part.contents]
         self.certain = sum(int(part.drawn.certain.sum()) for part in parts)
 
-    def share(self, where: Where, level: float) -> OfWhole:
+    def share(self, where: Where, level: float) -> PopulationEstimate:
         """The share of the mass in files that are ``where``."""
         return stratified_share([part.are(where) for part in self.parts], level)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
-    ) -> OfWhole:
+    ) -> PopulationEstimate:
         """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
         not ``where``, ``outside``."""
-        return stratified_mean([part.of_pieces(of, where, outside) for part in self.parts], level, bounded)
+        return stratified_mean([part.average_pieces(of, where, outside) for part in self.parts], level, bounded)
 
-    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> OfWhole:
+    def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
         """Of something that the walk knows of every file that it drew."""
         if not self.parts:
             return quantile([], [], q, level, lambda _: stratified_share([], level))
-        values = [part.known(of) for part in self.parts]
+        values = [part.evaluate_files(of) for part in self.parts]
         weights = np.concatenate([part.drawn.weights for part in self.parts])
 
-        def below(at: float) -> OfWhole:
+        def below(at: float) -> PopulationEstimate:
             each = zip(self.parts, values, strict=True)
             return stratified_share([StratumValues(part.drawn, mine <= at) for part, mine in each], level)
 
         return quantile(np.concatenate(values), weights, q, level, below)
 
-    def missing(self, level: float) -> OfWhole:
+    def missing(self, level: float) -> PopulationEstimate:
         """The share of what gave no answer."""
         return stratified_share([part.silent() for part in self.parts], level)
 
@@ -139,7 +139,7 @@ def allocated(
 ) -> Iterator[tuple[str, str, DrawnFiles]]:
     """(how drawn, stratum, its draws): those by count in proportion to the files, those by size to the bytes."""
     files = [walked.files for walked in strata.values()]
-    masses = {"files": files, "capacity": [walked.found[sizes] for walked in strata.values()]}
+    masses = {"files": files, "capacity": [walked.counts[sizes] for walked in strata.values()]}
     for by, count in draws.items():
         for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True):
             yield by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws)

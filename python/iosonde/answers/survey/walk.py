@@ -87,7 +87,7 @@ class WalkSummary:
 
 def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     """What the walk found, as it is said. ``allocated``: the capacity is what is allocated."""
-    counts, column = walked.found, 2 if allocated else 1
+    counts, column = walked.counts, 2 if allocated else 1
     numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
     ages = [*_native.AGE_EDGES_DAYS, None]
     capacity = numbers["allocated_bytes" if allocated else "bytes"]
@@ -109,11 +109,11 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     )
 
 
-def _old(found: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
+def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
     """The share of the files and of the capacity that was not modified for a year."""
-    if "modified" not in found:
+    if "modified" not in counts:
         return None
-    old = found["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
+    old = counts["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
     return _part(float(old[0]), files), _part(float(old[column]), capacity)
 
 
@@ -122,8 +122,8 @@ def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
     return tuple(WalkRow(end, *row) for end, row in zip(ends, table.tolist(), strict=True) if row[0])
 
 
-def _part(some: float, whole: float) -> float:
-    return some / whole if whole else 0.0
+def _part(some: float, total: float) -> float:
+    return some / total if total else 0.0
 
 
 def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
@@ -144,53 +144,53 @@ def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
     return tuple(tails)
 
 
-def _notes(found: dict[str, Any]) -> Iterator[Message]:
+def _notes(counts: dict[str, Any]) -> Iterator[Message]:
     """What is not in the numbers, or not as one would think."""
-    if max(found["bytes"], found.get("allocated_bytes", 0)) >= _LARGEST_SUM:
+    if max(counts["bytes"], counts.get("allocated_bytes", 0)) >= _LARGEST_SUM:
         yield Message(
             "size-overflow",
             "the sizes add up to 16 EiB or more, which no file system holds: sums and shares of capacity are wrong",
         )
-    if "form" in found:
-        yield from _describe_file_list(found)
+    if "form" in counts:
+        yield from _describe_file_list(counts)
         return
-    if found["unreadable_directories"]:
-        why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in found["errors"].items())
+    if counts["unreadable_directories"]:
+        why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items())
         yield Message(
             "unreadable-directories",
             "{directories} could not be read ({reasons}): what is in them is missing",
-            directories=_directories(found["unreadable_directories"]),
+            directories=_directories(counts["unreadable_directories"]),
             reasons=why,
         )
-    if found["unknown_entries"]:
-        missing = "1 entry" if found["unknown_entries"] == 1 else f"{found['unknown_entries']:,} entries"
+    if counts["unknown_entries"]:
+        missing = "1 entry" if counts["unknown_entries"] == 1 else f"{counts['unknown_entries']:,} entries"
         yield Message("unknown-entries", "missing, as they could not be looked at: {entries}", entries=missing)
-    if found["vanished"]:
-        yield Message("vanished-files", "{n_files:,} vanished while they were looked at", n_files=found["vanished"])
-    if found["mounts"]:
+    if counts["vanished"]:
+        yield Message("vanished-files", "{n_files:,} vanished while they were looked at", n_files=counts["vanished"])
+    if counts["mounts"]:
         yield Message(
             "other-file-systems",
             "{file_systems} in the tree not entered ({spell.other_file_systems})",
-            file_systems=counted(found["mounts"], "other file system"),
+            file_systems=counted(counts["mounts"], "other file system"),
         )
-    snapshots = {name: many for name, many in found["snapshots"].items() if many}
+    snapshots = {name: many for name, many in counts["snapshots"].items() if many}
     if snapshots:
         snapshot_text = ", ".join(f"{name} {many}" for name, many in snapshots.items())
         yield Message(
             "snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=snapshot_text
         )
-    if found["released"]:
+    if counts["released"]:
         yield Message(
             "released-files",
             "{files} without a block on disk (on tape, a hole, or in the inode) are never opened",
-            files=counted(found["released"], "file"),
+            files=counted(counts["released"], "file"),
         )
-    if found["linked_elsewhere"]:
-        files = counted(found["linked_elsewhere"], "file")
+    if counts["linked_elsewhere"]:
+        files = counted(counts["linked_elsewhere"], "file")
         yield Message("links-outside", "{files} with names outside of the tree, too", files=files)
-    if found["links_unchecked"]:
+    if counts["links_unchecked"]:
         template = "{n_files:,} of files with several names may be counted twice"
-        yield Message("unchecked-links", template, n_files=found["links_unchecked"])
+        yield Message("unchecked-links", template, n_files=counts["links_unchecked"])
 
 
 def _directories(many: int) -> str:

@@ -20,12 +20,12 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.sampling.population import CAPACITY
-from iosonde.stats.sampling.shares import OfWhole
+from iosonde.stats.sampling.shares import PopulationEstimate
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 
-from .content import Samples, left, pack_per_byte, rate_of, unpack_per_byte
+from .content import Samples, compressed_share, pack_per_byte, rate_of, unpack_per_byte
 from .sample import FileSample, OfPiece, Where
 from .strata import StratifiedSample
 from .walk import WalkSummary
@@ -116,8 +116,13 @@ class SurveyWhatIf:
         """Its numbers; of what it is not about null."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
         values = {name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names}
-        return {"what_if": self.change.text, **values, "files": self.files, "archives": self.archives,
-                "warnings": list(self.warnings)}  # fmt: skip
+        return {
+            "what_if": self.change.text,
+            **values,
+            "files": self.files,
+            "archives": self.archives,
+            "warnings": list(self.warnings),
+        }
 
 
 def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
@@ -129,16 +134,27 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
         return SurveyWhatIf(change, warnings=(why,))
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
-    saved = by_size.mean(lambda piece: 1 - left(change.codec, piece), level, where).times(by_size.mass).estimate
+    saved = (
+        by_size.mean(lambda piece: 1 - compressed_share(change.codec, piece), level, where).times(by_size.mass).estimate
+    )
     if inside.value is None:
         return SurveyWhatIf(change, saved if saved.low is not None else None, inside, warnings=inside.warnings)
     if not inside.value:
         return SurveyWhatIf(change, saved, inside, warnings=_not_met(change, samples))
     cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
-    rest, packing, unpacking = (_estimate_part(by_size, partial(of, change.codec), where, level)
-                                for of in (left, pack_per_byte, unpack_per_byte))  # fmt: skip
-    return SurveyWhatIf(change, saved, inside, cpu, rest and rest.within(low=0.0, high=1.0), _invert_per_byte(packing),
-                        _invert_per_byte(unpacking))  # fmt: skip
+    rest, packing, unpacking = (
+        _estimate_part(by_size, partial(of, change.codec), where, level)
+        for of in (compressed_share, pack_per_byte, unpack_per_byte)
+    )
+    return SurveyWhatIf(
+        change,
+        saved,
+        inside,
+        cpu,
+        rest and rest.within(low=0.0, high=1.0),
+        _invert_per_byte(packing),
+        _invert_per_byte(unpacking),
+    )
 
 
 def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
@@ -148,7 +164,7 @@ def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
 
 
 def _invert_per_byte(per_byte: Estimate | None) -> Estimate | None:
-    return per_byte and rate_of(OfWhole(per_byte, None, 0.0, 0.0)).estimate
+    return per_byte and rate_of(PopulationEstimate(per_byte, None, 0.0, 0.0)).estimate
 
 
 def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:

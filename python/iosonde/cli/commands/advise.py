@@ -52,12 +52,12 @@ def command(
         tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
         None if current is None else pairs_of(current, "--current"), depth, full, not unweighted,
     )  # fmt: skip
-    cells = () if how.given is None else (*how.choose, *how.given)
-    source = asked.open_one(*cells)
+    cells = () if how.workload_columns is None else (*how.choose, *how.workload_columns)
+    source = asked.open_last_experiment(*cells)
     tell("advise", source.table)
-    new = None if against is None else asked.open_one(*cells, data=against)
+    new = None if against is None else asked.open_last_experiment(*cells, data=against)
     advice = answers.advise.advise(
-        source, asked.asked, how, None if workload is None else pairs_of(workload, "--for"), new
+        source, asked.query, how, None if workload is None else pairs_of(workload, "--for"), new
     )
     try:
         emit(advice, report.text.advise.lines(advice), asked.as_json)

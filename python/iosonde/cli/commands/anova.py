@@ -31,8 +31,8 @@ def command(
     Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them. What is set once
     for several trials is tested against the error between bring-ups (a split plot).
     """
-    source = asked.open_one()
+    source = asked.open_last_experiment()
     tell("analysis of variance", source.table)
     sums = answers.anova.SumsOfSquares(block, kind, contrasts, bring_ups, weighted)
-    analysis = answers.anova.anova(source, asked.asked, sums)
+    analysis = answers.anova.anova(source, asked.query, sums)
     emit(analysis, report.text.anova.lines(analysis), asked.as_json)

@@ -41,14 +41,14 @@ def command(
     source = asked.open() if asked.data else None
     if source is None and (asked.where or asked.response or asked.by or system.unit):
         raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    inputs = answers.bound.own_probe.read_with_own_probe(system.said, source, asked.level)
+    inputs = answers.bound.own_probe.read_with_own_probe(system.description, source, asked.level)
     if system.application:
         words = pairs_of(system.application, "--application")
-        times = answers.bound.application.predicted_times(source, inputs, replace(asked.asked, on=asked.by), words)
+        times = answers.bound.application.predicted_times(source, inputs, replace(asked.query, on=asked.by), words)
         emit(times, report.text.application.lines(times), asked.as_json)
         return
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
-    bounds = answers.bound.answer.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
+    bounds = answers.bound.answer.bound(source, inputs, replace(asked.query, on=asked.by), system.how, with_losses)
     if bounds.alone and not asked.as_json:
         for warning in bounds.warnings:
             talk(f"~ {warning}")
@@ -56,9 +56,9 @@ def command(
     emit(bounds, report.text.bound.lines(bounds, system.amount or ""), asked.as_json, draw)
 
 
-def _draw(made: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:
+def _draw(bounds: answers.bound.answer.Bounds, plot: str, kind: str, against: str) -> None:
     figures = report.figures.bound
-    n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
+    n_panels = len(bounds.rooflines(against)) if kind == "roofline" else 0
     if n_panels > figures.MOST_PANELS:
         talk(f"~ the first {figures.MOST_PANELS} of {n_panels} panels are drawn: choose with --where")
-    write_figure(plot, lambda: figures.figure(made, kind, against))
+    write_figure(plot, lambda: figures.figure(bounds, kind, against))

@@ -23,11 +23,11 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
     DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
     """
     carried = None if bound is None else answers.check.carried(bound)
-    source = asked.open_one(alike=False)
+    source = asked.open_last_experiment(alike=False)
     tell("check", source.table)
     if noise:
-        passport = answers.check.noise(source, asked.asked, asked.by)
+        passport = answers.check.noise(source, asked.query, asked.by)
         emit(passport, report.text.noise.lines(passport), asked.as_json)
         return
-    checks = answers.check.check(source, asked.asked, asked.by, carried)
+    checks = answers.check.check(source, asked.query, asked.by, carried)
     emit(checks, report.text.check.lines(checks), asked.as_json)

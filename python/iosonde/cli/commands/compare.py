@@ -74,15 +74,15 @@ def command(
         gate,
         base_only,
     )
-    comparisons = answers.compare.answer.compare(source, asked.asked, sides)
+    comparisons = answers.compare.answer.compare(source, asked.query, sides)
     lines = report.text.compare_markdown.markdown(comparisons) if markdown else report.text.compare.lines(comparisons)
     emit(comparisons, lines, asked.as_json)
 
 
-def show(asked: DataOptions, sides: Sides) -> None:
+def show(options: DataOptions, sides: Sides) -> None:
     """Print the comparison; ``iosonde run --against`` ends with it."""
-    comparisons = answers.compare.answer.compare(asked.open(), asked.asked, sides)
-    emit(comparisons, report.text.compare.lines(comparisons), asked.as_json)
+    comparisons = answers.compare.answer.compare(options.open(), options.query, sides)
+    emit(comparisons, report.text.compare.lines(comparisons), options.as_json)
 
 
 def _parse_adjustments(text: str | None) -> tuple[str, ...] | None:

@@ -34,7 +34,7 @@ def command(asked: DataOptions, plot: str | None, page: str | None, **how: Any) 
     source = asked.open()
     tell("corpus", source.table)
     clusters = tuple(split_names(how.pop("cluster")))
-    corpus = answers.corpus.corpus(source, asked.asked, answers.corpus.HowCorpus(clusters, **how))
+    corpus = answers.corpus.corpus(source, asked.query, answers.corpus.HowCorpus(clusters, **how))
     try:
         emit(corpus, report.text.corpus.lines(corpus), asked.as_json)
     finally:

@@ -15,8 +15,13 @@ from iosonde.core.pairs import pairs_of
 
 @click.command(epilog="Example: iosonde diagnose results --metric read_large --plot classes.png")
 @data_options("Of a table: the column that says how long each operation took.", on=None, clock=False)
-@click.option("--bandwidth", default="stable", show_default=True, metavar="RULE|H",
-              help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.")  # fmt: skip
+@click.option(
+    "--bandwidth",
+    default="stable",
+    show_default=True,
+    metavar="RULE|H",
+    help="Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.",
+)
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Operations by class as .png, .svg or .pdf.")
 @click.option("--confirm", metavar="FILE", help="Write the experiment that would confirm the costliest finding.")
 @click.option("--name", "names", metavar="CLASS=NAME,…", help="Call classes so: 'class 1=cached,slow=from the server'.")
@@ -27,11 +32,13 @@ def command(asked: DataOptions, bandwidth: str, plot: str | None, confirm: str |
     operations, as read_large.
     """
     width = answers.diagnose.answer.bandwidth_of(bandwidth)
-    source = asked.open_one(alike=False)
+    source = asked.open_last_experiment(alike=False)
     tell("diagnose", source.table)
     causes = answers.diagnose.answer.diagnose(source, asked.level, asked.metric, asked.response, width)
     if names is not None:
-        causes = answers.diagnose.names.named(causes, pairs_of(names, "--name", "write it as 'class 1=cached'"))
+        causes = answers.diagnose.names.rename_classes(
+            causes, pairs_of(names, "--name", "write it as 'class 1=cached'")
+        )
     try:
         emit(causes, report.text.diagnose.lines(causes), asked.as_json)
     finally:

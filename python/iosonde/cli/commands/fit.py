@@ -34,11 +34,11 @@ def command(
     Every family is judged on rows that it has not seen. The simplest within one standard error of the best is taken.
     Beside them stand the mean of everything and the noise of repeats.
     """
-    source = asked.open_one()
+    source = asked.open_last_experiment()
     tell("fit", source.table)
     progress = ShareDone("fit")
     try:
-        fitted = answers.fit.fit(source, asked.asked, how, constraints, progress)
+        fitted = answers.fit.fit(source, asked.query, how, constraints, progress)
     finally:
         progress.clear()
     try:

@@ -50,7 +50,7 @@ def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
 
 
 @command.command(epilog="Example: iosonde lab status")
-@lab_live.NAMED
+@lab_live.LAB_OPTION
 @click.option("--plot", type=FigureFile(), metavar="FILE", help="Draw it, as `iosonde upgrade --plot` does a cluster.")
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def status(name: str | None, plot: str | None, as_json: bool) -> None:
@@ -65,7 +65,7 @@ def status(name: str | None, plot: str | None, as_json: bool) -> None:
 @command.command(
     "exec", epilog="Example: iosonde lab exec client1 df -h", context_settings={"allow_interspersed_args": False}
 )
-@lab_live.NAMED
+@lab_live.LAB_OPTION
 @click.argument("host")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)
 def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
@@ -80,7 +80,7 @@ def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
     epilog="Examples: iosonde lab run --nodes 1,2 --store results; iosonde lab run examples/lab/replicas.yaml",
     context_settings={"ignore_unknown_options": True},
 )
-@lab_live.NAMED
+@lab_live.LAB_OPTION
 @click.argument("words", nargs=-1, metavar="[EXPERIMENT] [OPTION]...", type=click.UNPROCESSED)
 def run(name: str | None, words: tuple[str, ...]) -> None:
     """Measure a lab's file system from its clients: `iosonde run`, with the target and the hosts filled in.

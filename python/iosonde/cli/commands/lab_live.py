@@ -14,14 +14,14 @@ from iosonde.cli.options.types import Duration
 from iosonde.cli.output import emit, talk
 from iosonde.core.pairs import pair_of
 
-NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
+LAB_OPTION = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 _CLIENTS = click.argument("clients", nargs=-1, metavar="[CLIENT]...")
 _LIMIT = click.option("--limit", type=Duration(), default=300.0, metavar="TIME", help="Wait so long [default: 5min].")
 
 
 @click.command(epilog="Example: iosonde lab set performance.write-behind=off")
-@NAMED
+@LAB_OPTION
 @click.argument("options", nargs=-1, required=True, metavar="OPTION=VALUE...")
 @_JSON
 def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
@@ -31,7 +31,7 @@ def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command(epilog="Example: iosonde lab get performance.write-behind performance.cache-size")
-@NAMED
+@LAB_OPTION
 @click.argument("options", nargs=-1, metavar="[OPTION]...")
 @_JSON
 def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
@@ -41,7 +41,7 @@ def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command(epilog="Example: iosonde lab profile on; iosonde lab run --nodes 1; iosonde lab profile")
-@NAMED
+@LAB_OPTION
 @click.argument("switch", type=click.Choice(["on", "off"]), required=False)
 @_JSON
 def profile(name: str | None, switch: str | None, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def profile(name: str | None, switch: str | None, as_json: bool) -> None:
 
 
 @click.command(epilog="Examples: iosonde lab placement data/f1; iosonde lab placement data")
-@NAMED
+@LAB_OPTION
 @click.argument("path", type=click.Path(path_type=Path))
 @level_options
 def placement(name: str | None, path: Path, level: float, as_json: bool) -> None:
@@ -73,7 +73,7 @@ def placement(name: str | None, path: Path, level: float, as_json: bool) -> None
 
 
 @click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")
-@NAMED
+@LAB_OPTION
 @_CLIENTS
 def mount(name: str | None, clients: tuple[str, ...]) -> None:
     """Mount the file system on clients, all by default; on a client itself, there."""
@@ -81,7 +81,7 @@ def mount(name: str | None, clients: tuple[str, ...]) -> None:
 
 
 @click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")
-@NAMED
+@LAB_OPTION
 @_CLIENTS
 def unmount(name: str | None, clients: tuple[str, ...]) -> None:
     """Unmount it there: nothing that a client has cached is left."""
@@ -89,7 +89,7 @@ def unmount(name: str | None, clients: tuple[str, ...]) -> None:
 
 
 @click.command(epilog="Example: iosonde lab remount client1")
-@NAMED
+@LAB_OPTION
 @_CLIENTS
 def remount(name: str | None, clients: tuple[str, ...]) -> None:
     """Unmount it there and mount it again, so that what is read next comes from the servers."""
@@ -97,7 +97,7 @@ def remount(name: str | None, clients: tuple[str, ...]) -> None:
 
 
 @click.command(epilog="Example: iosonde lab fault kill-server server2 --for 10s")
-@NAMED
+@LAB_OPTION
 @click.argument("kind", metavar="KIND", type=click.Choice(list(labs.FAULTS)))
 @click.argument("host")
 @click.argument("rate", required=False)
@@ -125,7 +125,7 @@ def fault(
 
 
 @click.command(epilog="Example: iosonde lab heal server2")
-@NAMED
+@LAB_OPTION
 @click.argument("host", required=False)
 @_LIMIT
 @_JSON

@@ -34,8 +34,14 @@ class Place:
 
 @click.command(epilog="Example: iosonde plot results -o figure.pdf --x nodes --metric write_large,create")
 @click.argument("data")
-@click.option("-o", "--output", metavar="DIR|FILE", default=".", show_default=True,
-              help="FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR|FILE",
+    default=".",
+    show_default=True,
+    help="FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.",
+)
 @click.option(
     "--kind",
     type=click.Choice((*ask.BY_SETTINGS, ask.OVER_TIME, *ask.OF_PAGE, ask.PAGE)),
@@ -65,7 +71,7 @@ def command(data: str, output: str, form: str | None, level: float, as_json: boo
     three. With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With
     --on every response against every factor, and whether a line describes it. Prints the files that it wrote.
     """
-    request = _asked(given, checked_level(level))
+    request = _build_request(given, checked_level(level))
     request.check("--{}".format)
     place = None if as_json else _place(Path(output), form, "" if request.on or request.bars else request.kind)
     plot_data = _drawn(data, request, given["experiment"], given["where"])
@@ -75,27 +81,37 @@ def command(data: str, output: str, form: str | None, level: float, as_json: boo
     kinds = report.figures.kinds
     for name, figure in kinds.bars_alone(plot_data) if request.bars and place.many else kinds.figures(plot_data):
         place.write(figure(), name)
-    for sentence in (*plot_data.notes, *plot_data.left):
+    for sentence in (*plot_data.notes, *plot_data.omissions):
         for line in report.text.wrapped(report.text.escape(sentence)):
             talk(line)
 
 
-def _asked(given: dict[str, Any], level: float) -> ask.PlotAsked:
-    names = {option: tuple(split_names(given[option])) for option in ("response", "metric", "panel")}
-    on = None if given["on"] is None else tuple(split_names(given["on"]))
-    roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", names.pop("panel"))
-    return ask.PlotAsked(given["kind"] or "", roles, on, given["together"], given["bars"], **names,
-                         clock=given["clock"], level=level)  # fmt: skip
+def _build_request(options: dict[str, Any], level: float) -> ask.PlotQuery:
+    names = {option: tuple(split_names(options[option])) for option in ("response", "metric", "panel")}
+    on = None if options["on"] is None else tuple(split_names(options["on"]))
+    roles = answers.plot.layout.PlotRoles(options["x"] or "", options["color"] or "", names.pop("panel"))
+    return ask.PlotQuery(
+        options["kind"] or "",
+        roles,
+        on,
+        options["together"],
+        options["bars"],
+        **names,
+        clock=options["clock"],
+        level=level,
+    )
 
 
-def _drawn(data: str, asked: ask.PlotAsked, experiment: str | None, where: tuple[str, ...]) -> answers.plot.drawn.Drawn:
-    if asked.bars:
-        return ask.totals_drawn(data, asked, experiment, where)
-    if asked.kind in (*ask.OF_PAGE, ask.PAGE):
+def _drawn(
+    data: str, request: ask.PlotQuery, experiment: str | None, where: tuple[str, ...]
+) -> answers.plot.drawn.Drawn:
+    if request.bars:
+        return ask.totals_drawn(data, request, experiment, where)
+    if request.kind in (*ask.OF_PAGE, ask.PAGE):
         source, _ = answers.page.experiment.open_chosen(data, experiment, where, open_data)
     else:
         source = open_data(data, where, experiment)
-    return ask.drawn(source, asked, report.figures.kinds.fits)
+    return ask.drawn(source, request, report.figures.kinds.fits)
 
 
 def _place(path: Path, form: str | None, kind: str) -> Place:
@@ -103,15 +119,30 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
         if form and form != format_of(path):
-            raise InputError("format-mismatch", "{spell.format:{format}} and {path} do not agree",
-                             "leave {spell.format} out", format=form, path=path)  # fmt: skip
+            raise InputError(
+                "format-mismatch",
+                "{spell.format:{format}} and {path} do not agree",
+                "leave {spell.format} out",
+                format=form,
+                path=path,
+            )
         if kind == ask.PAGE:
-            raise InputError("directory-required", "{spell.kind:{kind}} is several figures, and {path} is one file",
-                             "name a directory with -o", kind=ask.PAGE, path=path)  # fmt: skip
+            raise InputError(
+                "directory-required",
+                "{spell.kind:{kind}} is several figures, and {path} is one file",
+                "name a directory with -o",
+                kind=ask.PAGE,
+                path=path,
+            )
         return Place(path, format_of(path), False)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError("cannot-create-directory", "cannot make the directory {path}: {reason}", "name another one",
-                         path=path, reason=error.strerror) from error  # fmt: skip
+        raise InputError(
+            "cannot-create-directory",
+            "cannot make the directory {path}: {reason}",
+            "name another one",
+            path=path,
+            reason=error.strerror,
+        ) from error
     return Place(path, form or FORMATS[0], True)

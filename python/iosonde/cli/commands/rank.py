@@ -36,7 +36,7 @@ def command(
             raise InputError("conflicting-options",
                              "{spell.coefficients} does not go with DATA, {spell.on} or {spell.block}",
                              "leave one out")  # fmt: skip
-        rankings = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
+        rankings = answers.published.rank_published(asked.open(coefficients), asked.query, levels, split_names(fixed))
     else:
         if levels:
             raise InputError("option-requires-option", "{spell.levels} goes with {spell.coefficients}",
@@ -46,8 +46,8 @@ def command(
                 "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
             )
         ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
-        source = asked.open_one(*(name for chosen in ranked.blocks.values() for name in chosen))
-        rankings = answers.rank.rank(source, asked.asked, ranked)
+        source = asked.open_last_experiment(*(name for chosen in ranked.blocks.values() for name in chosen))
+        rankings = answers.rank.rank(source, asked.query, ranked)
     draw = partial(write_figure, plot, lambda: report.figures.importance.figure(rankings))
     emit(rankings, report.text.rank.lines(rankings), asked.as_json, draw)
 

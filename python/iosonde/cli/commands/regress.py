@@ -47,14 +47,14 @@ def command(
         if without:
             raise InputError("option-requires-data", "{spell.without}: sums hold no rows to leave out",
                              "give DATA instead of {spell.sums}")  # fmt: skip
-        regression = answers.regress.of_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
+        regression = answers.regress.regress_from_sums(answers.regress.read_sums(sums), asked.level, predicted, sums)
     else:
         if asked.data is None:
             raise InputError(
                 "missing-data", "neither DATA nor {spell.sums} is given", "name a store, a .csv or a .parquet"
             )
-        source = asked.open_one()
+        source = asked.open_last_experiment()
         tell("least squares", source.table)
-        regression = answers.regress.regress(source, asked.asked, predicted, split_names(without))
+        regression = answers.regress.regress(source, asked.query, predicted, split_names(without))
     draw = partial(write_figure, plot, lambda: report.figures.regression.figure(regression, plot_kind))
     emit(regression, report.text.regress.lines(regression), asked.as_json, draw)

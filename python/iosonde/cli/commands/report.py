@@ -75,7 +75,7 @@ def check_place_of_page(output: str | None) -> None:
 
 def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
     """The page of one experiment, which ``iosonde report`` makes again."""
-    arguments: dict[str, Any] = dict.fromkeys(answers.report.NAMED) | {
+    arguments: dict[str, Any] = dict.fromkeys(answers.report.TEXT_OPTIONS) | {
         "clock": LAST_DONE,
         "where": (),
         "constraints": (),
@@ -88,8 +88,8 @@ def _write_page(page: Any, output: str) -> None:
     talk(f"the page: {replace_file(Path(output), report.page.html.html_of(page, talk).encode())}")
 
 
-def _build_request(arguments: dict[str, Any], output: str) -> answers.report.Wanted:
-    return answers.report.Wanted(
+def _build_request(arguments: dict[str, Any], output: str) -> answers.report.ReportQuery:
+    return answers.report.ReportQuery(
         data=arguments["data"],
         response=tuple(split_names(arguments["response"])),
         on=tuple(split_names(arguments["on"])),

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import DataOptions, data_options, one_experiment, split_names
+from iosonde.cli.options.data import DataOptions, data_options, select_last_experiment, split_names
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
@@ -63,10 +63,10 @@ def command(
         raise InputError("too-many-columns", "{spell.on} names {n_columns} columns",
                          "name the one that counts nodes or ranks", n_columns=len(asked.on))  # fmt: skip
     on = asked.on[0] if asked.on else "nodes"
-    source = one_experiment(asked.open(), (on, *asked.by) if asked.by else ())
+    source = select_last_experiment(asked.open(), (on, *asked.by) if asked.by else ())
     tell("scaling", source.table)
     growth = answers.scale.Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations)
-    scaling = answers.scale.scale(source, asked.asked, growth)
+    scaling = answers.scale.scale(source, asked.query, growth)
     draw = partial(write_figure, plot, lambda: report.figures.scaling.figure(scaling))
     emit(scaling, report.text.scale.lines(scaling), asked.as_json, draw)
 

@@ -48,7 +48,7 @@ def command(stores: tuple[str, ...], host: str, port: int, token: bool, index: s
         until_interrupted()
 
 
-def _token(wanted: bool) -> str | None:
+def _token(is_required: bool) -> str | None:
     """A new one, or the one that the environment gives. Raises InputError for one that can be guessed."""
     preset_token = os.environ.get(_VARIABLE, "")
     if preset_token and len(preset_token) < serve.guard.TOKEN_LEAST:
@@ -58,7 +58,7 @@ def _token(wanted: bool) -> str | None:
     if preset_token and not (preset_token.isascii() and preset_token.replace("-", "").replace("_", "").isalnum()):
         raise InputError("invalid-token", "the token in {variable} cannot be part of an address", "use A-Z a-z 0-9 - _",
                          variable=_VARIABLE)  # fmt: skip
-    return (preset_token or serve.guard.new_token()) if wanted or preset_token else None
+    return (preset_token or serve.guard.new_token()) if is_required or preset_token else None
 
 
 def until_interrupted() -> None:

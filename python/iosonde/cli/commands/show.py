@@ -41,7 +41,7 @@ def command(store: str, run: str | None, experiment: str | None, where: tuple[st
     if form.printed or form.ranks:
         _show_printed(chosen, form)
     elif form.thesis_json:
-        write_json(answers.thesis.of_store(chosen), form.output)
+        write_json(answers.thesis.build_thesis_document(chosen), form.output)
     else:
         _show_runs(chosen, form)
         for problem in chosen.problems:

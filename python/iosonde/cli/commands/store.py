@@ -73,7 +73,7 @@ def merge(target: str, sources: tuple[str, ...], as_json: bool) -> None:
     """
     store_merge = answers.store.merge(target, sources)
     emit(store_merge, report.text.store.merge_lines(store_merge), as_json)
-    _left_out(store_merge.merged.problems)
+    _report_omissions(store_merge.merged.problems)
 
 
 @command.command(epilog="Example: iosonde store redact results to-share --also zeus")
@@ -90,7 +90,7 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     """
     store_copy = answers.store.redact(store, copy, also)
     emit(store_copy, report.text.store.copy_lines(store_copy), as_json)
-    _left_out(store_copy.redacted.problems)
+    _report_omissions(store_copy.redacted.problems)
 
 
 @command.command(epilog="Example: iosonde store prune nightly --older-than 400d --keep-last 200")
@@ -133,6 +133,6 @@ def export(stores: tuple[str, ...], form: str, incomplete: bool, output: str | N
         talk(sentence)
 
 
-def _left_out(problems: Sequence[Finding]) -> None:
+def _report_omissions(problems: Sequence[Finding]) -> None:
     for problem in problems:
         talk(f"left out: {problem.sentence} [{problem.code}]")

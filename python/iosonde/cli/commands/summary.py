@@ -30,10 +30,10 @@ def command(asked: DataOptions, quantiles: bool, **words: Any) -> None:
     show(asked, quantiles, **words)
 
 
-def show(asked: DataOptions, quantiles: bool = False, **words: Any) -> None:
+def show(options: DataOptions, quantiles: bool = False, **words: Any) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
-    source = asked.open_one(alike=False)
+    source = options.open_last_experiment(alike=False)
     tell("summary", source.table)
-    summary = answers.summary.summary(source, asked.asked, asked.by or None)
+    summary = answers.summary.summary(source, options.query, options.by or None)
     summary = answers.summary.with_spread(summary) if quantiles else summary
-    emit(summary, report.text.summary.lines(summary, **words), asked.as_json)
+    emit(summary, report.text.summary.lines(summary, **words), options.as_json)

@@ -101,7 +101,7 @@ def command() -> None:
 @level_options
 def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> None:
     """Walk PATH, draw files by count and by size, read these, and say what that tells of all."""
-    request = answers.survey.answer.SurveyAsked(**given)
+    request = answers.survey.answer.SurveyQuery(**given)
     if survey_store := answers.survey.run.SurveyStore(Path(store)) if store else None:
         survey_store.check(request.path, request.idle_timeout)
     check_place_of_page(page)
@@ -134,7 +134,7 @@ def tree(store: str | None, page: str | None, as_json: bool, **given: Any) -> No
 @level_options
 def simulate(plot: str | None, as_json: bool, **given: Any) -> None:
     """Look at every file below PATH, then survey that many times: by count, by size, and the wrong way."""
-    request = answers.survey.simulate.SimulationAsked(**given)
+    request = answers.survey.simulate.SimulationQuery(**given)
     with Counting() as on_progress:
         simulation = answers.survey.simulate.simulate(request, on_progress, Waiting())
     _tell_hangs(simulation.hangs)

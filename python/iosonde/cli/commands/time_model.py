@@ -53,30 +53,30 @@ def command(
     With parts and DATA every row, or every read and write of a store, gets its nearest condition. A store with a path
     study (iosonde run path-study) needs nothing else: its conditions are fitted, and its patterns put to them.
     """
-    operation = answers.time_model.OneOperation(
-        [*(answers.time_parts.of_file(parts) if parts else []), *answers.time_parts.of_options(given)],
+    operation = answers.time_model.SingleOperation(
+        [*(answers.time_parts.parts_from_file(parts) if parts else []), *answers.time_parts.parts_from_options(given)],
         state,
         split_names(only),
         [parse_size(size.strip()) for size in sizes.split(",")] if sizes else [],
         [parse_seconds(duration.strip()) for duration in observed.split(",")] if observed else [],
     )
-    source = asked.open_one() if asked.data is not None else None
-    if source is not None and answers.path_study.is_asked(source, asked.asked.response, operation.parts):
+    source = asked.open_last_experiment() if asked.data is not None else None
+    if source is not None and answers.path_study.is_path_study_request(source, asked.query.response, operation.parts):
         _show_study(source, asked, plot)
         return
     if plot is not None:
         raise InputError("not-a-path-study", "{spell.plot} draws a study of paths, and this is none",
                          "measure one: iosonde run path-study --target DIR")  # fmt: skip
-    model = answers.time_model.time_model(source, asked.asked, operation, asked.by)
+    model = answers.time_model.time_model(source, asked.query, operation, asked.by)
     for note in () if asked.as_json else model.warnings:
         talk(f"~ {note}")
     text = report.text.time_model
     emit(model, [*text.lines(model), *(text.mixtures(model) if mixture else ())], asked.as_json)
 
 
-def show_study(asked: DataOptions) -> None:
+def show_study(options: DataOptions) -> None:
     """Print what a study of paths says; ``iosonde run path-study`` ends with it."""
-    _show_study(asked.open_one(), asked, None)
+    _show_study(options.open_last_experiment(), options, None)
 
 
 def _show_study(source: Source, options: DataOptions, plot: str | None) -> None:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: iosonde validate runs.csv --response speed --on size,fs --curve")
-@data_options("What to predict: a column; of a store an operation or metric; log(Y), Y/nodes.",
-              "The factors. Without it, of a store, those that were set.")  # fmt: skip
+@data_options(
+    "What to predict: a column; of a store an operation or metric; log(Y), Y/nodes.",
+    "The factors. Without it, of a store, those that were set.",
+)
 @learning_options
 @click.option("--inverse", is_flag=True, help="Learn from one fold, be judged by the others.")
 @click.option("--split", "share", type=float, metavar="SHARE", help="One split: learn from this share, as 0.75.")
@@ -26,9 +28,15 @@ if TYPE_CHECKING:
 @click.option("--curve", is_flag=True, help="The error by the number of rows to learn from.")
 @click.option("--model", "model_file", metavar="FILE", help="Judge this model by DATA, which it must not have seen.")
 def command(
-    asked: DataOptions, how: Learning, inverse: bool, share: float | None, leave_out: str | None, curve: bool,
-    model_file: str | None, draw: Draw,
-) -> None:  # fmt: skip
+    asked: DataOptions,
+    how: Learning,
+    inverse: bool,
+    share: float | None,
+    leave_out: str | None,
+    curve: bool,
+    model_file: str | None,
+    draw: Draw,
+) -> None:
     """The prediction error of models on rows that they have not seen.
 
     All models are judged on the same folds, beside the mean of everything and the noise of repeats. Repeats of a
@@ -36,13 +44,15 @@ def command(
     """
     if model_file:
         model = answers.model_file.read_model(model_file)
-        judged = answers.held_out.held_out(model, asked.open_one(*answers.model_file.example(model)), asked.level)
+        judged = answers.held_out.held_out(
+            model, asked.open_last_experiment(*answers.model_file.example(model)), asked.level
+        )
         plot = partial(draw, report.fit_plots.refuse_plot, judged)
         emit(judged, report.text.validate.format_unseen_error(judged), asked.as_json, plot)
         return
-    source = asked.open_one()
+    source = asked.open_last_experiment()
     tell("validate", source.table)
     folding = answers.validate.Folding(inverse, share, leave_out)
-    validation = answers.validate.validate(source, asked.asked, how, folding, curve)
+    validation = answers.validate.validate(source, asked.query, how, folding, curve)
     plot = partial(draw, report.fit_plots.validation_plot, validation)
     emit(validation, report.text.validate.lines(validation), asked.as_json, plot)

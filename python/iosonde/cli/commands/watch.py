@@ -34,5 +34,5 @@ def command(
     source = asked.open()
     tell("changes", source.table)
     watching = answers.watch.watching(parse_share(least), min_segment, newest, since, parse_share(false_alarms), looks)
-    history = answers.watch.watch(source, asked.asked, watching)
+    history = answers.watch.watch(source, asked.query, watching)
     emit(history, report.text.watch.lines(history), asked.as_json)

@@ -37,7 +37,7 @@ class BoundOptions:
     unit: str | None
 
     @property
-    def said(self) -> SystemDescription:
+    def description(self) -> SystemDescription:
         """What the bound is computed from. Raises InputError."""
         words = answers.bound.inputs.words_of(**self.words)
         memory = None if self.server_memory is None else float(parse_size(self.server_memory))

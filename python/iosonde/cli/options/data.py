@@ -43,7 +43,7 @@ class DataOptions:
     as_json: bool
 
     @property
-    def asked(self) -> ResponseQuery:
+    def query(self) -> ResponseQuery:
         """What the answers take."""
         return ResponseQuery(self.response, self.on, self.clock, self.level, self.metric)
 
@@ -53,13 +53,13 @@ class DataOptions:
         ranks = RANK in (*self.on, *self.by, *self.response)
         return open_data(str(data or self.data), self.where, self.experiment, ranks)
 
-    def open_one(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
+    def open_last_experiment(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
         """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one cell
         of ``--on``, ``--by`` and these columns; as ``by_itself``."""
-        return one_experiment(self.open(data), (*self.on, *self.by, *cells), alike)
+        return select_last_experiment(self.open(data), (*self.on, *self.by, *cells), alike)
 
 
-def one_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True) -> Source:
+def select_last_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True) -> Source:
     """Of a store the last experiment alone where several would be in one cell, which is said; as ``by_itself``."""
     from iosonde.data.source import by_itself
 
@@ -88,7 +88,7 @@ def data_options(
     response: str | None = _RESPONSE, on: str | None = _ON, by: str | None = None, argument: str = "DATA",
     required: bool = True, clock: bool = True,
 ) -> Callable[[Command], Command]:  # fmt: skip
-    """DATA and its options, handed to the command as ``asked``. A help of None, or ``clock=False``, leaves that option
+    """DATA and its options, handed to the command as ``query``. A help of None, or ``clock=False``, leaves that option
     out, where it has no meaning: a command without factors has no ``--on``, one without rates no ``--clock``."""
 
     def decorate(command: Command) -> Command:

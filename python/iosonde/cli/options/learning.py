@@ -75,5 +75,5 @@ def learning_options(command: Command) -> Command:
     return decorated
 
 
-def _draw(plot: str | None, figure: Callable[..., Any], made: Any, **how: Any) -> None:
-    write_figure(plot, lambda: figure(made, **how))
+def _draw(plot: str | None, figure: Callable[..., Any], answer: Any, **how: Any) -> None:
+    write_figure(plot, lambda: figure(answer, **how))

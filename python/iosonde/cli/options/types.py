@@ -25,7 +25,7 @@ class SizeType(_Kind):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         """Bytes."""
-        return _told(parse_size, value, self, param, ctx)
+        return _parse_or_fail(parse_size, value, self, param, ctx)
 
 
 class Duration(_Kind):
@@ -35,7 +35,7 @@ class Duration(_Kind):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """Seconds."""
-        return _told(parse_seconds, value, self, param, ctx)
+        return _parse_or_fail(parse_seconds, value, self, param, ctx)
 
 
 class Counts(_Kind):
@@ -63,7 +63,7 @@ class Until(_Kind):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """The text as it was, once it is known to be a rule."""
-        _told(campaign.spec.schema.parse_until, value, self, param, ctx)
+        _parse_or_fail(campaign.spec.schema.parse_until, value, self, param, ctx)
         return str(value)
 
 
@@ -78,7 +78,7 @@ class FigureFile(_Kind):
         return str(value)
 
 
-def _told(parse: Callable[[Any], _T], value: Any, kind: _Kind, param: Any, ctx: Any) -> _T:
+def _parse_or_fail(parse: Callable[[Any], _T], value: Any, kind: _Kind, param: Any, ctx: Any) -> _T:
     try:
         return parse(value)
     except InputError as error:

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from .target import Suspect, Target
 
-SHOWN = 3  # of a class
+MAX_SUSPECTS = 3  # of a class
 # A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
 _INSTEAD = {
     "S401": ("S402", "S403", "S406", "S405", "S411"),
@@ -68,7 +68,7 @@ def _is_last(finder: ModuleType) -> bool:
 def select_suspects(suspects: Sequence[Suspect]) -> list[Suspect]:
     """Without what only follows from another finding, at most three."""
     independent = [suspect for suspect in suspects if not any(_is_preferred(other, suspect) for other in suspects)]
-    return sorted(independent, key=lambda suspect: -suspect.agreement.kappa)[:SHOWN]
+    return sorted(independent, key=lambda suspect: -suspect.agreement.kappa)[:MAX_SUSPECTS]
 
 
 def _is_preferred(other: Suspect, suspect: Suspect) -> bool:

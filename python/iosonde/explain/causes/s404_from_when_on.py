@@ -47,11 +47,11 @@ def find(target: Target) -> list[Suspect]:
             (counts.sum() - early) if late else early for counts, early in zip((slow, others), before, strict=True)
         )
         for cut in range(_CUTS - 1):
-            made = agreement(
+            score = agreement(
                 int(hits[cut]), int(slow.sum()), int(false[cut]), int(others.sum()), target.prevalence, 2 * _CUTS
             )
-            if best is None or made.kappa > best[0].kappa:
-                best = made, late, (cut + 1) * width
+            if best is None or score.kappa > best[0].kappa:
+                best = score, late, (cut + 1) * width
     if best is None or not best[0].is_significant:
         return []
     return [_build_suspect(target, *best)]

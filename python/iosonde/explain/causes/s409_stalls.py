@@ -55,14 +55,14 @@ def find(target: Target) -> list[Suspect]:
     weight = target.rows.size / max(1, int(waiting.sum()))  # parts of the time are no independent operations
     n_other = int(weight * (waiting.size - waiting.sum()))
     hits, false = weight * int((waiting & expected).sum()), weight * int((expected & ~waiting).sum())
-    made = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
+    score = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
-    if not made.is_significant or moments < _LEAST_MOMENTS:
+    if not score.is_significant or moments < _LEAST_MOMENTS:
         return []
-    sentence = (f"in {percent(made.recall)} of the time that ranks wait for them half of the other ranks or more "
-                f"wait, too ({moments:,} moments); in {percent(made.precision)} of such time "
+    sentence = (f"in {percent(score.recall)} of the time that ranks wait for them half of the other ranks or more "
+                f"wait, too ({moments:,} moments); in {percent(score.precision)} of such time "
                 "the rest of them does")  # fmt: skip
-    return [Suspect(CODE, target.place, "all ranks wait together", sentence, made,
+    return [Suspect(CODE, target.place, "all ranks wait together", sentence, score,
                     "fewer ranks, or a file for each rank: stalls of a lock go away, those of "
                     f"{'the disk' if operations.local else 'a server'} stay",
                     {"moments": moments, "ranks": len(ranks)})]  # fmt: skip

@@ -11,7 +11,7 @@ from iosonde.core.units import format_size
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import Account
-from iosonde.explain.known_path import KnownPath, ServerTimes
+from iosonde.explain.known_path import NetworkPath, ServerTimes
 from iosonde.explain.operations import Operations
 from iosonde.explain.places import PlaceCounts
 from iosonde.explain.readings import Pass
@@ -49,23 +49,23 @@ class OperationGroup:
 class TrialOperations:
     """Those of a group in one trial; how many more of their kind failed. ``exact``: the durations of all, where only a
     sample was recorded and a histogram of the rest kept. ``path`` and ``servers``: what is known of the way to the
-    servers, and of what these took themselves. ``asked_to_wait``: files were opened so that each has to."""
+    servers, and of what these took themselves. ``is_synchronous``: files were opened so that each has to."""
 
     name: str
     operations: Operations
     failed: int
     notes: tuple[str, ...] = ()
     exact: LogHistogram | None = None
-    path: KnownPath | None = None
+    path: NetworkPath | None = None
     servers: ServerTimes | None = None
-    asked_to_wait: bool = False
+    is_synchronous: bool = False
 
 
 @dataclass(frozen=True)
 class TrialLook:
     """One trial: its sums, where each class is, what the operations of each have in common (by class), what is drawn of
-    it. ``step_s``: of the clock's ticks in its durations. ``path``, ``servers``: as of the operations; ``whole``: all
-    of them against both; ``local``: as of the operations."""
+    it. ``step_s``: of the clock's ticks in its durations. ``path``, ``servers``: as of the operations;
+    ``all_operations``: all of them against both; ``local``: as of the operations."""
 
     trial: str
     account: Account
@@ -75,9 +75,9 @@ class TrialLook:
     failed: int
     step_s: float
     notes: tuple[str, ...]
-    path: KnownPath | None = None
+    path: NetworkPath | None = None
     servers: ServerTimes | None = None
-    whole: Pass | None = None
+    all_operations: Pass | None = None
     local: bool = False
 
 

@@ -76,7 +76,7 @@ def _build_pass(trial: TrialOperations, group: OperationGroup, classes: DensityC
         float((took < least_s).mean()),
         least_s,
         sent,
-        trial.asked_to_wait,
+        trial.is_synchronous,
         trial.servers,
         slow_files(trial.operations, trial.path.least_s(group.size) + trial.servers.least_s, sent),
     )

@@ -20,13 +20,18 @@ class Reason:
     """What was found, and in how many of the trials in which the class has operations enough."""
 
     suspect: Suspect
-    seen: int
+    n_matching: int
     of: int
 
     def to_json(self) -> dict[str, Any]:
         """A Finding with the confidence, the cause in a few words, and what would confirm it (``action``)."""
-        return {**self.suspect.finding.to_json(), "cause": self.suspect.cause,
-                "confidence": self.suspect.agreement.confidence, "trials": self.seen, "of_trials": self.of}  # fmt: skip
+        return {
+            **self.suspect.finding.to_json(),
+            "cause": self.suspect.cause,
+            "confidence": self.suspect.agreement.confidence,
+            "trials": self.n_matching,
+            "of_trials": self.of,
+        }
 
 
 def trial_suspects(
@@ -34,8 +39,9 @@ def trial_suspects(
 ) -> dict[int, list[Suspect]]:
     """Of every class that is slower than the fast one; nothing tells its operations from others where these are all."""
     slow = {place: of == place for place in range(classes.fast + 1, classes.count)}
-    return {place: [] if mine.all() else causes.suspects(Target(operations, mine, place))
-            for place, mine in slow.items()}  # fmt: skip
+    return {
+        place: [] if mine.all() else causes.suspects(Target(operations, mine, place)) for place, mine in slow.items()
+    }
 
 
 def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:
@@ -44,8 +50,11 @@ def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()
     for trial in trials:
         for suspect in trial:
             by_key.setdefault((suspect.code, str(suspect.key)), []).append(suspect)
-    usual = [sorted(several, key=lambda member: member.agreement.kappa) for several in by_key.values()
-             if 2 * len(several) >= len(trials)]  # fmt: skip
+    usual = [
+        sorted(several, key=lambda member: member.agreement.kappa)
+        for several in by_key.values()
+        if 2 * len(several) >= len(trials)
+    ]
     reasons = [Reason(several[len(several) // 2], len(several), len(trials)) for several in usual]
     reasons += [Reason(extra, 1, 1) for extra in between]
     return sorted(reasons, key=lambda reason: -reason.suspect.agreement.kappa)

@@ -34,8 +34,8 @@ def recipe(name: str) -> Recipe:
             file_system=name,
             file_systems=", ".join(MODULES),
         )
-    found: Recipe = importlib.import_module(f"{__name__}.{MODULES[name]}").RECIPE
-    return found
+    instance: Recipe = importlib.import_module(f"{__name__}.{MODULES[name]}").RECIPE
+    return instance
 
 
 def recipe_of(lab: Lab) -> Recipe:

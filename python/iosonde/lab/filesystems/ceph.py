@@ -18,7 +18,7 @@ from iosonde.core.message import Message
 from iosonde.lab.hosts import SUBNET, LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
-from iosonde.lab.tools import LabError, read_answer, shown
+from iosonde.lab.tools import LabError, format_command, read_answer
 
 from . import ceph_admin, ceph_layout, ceph_profile, ceph_state
 from .recipe import Layout, Recipe, ServerState
@@ -62,10 +62,16 @@ osd_class_update_on_start = false
 class _Ceph(Recipe):
     title = "CephFS"
     commands = {
-        "ceph-mon": "ceph-mon", "ceph-mgr": "ceph-mgr", "ceph-osd": "ceph-osd", "ceph-mds": "ceph-mds",
-        "ceph-fuse": "ceph-fuse", "ceph": "ceph-common", "monmaptool": "ceph-common",
-        "setfattr": "attr", "getfattr": "attr",
-    }  # fmt: skip
+        "ceph-mon": "ceph-mon",
+        "ceph-mgr": "ceph-mgr",
+        "ceph-osd": "ceph-osd",
+        "ceph-mds": "ceph-mds",
+        "ceph-fuse": "ceph-fuse",
+        "ceph": "ceph-common",
+        "monmaptool": "ceph-common",
+        "setfattr": "attr",
+        "getfattr": "attr",
+    }
     options = {
         "size": "copies of each object, on so many servers [2]",
         "client_cache": "off: ceph-fuse keeps no data, and writes wait for the servers [on]",
@@ -74,7 +80,7 @@ class _Ceph(Recipe):
         "object_size": "of each [4MiB]",
     }
     live = options
-    of_mounts = {"client_cache": "on"}
+    mount_defaults = {"client_cache": "on"}
     client_process = "ceph-fuse"
     client_keeps_data = True
     extra_hosts = (MONITOR,)
@@ -100,7 +106,7 @@ class _Ceph(Recipe):
 
     def start(self, lab: Lab) -> None:
         """The monitor, then manager, OSDs and pools, then the metadata server; ready when that is active."""
-        (monitor,) = lab.of_role(MONITOR)
+        (monitor,) = lab.select_hosts(MONITOR)
         _configure(lab, monitor)
         for host in lab.hosts:
             for there in _OWN:
@@ -112,19 +118,22 @@ class _Ceph(Recipe):
         monitor.run("ceph-mgr", "-c", _file(lab), "-i", "x", "--mgr-data", str(own))
         ids = [_new_osd(lab, monitor, server) for server in lab.servers]
         lab.each(lab.servers, lambda server: _start_osd(lab, server, *ids[lab.servers.index(server)]))
-        for words in (("osd", "pool", "create", "meta", "8"), ("osd", "pool", "create", "data", "16"),
-                      ("fs", "new", "lab", "meta", "data")):  # fmt: skip
+        for words in (
+            ("osd", "pool", "create", "meta", "8"),
+            ("osd", "pool", "create", "data", "16"),
+            ("fs", "new", "lab", "meta", "data"),
+        ):
             _ceph(lab, monitor, *words)
         (monitor.directory / "ceph-mds").mkdir()
         _start_mds(lab, monitor)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By ceph-fuse; the first one has the root's files laid out as was asked for."""
-        cache = "true" if self.of_mount(lab, "client_cache") == "on" else "false"
+        cache = "true" if self.get_mount_option(lab, "client_cache") == "on" else "false"
         lab.wait(f"{client.name} mounts", lambda: _mounts(lab, client, cache))
-        asked = {name: value for name, value in lab.description.options.items() if name in ceph_layout.NAMES}
-        if client is lab.clients[0] and asked and not (lab.directory / _PREPARED).exists():
-            ceph_layout.change(lab, client, asked)
+        layout_options = {name: value for name, value in lab.description.options.items() if name in ceph_layout.NAMES}
+        if client is lab.clients[0] and layout_options and not (lab.directory / _PREPARED).exists():
+            ceph_layout.change(lab, client, layout_options)
             (lab.directory / _PREPARED).touch()
 
     def layout(self, lab: Lab) -> Layout:
@@ -138,9 +147,12 @@ class _Ceph(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """How many of the OSDs are up and in, the data pool's copies, the layout of new files, clients' caches."""
-        names = [name for name in self.options if name not in self.of_mounts]
-        return {**_asked(lab, ceph_state.facts, "status"), "client cache": self.of_mount(lab, "client_cache"),
-                **{name: self.read(lab, name) for name in names}}  # fmt: skip
+        names = [name for name in self.options if name not in self.mount_defaults]
+        return {
+            **_query_json(lab, ceph_state.facts, "status"),
+            "client cache": self.get_mount_option(lab, "client_cache"),
+            **{name: self.read(lab, name) for name in names},
+        }
 
     def read(self, lab: Lab, option: str) -> str:
         """The size of the data pool, the layout of the mount's root, how mounts are made."""
@@ -148,7 +160,7 @@ class _Ceph(Recipe):
             return ceph_layout.read(lab, _mounted(lab))[option]
         if option != "size":
             return super().read(lab, option)
-        return _asked(lab, lambda said: str(said["size"]), "osd", "pool", "get", "data", "size")
+        return _query_json(lab, lambda answer: str(answer["size"]), "osd", "pool", "get", "data", "size")
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Of the data pool, when all its objects are stored as often; of files that are made from now on; of mounts."""
@@ -159,32 +171,33 @@ class _Ceph(Recipe):
         self.check(len(lab.servers), {option: value})
         sure = ("--yes-i-really-mean-it",) * (value == "1")
         _ceph(lab, _monitor(lab), "osd", "pool", "set", "data", "size", value, *sure)
-        lab.wait("all objects are stored as often", lambda: self.read(lab, "size") == value and not _unclean(lab),
-                 _AGREE_S)  # fmt: skip
+        lab.wait(
+            "all objects are stored as often", lambda: self.read(lab, "size") == value and not _unclean(lab), _AGREE_S
+        )
         return None
 
     def health(self, lab: Lab) -> list[str]:
         """What it says itself, once it has found all placement groups."""
         if not _monitor(lab).processes("ceph-mds"):  # the monitor believes in it for 15 s more
             return [Message("server-down", "{host}: its metadata server is down", host=MONITOR)]
-        return _asked(lab, ceph_state.complaints, "health", "detail")
+        return _query_json(lab, ceph_state.complaints, "health", "detail")
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """Its OSD as the monitor sees it, and the metadata server beside the monitor."""
         try:
-            osds, active = _asked(lab, ceph_state.osds, "osd", "dump"), _mds_is_active(lab)
+            osds, active = _query_json(lab, ceph_state.osds, "osd", "dump"), _mds_is_active(lab)
         except LabError:
             return {MONITOR: ServerState("no answer", False)}
-        found = {MONITOR: ServerState("mds active", True) if active else ServerState("mds down", False)}
-        return found | dict(zip((one.name for one in lab.servers), osds, strict=False))
+        server_states = {MONITOR: ServerState("mds active", True) if active else ServerState("mds down", False)}
+        return server_states | dict(zip((server.name for server in lab.servers), osds, strict=False))
 
     def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
         """As its OSDs say: the file that each keeps its data in only grows."""
-        osds = [server.seen(f"/run/ceph/osd.{number}.asok") for number, server in enumerate(lab.servers)]
+        osds = [server.resolve_path(f"/run/ceph/osd.{number}.asok") for number, server in enumerate(lab.servers)]
 
         def used() -> int | None:
-            found = [ceph_admin.allocated_bytes(one) for one in osds]
-            return None if None in found else sum(one or 0 for one in found)
+            allocations = [ceph_admin.allocated_bytes(osd) for osd in osds]
+            return None if None in allocations else sum(n_bytes or 0 for n_bytes in allocations)
 
         return used
 
@@ -198,10 +211,19 @@ class _Ceph(Recipe):
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """`perf dump` of the OSDs, and of the metadata server."""
         seconds = ceph_profile.seconds(lab)
-        osds = [_asked(lab, partial(ceph_profile.of_osd, server.name, seconds=seconds), "tell", daemon, "perf", "dump")
-                for server, daemon in zip(lab.servers, ceph_profile.osds(lab), strict=True)]  # fmt: skip
-        mds = partial(ceph_profile.of_mds, MONITOR, seconds=seconds)
-        return (*osds, _asked(lab, mds, "tell", ceph_profile.MDS, "perf", "dump"))
+        osds = [
+            _query_json(
+                lab,
+                partial(ceph_profile.build_osd_profile, server.name, seconds=seconds),
+                "tell",
+                daemon,
+                "perf",
+                "dump",
+            )
+            for server, daemon in zip(lab.servers, ceph_profile.osds(lab), strict=True)
+        ]
+        mds = partial(ceph_profile.build_mds_profile, MONITOR, seconds=seconds)
+        return (*osds, _query_json(lab, mds, "tell", ceph_profile.MDS, "perf", "dump"))
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its OSD; of the monitor's host the metadata server."""
@@ -221,7 +243,7 @@ def _size(options: Mapping[str, str]) -> int:
 
 
 def _monitor(lab: Lab) -> LabHost:
-    (monitor,) = lab.of_role(MONITOR)
+    (monitor,) = lab.select_hosts(MONITOR)
     return monitor
 
 
@@ -229,22 +251,22 @@ def _file(lab: Lab) -> str:
     return str(lab.directory / "ceph.conf")
 
 
-def _asked(lab: Lab, read: Callable[[Any], _T], *words: str) -> _T:
+def _query_json(lab: Lab, read: Callable[[Any], _T], *words: str) -> _T:
     """What ``read`` finds in its answer. Raises LabError, also where that is no such answer."""
-    said = _ceph(lab, _monitor(lab), *words, "--format", "json")
-    return read_answer(f"ceph {shown(words)}", said, lambda text: read(json.loads(text)))
+    output = _ceph(lab, _monitor(lab), *words, "--format", "json")
+    return read_answer(f"ceph {format_command(words)}", output, lambda text: read(json.loads(text)))
 
 
 def _unclean(lab: Lab) -> int:
     """Placement groups that do not have all their copies."""
-    return _asked(lab, ceph_state.unclean, "status")
+    return _query_json(lab, ceph_state.unclean, "status")
 
 
 def _mounted(lab: Lab) -> LabHost:
     """A client that can be asked about files."""
-    for one in lab.clients:
-        if lab.is_mounted(one):
-            return one
+    for client in lab.clients:
+        if lab.is_mounted(client):
+            return client
     raise LabError("not-mounted", "no client has it mounted", "iosonde lab mount")
 
 
@@ -254,9 +276,16 @@ def _ceph(lab: Lab, host: LabHost, *words: str) -> str:
 
 def _configure(lab: Lab, monitor: LabHost) -> None:
     options = lab.description.options
-    Path(_file(lab)).write_text(_CONFIGURATION.format(
-        fsid=uuid.uuid4(), address=monitor.address, subnet=SUBNET, size=_size(options),
-        block_bytes=int(lab.description.disk_bytes * 0.8), keyring=lab.directory / "ceph.keyring"))  # fmt: skip
+    Path(_file(lab)).write_text(
+        _CONFIGURATION.format(
+            fsid=uuid.uuid4(),
+            address=monitor.address,
+            subnet=SUBNET,
+            size=_size(options),
+            block_bytes=int(lab.description.disk_bytes * 0.8),
+            keyring=lab.directory / "ceph.keyring",
+        )
+    )
 
 
 def _start_monitor(lab: Lab, monitor: LabHost) -> None:
@@ -282,7 +311,7 @@ def _start_mds(lab: Lab, monitor: LabHost) -> None:
 
 def _active(lab: Lab) -> set[int]:
     """Metadata servers that serve, as the monitor believes; each has a number for its life."""
-    return _asked(lab, ceph_state.active_mds, "mds", "stat")
+    return _query_json(lab, ceph_state.active_mds, "mds", "stat")
 
 
 def _mds_is_active(lab: Lab) -> bool:
@@ -297,14 +326,32 @@ def _new_osd(lab: Lab, monitor: LabHost, server: LabHost) -> tuple[int, str]:
 
 def _start_osd(lab: Lab, server: LabHost, number: int, name: str) -> None:
     server.shell(f'mkdir -p "{server.disk}/osd"')
-    server.run("ceph-osd", "-c", _file(lab), "-i", str(number), "--osd-data", str(server.disk / "osd"),
-               "--osd-uuid", name, "--mkfs")  # fmt: skip
+    server.run(
+        "ceph-osd",
+        "-c",
+        _file(lab),
+        "-i",
+        str(number),
+        "--osd-data",
+        str(server.disk / "osd"),
+        "--osd-uuid",
+        name,
+        "--mkfs",
+    )
     _run_osd(lab, server, number)
 
 
 def _run_osd(lab: Lab, server: LabHost, number: int) -> None:
-    server.run("ceph-osd", "-c", _file(lab), "-i", str(number), "--osd-data", str(server.disk / "osd"),
-               f"--crush-location=root=default host={server.name}")  # fmt: skip
+    server.run(
+        "ceph-osd",
+        "-c",
+        _file(lab),
+        "-i",
+        str(number),
+        "--osd-data",
+        str(server.disk / "osd"),
+        f"--crush-location=root=default host={server.name}",
+    )
 
 
 def _mounts(lab: Lab, client: LabHost, cache: str) -> bool:

@@ -14,13 +14,13 @@ def allocated_bytes(osd: Path) -> int | None:
     """Bytes that data takes on the disk of the OSD with this socket; None where it does not answer."""
     wish = {"prefix": "perf dump", "logger": _LOGGER, "counter": _COUNTER}
     try:
-        told = json.loads(_asked(osd, json.dumps(wish)))
-        return int(told[_LOGGER][_COUNTER])
+        counters = json.loads(_query_osd(osd, json.dumps(wish)))
+        return int(counters[_LOGGER][_COUNTER])
     except (OSError, ValueError, KeyError):
         return None
 
 
-def _asked(place: Path, wish: str) -> bytes:
+def _query_osd(place: Path, wish: str) -> bytes:
     """A question ends with a zero byte; the answer begins with its length, four bytes, the highest first."""
     with socket.socket(socket.AF_UNIX) as osd:
         osd.settimeout(_ANSWER_S)

@@ -33,23 +33,23 @@ def read(lab: Lab, client: LabHost) -> dict[str, str]:
 def change(lab: Lab, client: LabHost, options: Mapping[str, str]) -> None:
     """Of the root: files that are made from now on have it. Raises InputError for parts that do not fit each other."""
     now = {name: read_answer(f"getfattr {name}", value, int) for name, value in read(lab, client).items()}
-    whole = now | _values(options)
-    _check_fit(whole, options)
+    layout = now | _values(options)
+    _check_fit(layout, options)
     # An object never gets smaller than a unit, at no moment: Ceph takes one after the other.
-    order = NAMES if whole["object_size"] < now["object_size"] else NAMES[::-1]
+    order = NAMES if layout["object_size"] < now["object_size"] else NAMES[::-1]
     for name in order:
-        if whole[name] != now[name]:
-            client.run("setfattr", "-n", f"{_ATTRIBUTE}.{name}", "-v", str(whole[name]), str(lab.mount_point))
+        if layout[name] != now[name]:
+            client.run("setfattr", "-n", f"{_ATTRIBUTE}.{name}", "-v", str(layout[name]), str(lab.mount_point))
 
 
-def _check_fit(whole: Mapping[str, int], given: Mapping[str, str]) -> None:
-    if set(NAMES) & set(given) and whole["object_size"] % whole["stripe_unit"]:
+def _check_fit(layout: Mapping[str, int], options: Mapping[str, str]) -> None:
+    if set(NAMES) & set(options) and layout["object_size"] % layout["stripe_unit"]:
         raise InputError(
             "not-a-multiple",
             "object_size {object_size} is no multiple of stripe_unit {stripe_unit}",
             "{spell.set:stripe_unit=1MiB} {spell.set:object_size=4MiB}",
-            object_size=whole["object_size"],
-            stripe_unit=whole["stripe_unit"],
+            object_size=layout["object_size"],
+            stripe_unit=layout["stripe_unit"],
         )
 
 

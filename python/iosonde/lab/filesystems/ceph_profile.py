@@ -17,9 +17,11 @@ MDS = "mds.m"
 _SINCE = "ceph-counted-since"
 # Counter of an OSD → what it is: of clients, and what another OSD passed on.
 _OF_OSD = {
-    "op_r_latency": "read", "op_w_latency": "write", "op_rw_latency": "read and write",
+    "op_r_latency": "read",
+    "op_w_latency": "write",
+    "op_rw_latency": "read and write",
     "subop_w_latency": "copy from another OSD",
-}  # fmt: skip
+}
 _REQUEST, _LATENCY = "req_", "_latency"
 
 
@@ -41,22 +43,29 @@ def seconds(lab: Lab) -> float:
     return time.time() - (lab.directory / "ceph.conf").stat().st_mtime
 
 
-def of_osd(server: str, told: Mapping[str, Any], seconds: float) -> ServerProfile:
+def build_osd_profile(server: str, dump: Mapping[str, Any], seconds: float) -> ServerProfile:
     """One OSD. Bytes are those of clients: what another OSD passed on is not among them."""
-    counters = told["osd"]
-    found = [_operation(name, counters[key]) for key, name in _OF_OSD.items() if key in counters]
-    return ServerProfile(server, seconds, int(counters["op_out_bytes"]), int(counters["op_in_bytes"]),
-                         with_shares(one for one in found if one.count))  # fmt: skip
+    counters = dump["osd"]
+    operations = [_operation(name, counters[key]) for key, name in _OF_OSD.items() if key in counters]
+    return ServerProfile(
+        server,
+        seconds,
+        int(counters["op_out_bytes"]),
+        int(counters["op_in_bytes"]),
+        with_shares(operation for operation in operations if operation.count),
+    )
 
 
-def of_mds(server: str, told: Mapping[str, Any], seconds: float) -> ServerProfile:
+def build_mds_profile(server: str, dump: Mapping[str, Any], seconds: float) -> ServerProfile:
     """The metadata server: the requests of clients, as create, getattr, unlink."""
-    found = [
+    operations = [
         _operation(key.removeprefix(_REQUEST).removesuffix(_LATENCY), value)
-        for key, value in told["mds_server"].items()
+        for key, value in dump["mds_server"].items()
         if key.startswith(_REQUEST) and key.endswith(_LATENCY)
     ]
-    return ServerProfile(server, seconds, 0, 0, with_shares(one for one in found if one.count), holds_data=False)
+    return ServerProfile(
+        server, seconds, 0, 0, with_shares(operation for operation in operations if operation.count), holds_data=False
+    )
 
 
 def _operation(name: str, counter: Mapping[str, float]) -> ProfiledOperation:

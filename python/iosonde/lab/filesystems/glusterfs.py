@@ -21,15 +21,15 @@ from .glusterfs_cli import VOLUME, gluster, in_its_turn
 from .recipe import Layout, Recipe, ServerState
 
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
-_MADE_WITH = ("replica", "disperse", "redundancy")
+_CREATE_OPTIONS = ("replica", "disperse", "redundancy")
 _ON = ("on", "enable")
 # Other ways to a volume, and why a lab has none of them.
-_WHOLE = "is no file system: nothing can be mounted; on a real system measure its commands, as curl"
+_NOT_MOUNTABLE = "is no file system: nothing can be mounted; on a real system measure its commands, as curl"
 _NOT_HERE = {
     "cifs": "Samba would serve it, and the kernel alone can mount that, which labs cannot count on; on a real system "
     "measure the mount",
-    "http": f"it moves whole objects and {_WHOLE}",
-    "ftp": f"it moves whole files and {_WHOLE}",
+    "http": f"it moves whole objects and {_NOT_MOUNTABLE}",
+    "ftp": f"it moves whole files and {_NOT_MOUNTABLE}",
 }
 # At its first start glusterd has the settings of geo-replication written by a dozen Python processes: 2 to 5 s a server
 # of what no lab uses. One that only tells its version is taken at its word.
@@ -57,7 +57,7 @@ class _Gluster(Recipe):
         "access": "native: its FUSE client; nfs: NFS-Ganesha on the first server, which has a client in it [native]",
         "direct_io": "on: the client's kernel keeps no data, Gluster's own caches are all there is [off]",
     }
-    of_mounts = {"direct_io": "off"}
+    mount_defaults = {"direct_io": "off"}
     live = {**volume_options.OPTIONS, "direct_io": options["direct_io"]}
     client_process = "glusterfs"
     client_keeps_data = True
@@ -76,7 +76,7 @@ class _Gluster(Recipe):
                 "{spell.set}: a volume is made of copies, or of pieces with parity",
                 "{spell.set:replica=2}, or {spell.set:disperse=3} {spell.set:redundancy=1}",
             )
-        for name in _MADE_WITH:
+        for name in _CREATE_OPTIONS:
             if name in options and not (options[name].isascii() and options[name].isdigit()):
                 raise InputError(
                     "invalid-number",
@@ -117,17 +117,19 @@ class _Gluster(Recipe):
         for other in others:
             gluster(first, "peer", "probe", other.address)
         # Each of them: what makes the volume asks the others, which must know each other too.
-        lab.wait("all servers are peers", lambda: all(_peers(one) == len(others) for one in lab.servers))
-        asked = lab.description.options
+        lab.wait("all servers are peers", lambda: all(_peers(server) == len(others) for server in lab.servers))
+        options = lab.description.options
         # One copy is a volume without a word of copies.
-        made_with = [name for name in _MADE_WITH if name in asked and not (name == "replica" and asked[name] == "1")]
-        kind = [word for name in made_with for word in (name, asked[name])]
-        where = [f"{one.address}:{bricks.brick_of(one)}" for one in lab.servers]
+        create_options = [
+            name for name in _CREATE_OPTIONS if name in options and not (name == "replica" and options[name] == "1")
+        ]
+        kind = [word for name in create_options for word in (name, options[name])]
+        where = [f"{server.address}:{bricks.brick_of(server)}" for server in lab.servers]
         gluster(first, "volume", "create", VOLUME, *kind, *where, "force")
-        wanted = {name: value for name, value in asked.items() if "." in name}
-        if _in_pieces(asked):
-            wanted |= {"features.shard": "on", "features.shard-block-size": str(parse_size(asked["shard"]))}
-        volume_options.put(first, wanted)
+        volume_settings = {name: value for name, value in options.items() if "." in name}
+        if _in_pieces(options):
+            volume_settings |= {"features.shard": "on", "features.shard-block-size": str(parse_size(options["shard"]))}
+        volume_options.put(first, volume_settings)
         gluster(first, "volume", "start", VOLUME)
         if _by_nfs(lab):
             need(ganesha.commands("gluster"))
@@ -140,7 +142,7 @@ class _Gluster(Recipe):
             ganesha.mount(lab, client, lab.servers[0], f"/{VOLUME}", "vers=3", "proto=tcp", "nolock")
             return
         client.bind("/var/log/glusterfs")
-        how = ["-o", "direct-io-mode=enable"] if self.of_mount(lab, "direct_io") == "on" else []
+        how = ["-o", "direct-io-mode=enable"] if self.get_mount_option(lab, "direct_io") == "on" else []
         client.run("mount", "-t", "glusterfs", *how, f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
 
     def client_has_ended(self, lab: Lab, client: LabHost) -> None:
@@ -150,8 +152,11 @@ class _Gluster(Recipe):
 
     def layout(self, lab: Lab) -> Layout:
         """The client sends each copy, or each piece, by itself; behind NFS a server does."""
-        told = _info(lab)
-        counts, options = _counted(told), {one.findtext("name"): one.findtext("value") for one in told.iter("option")}
+        info = _info(lab)
+        counts, options = (
+            _counted(info),
+            {option.findtext("name"): option.findtext("value") for option in info.iter("option")},
+        )
         parts, parity = max(counts["disperse"], 1), counts["redundancy"]
         sharded = options.get("features.shard") in _ON
         spread = len(lab.servers) if sharded else parts
@@ -165,22 +170,23 @@ class _Gluster(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """What the volume is, what was changed of it, and of what translators the first client is made."""
-        found = _info(lab)
-        facts = {one.findtext("name") or "": one.findtext("value") or "" for one in found.iter("option")}
+        info = _info(lab)
+        facts = {option.findtext("name") or "": option.findtext("value") or "" for option in info.iter("option")}
         if _by_nfs(lab):
             facts["access"] = f"NFS-Ganesha of {lab.servers[0].name}"
         with suppress(LabError):  # unmounted, or a client that does not answer: health says it
             facts["translators of the client"] = ", ".join(volume_options.parts(lab, lab.clients[0]))
         return {
-            "type": found.findtext(".//typeStr") or "", "bricks": found.findtext(".//brickCount") or "",
-            "transport": {"0": "tcp", "1": "rdma"}.get(found.findtext(".//transport") or "", "tcp,rdma"),
-        } | facts  # fmt: skip
+            "type": info.findtext(".//typeStr") or "",
+            "bricks": info.findtext(".//brickCount") or "",
+            "transport": {"0": "tcp", "1": "rdma"}.get(info.findtext(".//transport") or "", "tcp,rdma"),
+        } | facts
 
     def read(self, lab: Lab, option: str) -> str:
         """What is in force: of the volume, or what it was made with."""
-        if option in self.of_mounts:
-            return self.of_mount(lab, option)
-        if option in _MADE_WITH:
+        if option in self.mount_defaults:
+            return self.get_mount_option(lab, option)
+        if option in _CREATE_OPTIONS:
             return str(_counted(_info(lab))[option])
         if option == "access":
             return _access(lab.description.options)
@@ -190,7 +196,7 @@ class _Gluster(Recipe):
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Of the volume, or of mounts."""
-        if option in self.of_mounts:
+        if option in self.mount_defaults:
             return super().change(lab, option, value)
         if option in self.options:
             raise InputError(
@@ -205,18 +211,20 @@ class _Gluster(Recipe):
 
     def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
         """Those of the volume by one question."""
-        ours = [one for one in options if self._of_volume(one)]
-        told = volume_options.read_all(lab.servers[0], ours) if ours else {}
-        return {one: told[one] if one in told else self.read(lab, one) for one in options}
+        ours = [option for option in options if self._is_volume_option(option)]
+        values = volume_options.read_all(lab.servers[0], ours) if ours else {}
+        return {option: values[option] if option in values else self.read(lab, option) for option in options}
 
     def change_all(self, lab: Lab, options: Mapping[str, str]) -> None:
         """Those of the volume at once: clients take up one new description."""
-        super().change_all(lab, {one: value for one, value in options.items() if not self._of_volume(one)})
-        if ours := {one: value for one, value in options.items() if self._of_volume(one)}:
+        super().change_all(
+            lab, {option: value for option, value in options.items() if not self._is_volume_option(option)}
+        )
+        if ours := {option: value for option, value in options.items() if self._is_volume_option(option)}:
             volume_options.change(lab, ours)
 
-    def _of_volume(self, option: str) -> bool:
-        return option not in self.of_mounts and option not in self.options
+    def _is_volume_option(self, option: str) -> bool:
+        return option not in self.mount_defaults and option not in self.options
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""
@@ -224,12 +232,12 @@ class _Gluster(Recipe):
             return bricks.health(lab, _heals(lab))
         gate = lab.servers[0]
         silent = [] if ganesha.answers(lab.clients[0], gate) else [ganesha.no_answer(gate)]
-        return [*bricks.health(lab, _heals(lab), of_clients=False), *silent]
+        return [*bricks.health(lab, _heals(lab), has_native_clients=False), *silent]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """Its daemons, on each server."""
-        found = lab.each(lab.servers, lambda one: bricks.state(one, _heals(lab)))
-        return dict(zip((one.name for one in lab.servers), found, strict=True))
+        server_states = lab.each(lab.servers, lambda server: bricks.state(server, _heals(lab)))
+        return dict(zip((server.name for server in lab.servers), server_states, strict=True))
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From the bricks' own files."""
@@ -271,14 +279,16 @@ class _Gluster(Recipe):
         """`volume profile info`, since it was started."""
         words = ("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
         try:
-            told = in_its_turn(lambda: lab.servers[0].run(*words))
+            output = in_its_turn(lambda: lab.servers[0].run(*words))
         except LabError as error:
             if "is not started" not in str(error.values.get("reason")):  # the tool's own words
                 raise
             raise InputError(
                 "profiling-disabled", "the servers do not count their operations", "iosonde lab profile on"
             ) from error
-        return read_answer("gluster volume profile", told, lambda text: glusterfs_profile.of_text(text, lab.servers))
+        return read_answer(
+            "gluster volume profile", output, lambda text: glusterfs_profile.profiles_from_text(text, lab.servers)
+        )
 
 
 def _start_daemon(server: LabHost) -> None:
@@ -330,9 +340,9 @@ def _info(lab: Lab) -> Xml.Element:
     return gluster(lab.servers[0], "volume", "info", VOLUME)
 
 
-def _counted(told: Xml.Element) -> dict[str, int]:
+def _counted(info: Xml.Element) -> dict[str, int]:
     """What the volume was made with, where Gluster chose for itself, too."""
-    texts = {name: told.findtext(f".//{name}Count") or "0" for name in _MADE_WITH}
+    texts = {name: info.findtext(f".//{name}Count") or "0" for name in _CREATE_OPTIONS}
     return {name: read_answer(f"gluster volume info: {name}", text, int) for name, text in texts.items()}
 
 
@@ -344,8 +354,8 @@ def _answers(server: LabHost) -> bool:
 
 
 def _peers(server: LabHost) -> int:
-    told = gluster(server, "peer", "status")
-    return sum(one.findtext("connected") == "1" and one.findtext("state") == "3" for one in told.iter("peer"))
+    status = gluster(server, "peer", "status")
+    return sum(peer.findtext("connected") == "1" and peer.findtext("state") == "3" for peer in status.iter("peer"))
 
 
 RECIPE = _Gluster()

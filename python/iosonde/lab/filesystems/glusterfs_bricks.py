@@ -75,29 +75,31 @@ def brick_of(server: LabHost) -> Path:
     return server.disk / "brick"
 
 
-def health(lab: Lab, heals: bool, of_clients: bool = True) -> list[str]:
+def health(lab: Lab, heals: bool, has_native_clients: bool = True) -> list[str]:
     """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies;
-    ``of_clients``: they are clients of the volume itself."""
-    asked = [*lab.each(lab.servers, lambda one: _of_server(one, heals)),
-             *lab.each(lab.clients if of_clients else (), lambda one: _of_client(lab, one))]  # fmt: skip
-    split = _split(lab) if heals and any(asked) else 0  # a split brain is one of what bricks complain of
+    ``has_native_clients``: they are clients of the volume itself."""
+    host_messages = [
+        *lab.each(lab.servers, lambda server: _check_server(server, heals)),
+        *lab.each(lab.clients if has_native_clients else (), lambda client: _check_client(lab, client)),
+    ]
+    split = _split(lab) if heals and any(host_messages) else 0  # a split brain is one of what bricks complain of
     template = (
         "split brain: {files} "
         + ("file was" if split == 1 else "files were")
         + " changed on both sides, and it is not known which copy is right"
     )
-    said: list[str] = [Message("split-brain", template, files=split)] if split else []
-    return [complaint for said in (*asked, said) for complaint in said]
+    split_messages: list[str] = [Message("split-brain", template, files=split)] if split else []
+    return [complaint for messages in (*host_messages, split_messages) for complaint in messages]
 
 
 def _split(lab: Lab) -> int:
     """Files of which two bricks each say that the other's data is old."""
-    told = lab.each(lab.servers, _accused)
-    found = set()
-    for number, of in enumerate(told):
+    accusations = lab.each(lab.servers, _accused)
+    files = set()
+    for number, of in enumerate(accusations):
         for file, others in of.items():
-            found |= {file for other in others if other != number and number in told[other].get(file, ())}
-    return len(found)
+            files |= {file for other in others if other != number and number in accusations[other].get(file, ())}
+    return len(files)
 
 
 def _accused(server: LabHost) -> dict[str, list[int]]:
@@ -123,7 +125,9 @@ def state(server: LabHost, heals: bool) -> ServerState:
 def placement(lab: Lab, file: Path) -> dict[str, int]:
     """Bytes of a file on each server. Raises InputError where no brick has it."""
     below = file.relative_to(lab.mount_point)
-    number = next((found for found, _ in lab.each(lab.servers, lambda one: _looked(one, below)) if found), "")
+    number = next(
+        (candidate for candidate, _ in lab.each(lab.servers, lambda server: _looked(server, below)) if candidate), ""
+    )
     if not number:
         raise InputError(
             "no-such-file",
@@ -132,31 +136,39 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
             path=below,
             mount_point=lab.mount_point,
         )
-    n_bytes = [of for _, of in lab.each(lab.servers, lambda one: _looked(one, below, number))]
-    return dict(zip((one.name for one in lab.servers), n_bytes, strict=True))
+    n_bytes = [of for _, of in lab.each(lab.servers, lambda server: _looked(server, below, number))]
+    return dict(zip((server.name for server in lab.servers), n_bytes, strict=True))
 
 
 def placements(lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
     """Bytes of every file below a directory on each server."""
     below = str(directory.relative_to(lab.mount_point))
-    looked = lab.each(lab.servers, lambda one: one.ask(
-        _two_mappings, sys.executable, "-c", _LOOK_BELOW, str(brick_of(one)), below))  # fmt: skip
+    looked = lab.each(
+        lab.servers,
+        lambda brick_server: brick_server.ask(
+            _two_mappings, sys.executable, "-c", _LOOK_BELOW, str(brick_of(brick_server)), below
+        ),
+    )
     numbers = {name: number for files, _ in looked for name, (number, _) in files.items()}
-    return {name: {server.name: files.get(name, (number, 0))[1] + pieces.get(number, 0)
-                   for server, (files, pieces) in zip(lab.servers, looked, strict=True)}
-            for name, number in sorted(numbers.items())}  # fmt: skip
+    return {
+        name: {
+            server.name: files.get(name, (number, 0))[1] + pieces.get(number, 0)
+            for server, (files, pieces) in zip(lab.servers, looked, strict=True)
+        }
+        for name, number in sorted(numbers.items())
+    }
 
 
-def _of_server(server: LabHost, heals: bool) -> list[str]:
+def _check_server(server: LabHost, heals: bool) -> list[str]:
     try:
         there = server.all_processes()
         if DAEMON not in there:
             return [Message("server-down", "{host}: {daemon} is down", host=server.name, daemon="glusterd")]
-        said: list[str] = [] if BRICK in there else [_down(server, "brick")]
+        messages: list[str] = [] if BRICK in there else [_down(server, "brick")]
         if heals and HELPER not in there:
-            said.append(_down(server, "self-heal daemon"))
+            messages.append(_down(server, "self-heal daemon"))
         if heals and (pending := _pending(server)):
-            said.append(
+            messages.append(
                 Message(
                     "copies-differ",
                     "{host}: its brick knows of {files} files whose copies do not agree",
@@ -164,7 +176,7 @@ def _of_server(server: LabHost, heals: bool) -> list[str]:
                     files=pending,
                 )
             )
-        return said
+        return messages
     except LabError as error:
         return [error.message]
 
@@ -176,19 +188,19 @@ def _down(server: LabHost, daemon: str) -> Message:
 def _pending(server: LabHost) -> int:
     """What the brick has noted to be healed on others, as `gluster volume heal … info` counts it."""
     index = brick_of(server) / ".glusterfs" / "indices" / "xattrop"
-    told = server.shell(f"ls {shlex.quote(str(index))} 2>/dev/null || :", limit_s=_ANSWERS_S)
-    return sum(not name.startswith("xattrop-") for name in told.split())
+    listing = server.shell(f"ls {shlex.quote(str(index))} 2>/dev/null || :", limit_s=_ANSWERS_S)
+    return sum(not name.startswith("xattrop-") for name in listing.split())
 
 
-def _of_client(lab: Lab, client: LabHost) -> list[str]:
+def _check_client(lab: Lab, client: LabHost) -> list[str]:
     active = lab.mount_point / ".meta" / "graphs" / "active"
     look = f'cd "{active}" 2>/dev/null && grep -H "^connected" {VOLUME}-client-*/private'
     try:
-        told = client.shell(f"{look} || :", limit_s=_ANSWERS_S)
+        output = client.shell(f"{look} || :", limit_s=_ANSWERS_S)
     except LabError:
         return [Message("no-answer", "{host}: its mount does not answer", host=client.name)]
-    missed = [lab.servers[int(n)].name for n, there in _CONNECTED.findall(told) if there == "0"]
-    if not told:
+    missed = [lab.servers[int(n)].name for n, there in _CONNECTED.findall(output) if there == "0"]
+    if not output:
         return [Message("not-mounted", "{host}: the volume is not mounted", host=client.name)]
     if not missed:
         return []

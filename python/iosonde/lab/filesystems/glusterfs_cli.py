@@ -43,22 +43,22 @@ def in_its_turn(ask: Callable[[], T], limit_s: float = 60.0) -> T:
 
 def _once(server: LabHost, words: Sequence[str], limit_s: float) -> Xml.Element:
     # It ends with exit code 0 or another one where it refuses; the answer says so in both cases.
-    told = server.shell(f"gluster --mode=script --xml {shlex.join(words)} || :", limit_s=limit_s)
+    output = server.shell(f"gluster --mode=script --xml {shlex.join(words)} || :", limit_s=limit_s)
     try:
-        answer = Xml.fromstring(told)
+        answer = Xml.fromstring(output)
     except Xml.ParseError as error:
         raise LabError(
             "unparsable-output",
             "{host}: gluster {command}: {output}",
             host=server.name,
             command=" ".join(words),
-            output=told.strip() or "no answer",
+            output=output.strip() or "no answer",
         ) from error
     if answer.findtext("opRet") != "0":
-        said = answer.findtext("opErrstr") or "it does not say why"
+        reason = answer.findtext("opErrstr") or "it does not say why"
         raise RefusedError(
             "lab-command-failed",
             "{reason}",
-            reason="; ".join(line.strip() for line in said.splitlines() if line.strip()),
+            reason="; ".join(line.strip() for line in reason.splitlines() if line.strip()),
         )
     return answer

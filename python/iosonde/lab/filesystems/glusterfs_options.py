@@ -45,7 +45,7 @@ _ON = ("on", "yes", "true", "enable", "1")
 def read(server: LabHost, option: str) -> str:
     """What is in force, a default too. Raises InputError where there is no such option."""
     try:
-        told = gluster(server, "volume", "get", VOLUME, option)
+        answer = gluster(server, "volume", "get", VOLUME, option)
     except RefusedError as error:
         raise InputError(
             "unknown-option",
@@ -54,7 +54,7 @@ def read(server: LabHost, option: str) -> str:
             option=option,
             reason=error.message,
         ) from error
-    values = [(one.findtext("Value") or "").removesuffix(" (DEFAULT)") for one in told.iter("Opt")]
+    values = [(element.findtext("Value") or "").removesuffix(" (DEFAULT)") for element in answer.iter("Opt")]
     return ", ".join(dict.fromkeys(values))
 
 
@@ -65,12 +65,12 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
     try:
         gluster(server, "volume", "set", VOLUME, *(word for pair in options.items() for word in pair))
     except RefusedError as error:
-        said = ", ".join(f"{option}={value}" for option, value in options.items())
+        text = ", ".join(f"{option}={value}" for option, value in options.items())
         raise InputError(
             "option-rejected",
             "{options}: Gluster refuses it: {reason}",
             _WHICH,
-            options=said,
+            options=text,
             reason=error.message,
         ) from error
 
@@ -78,46 +78,60 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
 def read_all(server: LabHost, options: Collection[str]) -> dict[str, str]:
     """Several, by one question. Raises InputError where one is no option."""
     if len(options) == 1:
-        return {one: read(server, one) for one in options}
-    told = {one.findtext("Option"): one.findtext("Value") or ""
-            for one in gluster(server, "volume", "get", VOLUME, "all").iter("Opt")}  # fmt: skip
-    return {one: told[one].removesuffix(" (DEFAULT)") if one in told else read(server, one) for one in options}
+        return {option: read(server, option) for option in options}
+    values = {
+        element.findtext("Option"): element.findtext("Value") or ""
+        for element in gluster(server, "volume", "get", VOLUME, "all").iter("Opt")
+    }
+    return {
+        option: values[option].removesuffix(" (DEFAULT)") if option in values else read(server, option)
+        for option in options
+    }
 
 
 def change(lab: Lab, options: Mapping[str, str]) -> None:
     """Change them, and wait until every client that has the volume mounted has them. Raises InputError, LabError."""
-    server, mounted = lab.servers[0], [one for one in lab.clients if lab.is_mounted(one)]
-    before = {one.name: _fetched(lab, one) for one in mounted}
+    server, mounted = lab.servers[0], [client for client in lab.clients if lab.is_mounted(client)]
+    before = {client.name: _fetched(lab, client) for client in mounted}
     was = read_all(server, options)
     put(server, options)
     now = read_all(server, options)
     changed = {option: value for option, value in now.items() if value != was[option]}
     if not changed:
         return
-    said = ", ".join(f"{option}={options[option]}" for option in changed)
-    lab.wait(f"the clients are told of {said}",
-             lambda: all(_fetched(lab, one) > before[one.name] for one in mounted), _TAKEN_S)  # fmt: skip
-    wanted = {_PARTS[option]: value in _ON for option, value in changed.items() if option in _PARTS}
-    lab.wait(f"the clients have {said}", lambda: all(_has(lab, one, wanted) for one in mounted if wanted), _TAKEN_S)
+    text = ", ".join(f"{option}={options[option]}" for option in changed)
+    lab.wait(
+        f"the clients are told of {text}",
+        lambda: all(_fetched(lab, client) > before[client.name] for client in mounted),
+        _TAKEN_S,
+    )
+    expected_parts = {_PARTS[option]: value in _ON for option, value in changed.items() if option in _PARTS}
+    lab.wait(
+        f"the clients have {text}",
+        lambda: all(_has(lab, client, expected_parts) for client in mounted if expected_parts),
+        _TAKEN_S,
+    )
 
 
-def _has(lab: Lab, client: LabHost, wanted: Mapping[str, bool]) -> bool:
+def _has(lab: Lab, client: LabHost, expected_parts: Mapping[str, bool]) -> bool:
     there = parts(lab, client)
-    return all((part in there) is here for part, here in wanted.items())
+    return all((part in there) is here for part, here in expected_parts.items())
 
 
 def parts(lab: Lab, client: LabHost) -> list[str]:
     """The translators that the client's mount is made of now, those of the volume itself by their own name."""
     # The mount takes up a changed description with the next operation: `stat` is one.
-    told = client.shell(f'stat "{lab.mount_point}" >/dev/null; ls "{lab.mount_point}/.meta/graphs/active"', limit_s=10)
-    return sorted(line.removeprefix(f"{VOLUME}-") for line in told.split() if line.startswith(f"{VOLUME}-"))
+    output = client.shell(
+        f'stat "{lab.mount_point}" >/dev/null; ls "{lab.mount_point}/.meta/graphs/active"', limit_s=10
+    )
+    return sorted(line.removeprefix(f"{VOLUME}-") for line in output.split() if line.startswith(f"{VOLUME}-"))
 
 
 def _fetched(lab: Lab, client: LabHost) -> int:
     """How often the client has been given a description of the volume."""
     log = client.directory / "own" / "var-log-glusterfs" / f"{re.sub('/', '-', str(lab.mount_point).strip('/'))}.log"
-    said = log.read_text(errors="replace")
+    log_text = log.read_text(errors="replace")
     if len(lab.servers) > 1:
-        return said.count(_FETCHED)
-    *notices, last = said.split(_NOTICE)
+        return log_text.count(_FETCHED)
+    *notices, last = log_text.split(_NOTICE)
     return len(notices) - (bool(notices) and last.count("\n") < 2)  # the last one may not have been followed yet

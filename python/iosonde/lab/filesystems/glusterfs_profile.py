@@ -19,15 +19,15 @@ _ROW = re.compile(r"^ *[\d.]+" + r" +([\d.]+) (\w+)" * 3 + r" +(\d+) +(\w+)$", r
 _TOTAL = re.compile(r"^ *(Duration|Data Read|Data Written): (\d+)", re.MULTILINE)
 
 
-def of_text(text: str, servers: Sequence[LabHost]) -> tuple[ServerProfile, ...]:
+def profiles_from_text(text: str, servers: Sequence[LabHost]) -> tuple[ServerProfile, ...]:
     """That of every brick in `volume profile … info cumulative`."""
-    names = {one.address: one.name for one in servers}
+    names = {server.address: server.name for server in servers}
     _, *pieces = _BRICK.split(text)
-    return tuple(_of_brick(names.get(address, address), told)
-                 for address, told in zip(pieces[::2], pieces[1::2], strict=True))  # fmt: skip
+    return tuple(_build_brick_profile(names.get(address, address), piece)
+                 for address, piece in zip(pieces[::2], pieces[1::2], strict=True))  # fmt: skip
 
 
-def _of_brick(server: str, text: str) -> ServerProfile:
+def _build_brick_profile(server: str, text: str) -> ServerProfile:
     totals = {name: int(value) for name, value in _TOTAL.findall(text)}
     operations = with_shares(_operation(*row) for row in _ROW.findall(text))
     return ServerProfile(server, float(totals.get("Duration", 0)), totals.get("Data Read", 0),

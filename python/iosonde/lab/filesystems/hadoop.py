@@ -50,8 +50,8 @@ def jar_directories() -> list[Path]:
 def gateway_jar() -> Path:
     """The jar that is there if all are; a pattern where it is not."""
     pattern = "hadoop-hdfs-nfs-[0-9]*.jar"
-    found = [one for directory in jar_directories() for one in sorted(directory.glob(pattern))]
-    return found[0] if found else jar_directories()[-1] / "hadoop-hdfs-nfs-VERSION.jar"
+    jars = [jar for directory in jar_directories() for jar in sorted(directory.glob(pattern))]
+    return jars[0] if jars else jar_directories()[-1] / "hadoop-hdfs-nfs-VERSION.jar"
 
 
 def version() -> str:
@@ -78,7 +78,7 @@ def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object])
 
 def java(host: LabHost, of: str, *words: str) -> list[str]:
     """The command of a daemon."""
-    path = ":".join([str(_configuration(host)), *(f"{one}/*" for one in jar_directories())])
+    path = ":".join([str(_configuration(host)), *(f"{jar_directory}/*" for jar_directory in jar_directories())])
     return [*_JAVA, "-cp", path, of, *words]
 
 
@@ -95,15 +95,15 @@ def pids(host: LabHost, of: str) -> list[int]:
 def bean(name_node: LabHost, name: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
     """What ``read`` finds in what the name node says of itself. Raises LabError where it does not answer."""
     where = f"/jmx?qry=Hadoop:service=NameNode,name={name}"
-    return _asked(name_node, where, lambda said: read(dict(said["beans"][0]) if said["beans"] else {}))
+    return _query_name_node(name_node, where, lambda answer: read(dict(answer["beans"][0]) if answer["beans"] else {}))
 
 
 def block_locations(name_node: LabHost, path: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
     """What ``read`` finds in those of a file by its path, as WebHDFS has it. Raises LabError."""
-    return _asked(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root", read)
+    return _query_name_node(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root", read)
 
 
-def _asked(name_node: LabHost, what: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
+def _query_name_node(name_node: LabHost, what: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
     words = ("curl", "--silent", "--show-error", "--fail", "--noproxy", "*")
     url = f"http://{name_node.address}:{HTTP_PORT}{what}"
     return name_node.ask(lambda text: read(json.loads(text)), *words, url, limit_s=ANSWER_S)

@@ -27,7 +27,7 @@ _UP_S = 90.0
 # A data node that is silent is dead after 2 · _RECHECK + 10 · _HEARTBEAT.
 _HEARTBEAT_S, _RECHECK_MS = 1, 500
 # A data node takes no block that leaves less than 1 GiB, unless it is told to.
-_KEPT_FREE = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
+_FREE_SPACE_KEY = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
 
 
 class _Hdfs(Recipe):
@@ -37,7 +37,7 @@ class _Hdfs(Recipe):
         "block_size": "of files; a file lies on other servers from one block to the next [64MiB]",
     }
     live = options
-    of_mounts = {"replication": "1", "block_size": "64MiB"}
+    mount_defaults = {"replication": "1", "block_size": "64MiB"}
     extra_hosts = (MASTER,)
 
     @property
@@ -79,8 +79,8 @@ class _Hdfs(Recipe):
         if not hadoop.pids(client, hadoop.GATEWAY):
             self._start_gateway(lab, client)
         source = f"hdfs://{_name_node(lab).name}:{hadoop.RPC_PORT}"
-        said = f"port={_NFS_PORT},mountport={_MOUNT_PORT},fsname={source},subtype=hdfs"
-        words = [OUR_NFS_CLIENT, "localhost:/", str(lab.mount_point), "-o", said]
+        options = f"port={_NFS_PORT},mountport={_MOUNT_PORT},fsname={source},subtype=hdfs"
+        words = [OUR_NFS_CLIENT, "localhost:/", str(lab.mount_point), "-o", options]
         lab.wait(f"{client.name} mounts", lambda: _works(client, *words), _UP_S)
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
@@ -105,13 +105,13 @@ class _Hdfs(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Data nodes that the name node does not hear of, and blocks that lack copies."""
-        said: list[str] = [
-            Message("server-down", "{host}: its data node is {state}", host=name, state=one.says)
-            for name, one in self.states(lab).items()
-            if not one.well
+        messages: list[str] = [
+            Message("server-down", "{host}: its data node is {state}", host=name, state=state.says)
+            for name, state in self.states(lab).items()
+            if not state.well
         ]
         try:
-            return said + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
+            return messages + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
         except LabError:
             return [Message("no-answer", "{host}: does not answer", host=MASTER)]
 
@@ -121,15 +121,15 @@ class _Hdfs(Recipe):
             there = hadoop.bean(_name_node(lab), "NameNodeInfo", hdfs_state.live)
         except LabError:
             return {MASTER: ServerState("no answer", False)}
-        live = {one.name for one in lab.servers if one.name in there and one.listens(hadoop.DATA_PORT)}
-        return {one.name: ServerState("live", True) if one.name in live else ServerState("dead", False)
-                for one in lab.servers}  # fmt: skip
+        live = {server.name for server in lab.servers if server.name in there and server.listens(hadoop.DATA_PORT)}
+        return {server.name: ServerState("live", True) if server.name in live else ServerState("dead", False)
+                for server in lab.servers}  # fmt: skip
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Each block's copies, as the name node has them."""
         path = f"/{file.relative_to(lab.mount_point)}"
-        held = hadoop.block_locations(_name_node(lab), path, hdfs_state.bytes_by_host)
-        return {server.name: held.get(server.name, 0) for server in lab.servers}
+        server_bytes = hadoop.block_locations(_name_node(lab), path, hdfs_state.bytes_by_host)
+        return {server.name: server_bytes.get(server.name, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its data node."""
@@ -138,14 +138,14 @@ class _Hdfs(Recipe):
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start its data node."""
         settings = {"dfs.datanode.data.dir": f"file://{server.disk}/data", "dfs.heartbeat.interval": _HEARTBEAT_S,
-                    "dfs.datanode.du.reserved": 0, _KEPT_FREE: 0}  # fmt: skip
+                    "dfs.datanode.du.reserved": 0, _FREE_SPACE_KEY: 0}  # fmt: skip
         hadoop.configure(server, _name_node(lab), settings)
         hadoop.start(server, hadoop.DATA_NODE)
 
     def _start_gateway(self, lab: Lab, client: LabHost) -> None:
         settings = {
-            "dfs.replication": self.of_mount(lab, "replication"),
-            "dfs.blocksize": parse_size(self.of_mount(lab, "block_size")),
+            "dfs.replication": self.get_mount_option(lab, "replication"),
+            "dfs.blocksize": parse_size(self.get_mount_option(lab, "block_size")),
             "nfs.dump.dir": client.directory / "hadoop" / "dump", "nfs.exports.allowed.hosts": "* rw",
             "nfs.server.port": _NFS_PORT, "nfs.mountd.port": _MOUNT_PORT,
         }  # fmt: skip
@@ -156,8 +156,8 @@ class _Hdfs(Recipe):
 
 
 def _name_node(lab: Lab) -> LabHost:
-    (found,) = lab.of_role(MASTER)
-    return found
+    (host,) = lab.select_hosts(MASTER)
+    return host
 
 
 def _start_name_node(host: LabHost) -> None:

@@ -17,8 +17,8 @@ _LACKING = {
 
 def live(names: Mapping[str, Any]) -> set[str]:
     """Hosts of the data nodes that are heard of, and have said what they can hold (NameNodeInfo)."""
-    told = json.loads(names.get("LiveNodes") or "{}")
-    return {_host(name) for name, one in told.items() if one.get("capacity")}
+    nodes = json.loads(names.get("LiveNodes") or "{}")
+    return {_host(name) for name, node in nodes.items() if node.get("capacity")}
 
 
 def lacking(counters: Mapping[str, Any]) -> list[str]:
@@ -32,12 +32,12 @@ def lacking(counters: Mapping[str, Any]) -> list[str]:
 
 def bytes_by_host(locations: Mapping[str, Any]) -> dict[str, int]:
     """Bytes of a file on each host that has some (GET_BLOCK_LOCATIONS)."""
-    found: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for block in locations["LocatedBlocks"]["locatedBlocks"]:
         for node in block["locations"]:
             name = _host(node["hostName"])
-            found[name] = found.get(name, 0) + int(block["block"]["numBytes"])
-    return found
+            totals[name] = totals.get(name, 0) + int(block["block"]["numBytes"])
+    return totals
 
 
 def _host(name: str) -> str:

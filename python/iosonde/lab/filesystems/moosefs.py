@@ -35,15 +35,17 @@ class _MooseFs(Recipe):
     title = "MooseFS"
     deducts_copies = False
     commands = {
-        "mfsmaster": "moosefs-master", "mfschunkserver": "moosefs-chunkserver", "mfsmount": "moosefs-client",
+        "mfsmaster": "moosefs-master",
+        "mfschunkserver": "moosefs-chunkserver",
+        "mfsmount": "moosefs-client",
         "mfscli": "moosefs-cli",
-    }  # fmt: skip
+    }
     options = {
         "goal": "copies of each chunk, on so many servers [1]",
         "client_cache": "auto, yes, no or direct: whether the client's kernel keeps data (mfscachemode) [auto]",
     }
     live = options
-    of_mounts = {"client_cache": "auto"}
+    mount_defaults = {"client_cache": "auto"}
     client_process = "mfsmount"
     client_keeps_data = True
     extra_hosts = (MASTER,)
@@ -72,15 +74,15 @@ class _MooseFs(Recipe):
 
     def start(self, lab: Lab) -> None:
         """The master, then its chunk servers; ready when their space is known."""
-        (master,) = lab.of_role(MASTER)
+        (master,) = lab.select_hosts(MASTER)
         _start_master(master)
         lab.each(lab.servers, lambda server: _start_chunk_server(server, master))
-        lab.wait("chunk servers are known to the master", lambda: _known(master) == len(lab.servers))
+        lab.wait("chunk servers are known to the master", lambda: _count_chunk_servers(master) == len(lab.servers))
 
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By its FUSE client; the first one sets the goal of all that comes."""
-        (master,) = lab.of_role(MASTER)
-        mode = self.of_mount(lab, "client_cache").upper()
+        (master,) = lab.select_hosts(MASTER)
+        mode = self.get_mount_option(lab, "client_cache").upper()
         words = ["mfsmount", str(lab.mount_point), "-H", master.address, "-o", f"mfscachemode={mode}"]
         lab.wait(f"{client.name} mounts", lambda: _works(client, *words))
         if client is lab.clients[0] and not (lab.directory / _PREPARED).exists():
@@ -96,23 +98,26 @@ class _MooseFs(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the master."""
-        (master,) = lab.of_role(MASTER)
+        (master,) = lab.select_hosts(MASTER)
         return master.ask(lambda text: text.split()[1], "sh", "-c", "mfsmaster -v 2>&1")
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """Goal, caches, and the chunks by how many copies they have of those that they should have."""
         classes = _chunk_classes(lab)
         chunks = ", ".join(f"{count} {name}" for name, count in classes.items() if count)
-        return {"goal": self.read(lab, "goal"), "client cache": self.of_mount(lab, "client_cache"),
-                "chunks": chunks or "none"}  # fmt: skip
+        return {
+            "goal": self.read(lab, "goal"),
+            "client cache": self.get_mount_option(lab, "client_cache"),
+            "chunks": chunks or "none",
+        }
 
     def read(self, lab: Lab, option: str) -> str:
         """The goal of the mount's root; how mounts are made."""
         if option != "goal":
             return super().read(lab, option)
-        client = next((one for one in lab.clients if lab.is_mounted(one)), lab.clients[0])
-        said = client.run("mfsgetgoal", str(lab.mount_point), limit_s=_ANSWER_S)
-        return said.rpartition(":")[2].strip()
+        client = next((candidate for candidate in lab.clients if lab.is_mounted(candidate)), lab.clients[0])
+        output = client.run("mfsgetgoal", str(lab.mount_point), limit_s=_ANSWER_S)
+        return output.rpartition(":")[2].strip()
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """The goal of all that is there and will be; returns when chunks have their copies."""
@@ -128,21 +133,23 @@ class _MooseFs(Recipe):
         states = self.states(lab)
         if MASTER in states:
             return [Message("no-answer", "{host}: it does not answer", host=MASTER)]
-        said = [
+        messages = [
             Message("not-connected", "{host}: its chunk server is not connected to the master", host=name)
-            for name, one in states.items()
-            if not one.well
+            for name, state in states.items()
+            if not state.well
         ]
-        return said + self._differing(lab)
+        return messages + self._differing(lab)
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """As the master sees them."""
         try:
-            there = _asked(moosefs_state.connected, _master(lab), "-SCS")
+            there = _query_master(moosefs_state.connected, _master(lab), "-SCS")
         except LabError:
             return {_master(lab).name: ServerState("no answer", False)}
-        return {one.name: ServerState("connected", True) if one.address in there else ServerState("missing", False)
-                for one in lab.servers}  # fmt: skip
+        return {
+            server.name: ServerState("connected", True) if server.address in there else ServerState("missing", False)
+            for server in lab.servers
+        }
 
     def _agrees(self, lab: Lab) -> bool:
         """Whether no chunk lacks a copy, or has one too many that still takes its space."""
@@ -165,8 +172,8 @@ class _MooseFs(Recipe):
         """From the client's own tool: each chunk's copies, by the servers' addresses."""
         client = lab.clients[0]
         n_bytes = client.ask(int, "stat", "-c", "%s", str(file))
-        held = client.ask(lambda text: moosefs_state.bytes_by_address(text, n_bytes), "mfsfileinfo", str(file))
-        return {server.name: held.get(server.address, 0) for server in lab.servers}
+        server_bytes = client.ask(lambda text: moosefs_state.bytes_by_address(text, n_bytes), "mfsfileinfo", str(file))
+        return {server.name: server_bytes.get(server.address, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its chunk server; of the master that."""
@@ -175,7 +182,7 @@ class _MooseFs(Recipe):
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start its chunk server again; of the master that, with what its log of changes says since its last copy."""
-        (master,) = lab.of_role(MASTER)
+        (master,) = lab.select_hosts(MASTER)
         if server == master:
             master.run("mfsmaster", "-c", str(master.directory / "mfs" / _SETTINGS), "-a", "start")
         else:
@@ -183,16 +190,16 @@ class _MooseFs(Recipe):
 
 
 def _master(lab: Lab) -> LabHost:
-    (master,) = lab.of_role(MASTER)
+    (master,) = lab.select_hosts(MASTER)
     return master
 
 
-def _asked(parse: Callable[[str], _T], master: LabHost, what: str) -> _T:
+def _query_master(parse: Callable[[str], _T], master: LabHost, what: str) -> _T:
     return master.ask(parse, "mfscli", "-H", master.address, what, "-n", "-p", "-s", "|", limit_s=_ANSWER_S)
 
 
 def _chunk_classes(lab: Lab) -> dict[str, int]:
-    return _asked(moosefs_state.chunk_classes, _master(lab), "-SIC")
+    return _query_master(moosefs_state.chunk_classes, _master(lab), "-SIC")
 
 
 def _start_master(master: LabHost) -> None:
@@ -202,11 +209,15 @@ def _start_master(master: LabHost) -> None:
     (data / "exports.cfg").write_text("* / rw,alldirs,admin,maproot=0:0\n")
     (data / "topology.cfg").touch()
     settings = {
-        "WORKING_USER": "root", "WORKING_GROUP": "root", "DATA_PATH": data,
-        "EXPORTS_FILENAME": data / "exports.cfg", "TOPOLOGY_FILENAME": data / "topology.cfg",
+        "WORKING_USER": "root",
+        "WORKING_GROUP": "root",
+        "DATA_PATH": data,
+        "EXPORTS_FILENAME": data / "exports.cfg",
+        "TOPOLOGY_FILENAME": data / "topology.cfg",
         # Chunks are looked at from the start, and once a minute: it takes no less.
-        "REPLICATIONS_DELAY_INIT": 0, "CHUNKS_LOOP_MIN_TIME": 60,
-    }  # fmt: skip
+        "REPLICATIONS_DELAY_INIT": 0,
+        "CHUNKS_LOOP_MIN_TIME": 60,
+    }
     master.run("mfsmaster", "-c", str(_written(data / _SETTINGS, settings)), "start")
 
 
@@ -215,9 +226,14 @@ def _start_chunk_server(server: LabHost, master: LabHost) -> None:
     data.mkdir(exist_ok=True)
     (data / "mfshdd.cfg").write_text(f"{server.disk}\n")
     settings = {
-        "WORKING_USER": "root", "WORKING_GROUP": "root", "DATA_PATH": data, "HDD_CONF_FILENAME": data / "mfshdd.cfg",
-        "MASTER_HOST": master.address, "HDD_LEAVE_SPACE_DEFAULT": "64MiB", "MASTER_RECONNECTION_DELAY": 1,
-    }  # fmt: skip
+        "WORKING_USER": "root",
+        "WORKING_GROUP": "root",
+        "DATA_PATH": data,
+        "HDD_CONF_FILENAME": data / "mfshdd.cfg",
+        "MASTER_HOST": master.address,
+        "HDD_LEAVE_SPACE_DEFAULT": "64MiB",
+        "MASTER_RECONNECTION_DELAY": 1,
+    }
     server.run("mfschunkserver", "-c", str(_written(data / "mfschunkserver.cfg", settings)), "start")
 
 
@@ -226,10 +242,10 @@ def _written(file: Path, settings: Mapping[str, object]) -> Path:
     return file
 
 
-def _known(master: LabHost) -> int:
+def _count_chunk_servers(master: LabHost) -> int:
     """How many chunk servers are connected."""
     try:
-        return len(_asked(moosefs_state.connected, master, "-SCS"))
+        return len(_query_master(moosefs_state.connected, master, "-SCS"))
     except LabError:
         return 0
 

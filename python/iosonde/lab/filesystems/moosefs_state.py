@@ -17,28 +17,28 @@ def chunk_classes(text: str) -> dict[str, int]:
 
     Raises ValueError for another text."""
     rows = (rest.split("|") for _, rest in _rows(text))
-    found = {name.removeprefix(_CLASS).rstrip(":"): int(count[0]) for name, *count in rows if name.startswith(_CLASS)}
-    if not found:
+    counts = {name.removeprefix(_CLASS).rstrip(":"): int(count[0]) for name, *count in rows if name.startswith(_CLASS)}
+    if not counts:
         raise ValueError("no class of chunks")
-    return found
+    return counts
 
 
 def bytes_by_address(text: str, n_bytes: int) -> dict[str, int]:
     """`mfsfileinfo FILE` of a file of so many bytes: how many of them each chunk server holds, by its address. Raises
     ValueError for another text."""
-    found: dict[str, int] = {}
-    held, left = None, n_bytes
+    totals: dict[str, int] = {}
+    chunk_bytes, remaining = None, n_bytes
     for line in text.splitlines():
         words = line.split()
         if words[:1] == ["chunk"]:
-            held = min(left, _CHUNK_BYTES)
-            left -= held
-        elif words[:1] == ["copy"] and held is not None:
+            chunk_bytes = min(remaining, _CHUNK_BYTES)
+            remaining -= chunk_bytes
+        elif words[:1] == ["copy"] and chunk_bytes is not None:
             address = words[2].rpartition(":")[0]
-            found[address] = found.get(address, 0) + held
-    if left:
+            totals[address] = totals.get(address, 0) + chunk_bytes
+    if remaining:
         raise ValueError("no chunks")
-    return found
+    return totals
 
 
 def _rows(text: str) -> list[tuple[str, str]]:

@@ -12,14 +12,14 @@ _FILE = "mount-options.json"
 def changed(lab: Lab) -> dict[str, str]:
     """Those that were changed, with their values now."""
     try:
-        found: dict[str, str] = json.loads((lab.directory / _FILE).read_text())
+        values: dict[str, str] = json.loads((lab.directory / _FILE).read_text())
     except FileNotFoundError:
         return {}
-    return found
+    return values
 
 
 def keep(lab: Lab, option: str, value: str) -> None:
     """Have all mounts from now on made with it."""
-    beside = lab.directory / f".{_FILE}"
-    beside.write_text(json.dumps(changed(lab) | {option: value}) + "\n")
-    beside.replace(lab.directory / _FILE)
+    temporary_file = lab.directory / f".{_FILE}"
+    temporary_file.write_text(json.dumps(changed(lab) | {option: value}) + "\n")
+    temporary_file.replace(lab.directory / _FILE)

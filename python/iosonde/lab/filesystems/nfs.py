@@ -31,7 +31,7 @@ class _Nfs(Recipe):
         "vers": "of the protocol; other than 3 where the kernel has a client [3]",
     }
     live = options
-    of_mounts = {"sync": "off", "vers": "3"}
+    mount_defaults = {"sync": "off", "vers": "3"}
     machine_directories = (ganesha.STATE,)
 
     @property
@@ -71,8 +71,8 @@ class _Nfs(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By the kernel, or by our own client."""
         (server,) = lab.servers
-        words = ["sync"] if self.of_mount(lab, "sync") == "on" else []
-        words += [f"vers={self.of_mount(lab, 'vers')}", "proto=tcp", "nolock"]
+        words = ["sync"] if self.get_mount_option(lab, "sync") == "on" else []
+        words += [f"vers={self.get_mount_option(lab, 'vers')}", "proto=tcp", "nolock"]
         ganesha.mount(lab, client, server, EXPORT, *words)
 
     def layout(self, lab: Lab) -> Layout:
@@ -81,13 +81,13 @@ class _Nfs(Recipe):
 
     def version(self, lab: Lab) -> str:
         """Of the server, and who mounts it."""
-        told = lab.servers[0].ask(lambda text: text.split(" = V")[1].split()[0], ganesha.DAEMON, "-v")
+        release = lab.servers[0].ask(lambda text: text.split(" = V")[1].split()[0], ganesha.DAEMON, "-v")
         client = "the kernel's client" if ganesha.kernel_has_client() else "our FUSE client"
-        return f"NFS-Ganesha {told}, version {self.of_mount(lab, 'vers')}, {client}"
+        return f"NFS-Ganesha {release}, version {self.get_mount_option(lab, 'vers')}, {client}"
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """The export, and how clients mount it: as their mount tables have it."""
-        mounts = {words for one in lab.clients for words in _mounted_with(lab, one)}
+        mounts = {words for client in lab.clients for words in _mounted_with(lab, client)}
         return {"export": f"{EXPORT} of {lab.servers[0].name}", "mounted with": "; ".join(sorted(mounts)) or "nothing"}
 
     def health(self, lab: Lab) -> list[str]:

@@ -63,14 +63,14 @@ class _OpenAfs(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By afsd.fuse, which shows the cell below its mount; the cell itself is shown at the common place."""
         _configure(client, lab.servers[0])
-        cache, whole = client.directory / "afs-cache", client.directory / "afs"
+        cache, afs_mount = client.directory / "afs-cache", client.directory / "afs"
         cache.mkdir()
-        whole.mkdir(exist_ok=True)
-        (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{whole}:{cache}:{_CACHE_KIB}\n")
+        afs_mount.mkdir(exist_ok=True)
+        (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{afs_mount}:{cache}:{_CACHE_KIB}\n")
         client.start(self.client_process, "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
-                     "-mountdir", str(whole), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
-        lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{whole}/.{CELL}"), _WAIT_S)
-        client.run("mount", "--bind", f"{whole}/.{CELL}", str(lab.mount_point))
+                     "-mountdir", str(afs_mount), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
+        lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{afs_mount}/.{CELL}"), _WAIT_S)
+        client.run("mount", "--bind", f"{afs_mount}/.{CELL}", str(lab.mount_point))
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
         """End its client, and remove what that kept on disk: another one would go on with it."""
@@ -92,20 +92,20 @@ class _OpenAfs(Recipe):
     def facts(self, lab: Lab) -> dict[str, str]:
         """The volume as its server has it, and what each client keeps on its disk at most."""
         (server,) = lab.servers
-        told = server.run("vos", "examine", VOLUME, "-noauth", "-format", limit_s=20)
-        volume = {words[0]: words[1] for line in told.splitlines() if len(words := line.split()) > 1}
+        output = server.run("vos", "examine", VOLUME, "-noauth", "-format", limit_s=20)
+        volume = {words[0]: words[1] for line in output.splitlines() if len(words := line.split()) > 1}
         return {"volume": f"{VOLUME} {volume.get('inUse', '')}".strip(), "quota": f"{volume.get('maxquota')} KiB",
                 "client cache": f"{_CACHE_KIB} KiB on disk"}  # fmt: skip
 
     def health(self, lab: Lab) -> list[str]:
         """Its processes as their overseer sees them."""
         (server,) = lab.servers
-        told = _status(server)
-        if told is None:
+        lines = _status(server)
+        if lines is None:
             return [Message("no-answer", "{host}: its bosserver does not answer", host=server.name)]
         return [
             Message("server-down", "{host}: {output}", host=server.name, output=line.strip())
-            for line in told
+            for line in lines
             if line.startswith("Instance") and "currently running normally" not in line
         ]
 
@@ -127,8 +127,8 @@ def _start_overseer(lab: Lab, server: LabHost) -> None:
 def _status(server: LabHost) -> list[str] | None:
     """What the overseer says; None where it does not answer, which bos does not take for an error."""
     with suppress(LabError):
-        told = server.shell(f"{shlex.join(_bos(server, 'status'))} 2>&1", limit_s=20)
-        return None if "failed to contact" in told else told.splitlines()
+        output = server.shell(f"{shlex.join(_bos(server, 'status'))} 2>&1", limit_s=20)
+        return None if "failed to contact" in output else output.splitlines()
     return None
 
 
@@ -162,8 +162,8 @@ def _quorum(server: LabHost) -> bool:
     """Whether the databases take a change: that of users by making one, that of volumes by what it complains of."""
     with suppress(LabError):
         server.run("pts", "createuser", f"probe{server.shell('date +%N').strip()}", "-noauth", limit_s=20)
-        said = server.shell(f"vos create {server.address} a nobody -noauth 2>&1 || :", limit_s=20)
-        return "quorum" not in said
+        output = server.shell(f"vos create {server.address} a nobody -noauth 2>&1 || :", limit_s=20)
+        return "quorum" not in output
     return False
 
 

@@ -36,8 +36,8 @@ def prefix() -> Path:
     """Where it is installed, or would be."""
     if home := os.environ.get("ORANGEFS_HOME"):
         return Path(home)
-    found = shutil.which("pvfs2-server")
-    return Path(found).resolve().parents[1] if found else Path(_USUAL_PREFIX)
+    executable = shutil.which("pvfs2-server")
+    return Path(executable).resolve().parents[1] if executable else Path(_USUAL_PREFIX)
 
 
 class _OrangeFs(Recipe):
@@ -86,8 +86,8 @@ class _OrangeFs(Recipe):
         """By pvfs2fuse, which stays in the foreground, once the servers answer."""
         lab.wait("servers answer", lambda: all(server.listens(_PORT) for server in lab.servers))
         _table(client).write_text(f"{_spec(lab)} {lab.mount_point} pvfs2 defaults,noauto 0 0\n")
-        said = f"fs_spec={_spec(lab)},subtype=pvfs2fuse"
-        client.start(*_words("bin/pvfs2fuse", str(lab.mount_point), "-f", "-o", said), log="pvfs2fuse")
+        options = f"fs_spec={_spec(lab)},subtype=pvfs2fuse"
+        client.start(*_words("bin/pvfs2fuse", str(lab.mount_point), "-f", "-o", options), log="pvfs2fuse")
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:
@@ -113,14 +113,14 @@ class _OrangeFs(Recipe):
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From its own tool: the order of the servers, and the size of a strip; they take their turns."""
-        client, found = lab.clients[0], dict.fromkeys((server.name for server in lab.servers), 0)
+        client, server_bytes = lab.clients[0], dict.fromkeys((server.name for server in lab.servers), 0)
         view = ("env", f"PVFS2TAB_FILE={_table(client)}", *_words("bin/pvfs2-viewdist", "-f", str(file)))
         order, strip = client.ask(_distribution, *view)
         n_bytes = client.ask(int, "stat", "-c", "%s", str(file))
         for at, name in enumerate(order):
-            whole, rest = divmod(n_bytes, strip * len(order))
-            found[name] += whole * strip + min(strip, max(0, rest - at * strip))
-        return found
+            stripes, rest = divmod(n_bytes, strip * len(order))
+            server_bytes[name] += stripes * strip + min(strip, max(0, rest - at * strip))
+        return server_bytes
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its one server."""
@@ -147,12 +147,12 @@ def _settings(lab: Lab) -> str:
                    "--ioservers", names, "--metaservers", names, "--storage", "/storage", "--metadata", "/metadata",
                    "--logfile", _LOG, "--default-num-dfiles", str(len(lab.servers)), "--dist-name", "simple_stripe",
                    "--dist-params", f"strip_size:{parse_size(options['strip_size'])}", "-")  # fmt: skip
-    made = lab.servers[0].run(*words)
-    made = re.sub(r"(?m)^\d+\n", "", made)  # the tool of 2.10 prints a number of its own in between
-    made = re.sub(r"(?m)^(\s*TroveSyncData\s+).*$", rf"\g<1>{options['sync_data']}", made)
-    own = [f"<ServerOptions>\n\tServer {one.name}\n\tDataStorageSpace {one.disk}/data\n"
-           f"\tMetadataStorageSpace {one.disk}/metadata\n</ServerOptions>\n" for one in lab.servers]  # fmt: skip
-    return made.replace("<FileSystem>", "".join([*own, "\n<FileSystem>"]), 1)
+    text = lab.servers[0].run(*words)
+    text = re.sub(r"(?m)^\d+\n", "", text)  # the tool of 2.10 prints a number of its own in between
+    text = re.sub(r"(?m)^(\s*TroveSyncData\s+).*$", rf"\g<1>{options['sync_data']}", text)
+    own = [f"<ServerOptions>\n\tServer {host.name}\n\tDataStorageSpace {host.disk}/data\n"
+           f"\tMetadataStorageSpace {host.disk}/metadata\n</ServerOptions>\n" for host in lab.servers]  # fmt: skip
+    return text.replace("<FileSystem>", "".join([*own, "\n<FileSystem>"]), 1)
 
 
 def _file(server: LabHost) -> Path:

@@ -62,7 +62,7 @@ class Recipe(ABC):
     # Option that can be changed while it runs → what it says.
     live: Mapping[str, str] = {}
     # Option of clients' mounts → its value where nobody gives one; changed live by mounting anew.
-    of_mounts: Mapping[str, str] = {}
+    mount_defaults: Mapping[str, str] = {}
     # What serves a client's mount, as the kernel names it (15 characters at most); empty: the kernel does.
     client_process: str = ""
     # Whether a client keeps data where dropping the kernel's pages does not reach it: only a new mount is cold.
@@ -88,7 +88,7 @@ class Recipe(ABC):
 
     def killable(self, lab: Lab) -> tuple[LabHost, ...]:
         """Hosts on which what serves can be ended and started again: servers, and the one with the metadata."""
-        return (*lab.servers, *lab.of_role(self.metadata_role)) if self.can_be_killed else ()
+        return (*lab.servers, *lab.select_hosts(self.metadata_role)) if self.can_be_killed else ()
 
     def knows(self, option: str) -> bool:
         """Whether ``--set`` may say this option."""
@@ -110,7 +110,7 @@ class Recipe(ABC):
                 raise InputError(
                     "unknown-option",
                     "{spell.set:{option}}: no option of {file_system}",
-                    _one_of(self.options),
+                    _choose_hint(self.options),
                     option=name,
                     file_system=self.title,
                     options=", ".join(self.options),
@@ -145,12 +145,12 @@ class Recipe(ABC):
 
     def read(self, lab: Lab, option: str) -> str:
         """The value of a live option now."""
-        if option in self.of_mounts:
-            return self.of_mount(lab, option)
+        if option in self.mount_defaults:
+            return self.get_mount_option(lab, option)
         raise InputError(
             "unknown-option",
             "{file_system} has no option that can be read: {option}",
-            _one_of(self.live),
+            _choose_hint(self.live),
             file_system=self.title,
             option=option,
             options=", ".join(self.live),
@@ -158,18 +158,20 @@ class Recipe(ABC):
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Change a live option; it is in force at the clients when this returns."""
-        if option not in self.of_mounts:
+        if option not in self.mount_defaults:
             raise InputError(
                 "immutable-option",
                 "{file_system} has no option that can be changed live: {option}",
-                _one_of(self.live),
+                _choose_hint(self.live),
                 file_system=self.title,
                 option=option,
                 options=", ".join(self.live),
             )
         self.check(len(lab.servers), {**lab.description.options, option: value})
         mount_options.keep(lab, option, value)
-        lab.each(tuple(one for one in lab.clients if lab.is_mounted(one)), lambda one: self.remount(lab, one))
+        lab.each(
+            tuple(client for client in lab.clients if lab.is_mounted(client)), lambda client: self.remount(lab, client)
+        )
 
     def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
         """The values of several; by one question where a recipe can ask so."""
@@ -185,10 +187,10 @@ class Recipe(ABC):
         self.unmount(lab, client)
         self.mount(lab, client)
 
-    def of_mount(self, lab: Lab, option: str) -> str:
+    def get_mount_option(self, lab: Lab, option: str) -> str:
         """What mounts are made with: as it was changed last, as was asked for, or as usual."""
-        asked = lab.description.options.get(option, self.of_mounts[option])
-        return mount_options.changed(lab).get(option, asked)
+        initial_value = lab.description.options.get(option, self.mount_defaults[option])
+        return mount_options.changed(lab).get(option, initial_value)
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """What it says of itself now, name → value."""
@@ -202,8 +204,13 @@ class Recipe(ABC):
         """What serves on each host, seen there, by the host's name; empty where nothing serves."""
         if type(self).server_processes is Recipe.server_processes:
             return {}
-        return dict(zip((one.name for one in lab.servers), lab.each(lab.servers, lambda one: self._state(lab, one)),
-                        strict=True))  # fmt: skip
+        return dict(
+            zip(
+                (server.name for server in lab.servers),
+                lab.each(lab.servers, lambda server: self._state(lab, server)),
+                strict=True,
+            )
+        )
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Bytes of a file below the mount point on each server, by name; None where it does not say."""
@@ -211,13 +218,13 @@ class Recipe(ABC):
 
     def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]] | None:
         """The same of every file below a directory there, by its name in it."""
-        told = lab.clients[0].run("find", str(directory), "-type", "f", "-printf", r"%P\0")
-        found: dict[str, dict[str, int]] = {}
-        for name in sorted(filter(None, told.split("\0"))):
+        listing = lab.clients[0].run("find", str(directory), "-type", "f", "-printf", r"%P\0")
+        bytes_by_file: dict[str, dict[str, int]] = {}
+        for name in sorted(filter(None, listing.split("\0"))):
             if (placed := self.placement(lab, directory / name)) is None:
                 return None
-            found[name] = placed
-        return found
+            bytes_by_file[name] = placed
+        return bytes_by_file
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """PIDs, as the host sees them, of what serves data (or metadata) there; for faults."""
@@ -237,7 +244,7 @@ class Recipe(ABC):
 
     def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
         """Who tells, ten times a second, the bytes in use on the servers' disks; None where one does not say."""
-        disks = [one.seen(one.disk) for one in lab.servers] if self.has_disks else []
+        disks = [server.resolve_path(server.disk) for server in lab.servers] if self.has_disks else []
         return lambda: sum(map(_used, disks))
 
     def count_operations(self, lab: Lab, on: bool) -> None:
@@ -276,9 +283,9 @@ class Recipe(ABC):
 
 
 def _used(directory: Path) -> int:
-    found = os.statvfs(directory)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
+    stats = os.statvfs(directory)
+    return (stats.f_blocks - stats.f_bfree) * stats.f_frsize
 
 
-def _one_of(options: Mapping[str, str]) -> str:
+def _choose_hint(options: Mapping[str, str]) -> str:
     return "one of {options}" if options else "it has none"

@@ -25,7 +25,7 @@ class _Sshfs(Recipe):
     options = {"direct_io": "on: every read and write goes to the server [off]"}
     live = options
     client_process = "sshfs"
-    of_mounts = {"direct_io": "off"}
+    mount_defaults = {"direct_io": "off"}
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """One server."""
@@ -44,7 +44,7 @@ class _Sshfs(Recipe):
         """By its FUSE client."""
         (server,) = lab.servers
         options = "allow_other,reconnect"
-        if self.of_mount(lab, "direct_io") == "on":
+        if self.get_mount_option(lab, "direct_io") == "on":
             options += ",direct_io"
         client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", options)
 
@@ -58,7 +58,7 @@ class _Sshfs(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """How clients mount it."""
-        return {"direct_io": self.of_mount(lab, "direct_io")}
+        return {"direct_io": self.get_mount_option(lab, "direct_io")}
 
     def health(self, lab: Lab) -> list[str]:
         """Whether the server lets a client in: mounts connect again by themselves."""

@@ -47,7 +47,7 @@ class _XRootD(Recipe):
 
     def start(self, lab: Lab) -> None:
         """Ready when a write is accepted: the redirector waits for its servers."""
-        (redirector,) = lab.of_role(REDIRECTOR)
+        (redirector,) = lab.select_hosts(REDIRECTOR)
         manager = f"all.manager {redirector.name}.lab:{_CLUSTER_PORT}\n"
         _start(redirector, _COMMON + _REDIRECTOR + manager)
         lab.each(lab.servers, lambda server: _start_server(server, manager))
@@ -55,7 +55,7 @@ class _XRootD(Recipe):
 
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By xrootdfs, which stays in the foreground."""
-        (redirector,) = lab.of_role(REDIRECTOR)
+        (redirector,) = lab.select_hosts(REDIRECTOR)
         where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
         client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
@@ -75,17 +75,17 @@ class _XRootD(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """The space that the redirector knows of: of all its data servers together."""
-        (redirector,) = lab.of_role(REDIRECTOR)
+        (redirector,) = lab.select_hosts(REDIRECTOR)
         words = ("xrdfs", f"{redirector.name}.lab:{_PORT}", "query", "space", "/data")
         return lab.clients[0].ask(_space, *words, limit_s=5)
 
     def health(self, lab: Lab) -> list[str]:
         """Who does not answer: the redirector or a data server."""
-        everyone = (*lab.of_role(REDIRECTOR), *lab.servers)
+        everyone = (*lab.select_hosts(REDIRECTOR), *lab.servers)
         return [
-            Message("no-answer", "{host} does not answer as an XRootD server", host=one.name)
-            for one in everyone
-            if not _answers(lab.clients[0], one)
+            Message("no-answer", "{host} does not answer as an XRootD server", host=host.name)
+            for host in everyone
+            if not _answers(lab.clients[0], host)
         ]
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:

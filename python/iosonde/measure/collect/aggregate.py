@@ -30,13 +30,13 @@ Key = tuple[str, str]  # operation, kind of metric
 @dataclass
 class Totals:
     """Rows of single ranks and of the whole; ``factors`` are settings that every row of every rank shares;
-    ``headlines`` the kinds of metric of each operation that the tool's users look at first; ``of_ranks_alone`` those of
+    ``headlines`` the kinds of metric of each operation that the tool's users look at first; ``rank_only_keys`` those of
     them that no row of the whole has, as (operation, metric)."""
 
     observations: list[Observation] = field(default_factory=list)
     factors: dict[str, FactorValue] = field(default_factory=dict)
     headlines: dict[str, list[str]] = field(default_factory=dict)
-    of_ranks_alone: list[Key] = field(default_factory=list)
+    rank_only_keys: list[Key] = field(default_factory=list)
 
 
 def totals(

@@ -186,8 +186,8 @@ def _collect_command(
             {execution.tool for several in executions.values() for execution in several if execution.tool}
         )
         entry["settings"] = totals.factors
-        if totals.of_ranks_alone:
-            entry["of_ranks_alone"] = totals.of_ranks_alone
+        if totals.rank_only_keys:
+            entry["of_ranks_alone"] = totals.rank_only_keys
         entry["versions"] = sorted(
             {execution.version for several in executions.values() for execution in several if execution.version}
         )

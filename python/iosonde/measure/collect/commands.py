@@ -268,7 +268,7 @@ def results(
     rows = [(row.operation, row.metric) for row in totals.observations if row.rank is None]
     totals.headlines = headlines(rows, tuple(kinds))
     rank_keys = {(row.operation, row.metric) for row in totals.observations if row.rank is not None}
-    totals.of_ranks_alone = sorted(
+    totals.rank_only_keys = sorted(
         (operation, metric) for operation, metric in rank_keys - set(rows) if metric in kinds
     )
     return totals

@@ -20,7 +20,7 @@ KEYS = {
     "fractional": fractional.KEYS,
     "latin": latin.KEYS,
     "balanced": balanced.KEYS,
-    "one_at_a_time": kinds.ONE_AT_A_TIME_KEYS,
+    "one_at_a_time": kinds.OAT_KEYS,
     "list": kinds.LIST_KEYS,
 }
 

@@ -12,7 +12,7 @@ from iosonde.core.types import Factor
 
 from .plan import MOST_CELLS, Cell, Plan, level
 
-ONE_AT_A_TIME_KEYS = ("base",)
+OAT_KEYS = ("base",)
 LIST_KEYS = ("cells",)
 FULL_KEYS: tuple[str, ...] = ()
 

@@ -52,7 +52,7 @@ class _Request:
 
     factors: Sequence[Factor]
     plan: Plan
-    made: Cells
+    original: Cells
     shared: dict[str, Any]  # the keys of the design that all kinds have
     repetitions: int
     seconds: Callable[[Mapping[str, Any]], tuple[Cells, float]]
@@ -129,7 +129,7 @@ def _offer_fraction(request: _Request) -> Iterator[Offer]:
     for p in range(1, len(two)):
         design = {"kind": "fractional", "factors": two, "p": p, **request.shared}
         fit = request.fits(design) if aberration.possible(len(two), p) else None
-        if fit is None or fit[0].trials >= request.made.trials:
+        if fit is None or fit[0].trials >= request.original.trials:
             continue
         best = _build_offer(f"fraction 1/{2**p}", design, fit, request, _describe_aliasing(fit[0]))
         if fit[1] == request.repetitions:
@@ -152,7 +152,7 @@ def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[
     """The largest hypercube that fits."""
     over = [f.name for f in request.plan.factors if len(f.levels) != 1 and f.name not in request.plan.blocks]
     least = POINTS_A_FACTOR * len(over)
-    points = len(request.made.cells) - 1
+    points = len(request.original.cells) - 1
     for _ in range(_TRIES_TO_FIT):
         if points < max(2, least):
             return
@@ -176,7 +176,7 @@ def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[
 def _offer_single_factor(request: _Request) -> Iterator[Offer]:
     design = {"kind": "one_at_a_time", **request.shared}
     fit = request.fits(design)
-    if fit is not None and fit[0].trials < request.made.trials:
+    if fit is not None and fit[0].trials < request.original.trials:
         costs = "whether factors act together cannot be seen, and every effect holds at the base cell only"
         yield _build_offer("one factor at a time", design, fit, request, costs)
 

@@ -23,7 +23,7 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
 from iosonde.ranks.pulse import Pulse
 
 from .guard import Guard
-from .output import KEPT_BYTES, cut_middle, free_middle
+from .output import RETAINED_BYTES, cut_middle, free_middle
 
 # A step that says nothing else is ended after so long: a command that hangs must not hold a night's campaign.
 DEFAULT_TIMEOUT_S = 4 * 3600.0
@@ -53,9 +53,9 @@ class ShellCommand:
     """What to run, and when to end it. ``environment`` comes on top of ours; ``step_id`` stands in it, by which the
     command's processes are found again.
 
-    ``cpus``: where it runs (None: where this thread may). ``left_behind`` is what becomes of what it leaves in the
+    ``cpus``: where it runs (None: where this thread may). ``leftover_policy`` is what becomes of what it leaves in the
     background: a mount's daemon has to outlive it. It is ended after ``timeout_s`` (None: the default) or when it has
-    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM; ``kept_bytes`` of that are kept.
+    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM; ``retained_bytes`` of that are kept.
     ``outside`` are names of `OF_LAUNCHERS` that were there before our launcher: it gets no others (None: all but those
     that tell a rank's number).
     """
@@ -64,10 +64,10 @@ class ShellCommand:
     environment: Mapping[str, str] = field(default_factory=dict)
     step_id: str = ""
     cpus: set[int] | None = None
-    left_behind: str = ENDS
+    leftover_policy: str = ENDS
     timeout_s: float | None = None
     output_bytes: int = OUTPUT_BYTES
-    kept_bytes: int = KEPT_BYTES
+    retained_bytes: int = RETAINED_BYTES
     grace_s: float = GRACE_S
     outside: frozenset[str] | None = None
 
@@ -117,7 +117,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         return CommandResult(now, now, time.time(), fault=why)
     try:
         # It is there before the clock runs, so that the command is guarded at once, and not disturbed by its start.
-        guard = None if command.left_behind == OUTLIVES else Guard.start()
+        guard = None if command.leftover_policy == OUTLIVES else Guard.start()
     except OSError as error:
         begin()
         os.close(handle)
@@ -135,12 +135,12 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         if not reaped:
             why = f"process {pid} hangs inside the kernel and cannot be ended"
             return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1, fault=why)
-        leftovers = end_leftovers(pid, command.step_id) if command.left_behind == ENDS else 0
+        leftovers = end_leftovers(pid, command.step_id) if command.leftover_policy == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
         fault = _explain_full(output.parent)
         if fault:
             _make_room(handle)
-        cut_bytes = cut_middle(output, command.kept_bytes)
+        cut_bytes = cut_middle(output, command.retained_bytes)
         return CommandResult(
             started_ns,
             ended_ns,
@@ -191,7 +191,7 @@ def _build_environment(command: ShellCommand) -> dict[str, str]:
     if command.outside is not None:
         ours = {name for name in environment if name.startswith(OF_LAUNCHERS)} - command.outside
         environment = {name: value for name, value in environment.items() if name not in ours}
-    if command.left_behind == OUTLIVES:
+    if command.leftover_policy == OUTLIVES:
         environment.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
     if command.step_id:
         environment[STEP_VARIABLE] = command.step_id
@@ -246,7 +246,7 @@ def _watch_guarded(
         _signal_group(pid, signal.SIGKILL)
         raise
     finally:
-        if guard and command.left_behind == ENDS:
+        if guard and command.leftover_policy == ENDS:
             guard.dismiss()
 
 
@@ -270,7 +270,7 @@ def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int)
                 return "timeout"
             if os.fstat(handle).st_size > command.output_bytes:
                 return "output"
-            free_middle(handle, command.kept_bytes)
+            free_middle(handle, command.retained_bytes)
     finally:
         if descriptor >= 0:
             os.close(descriptor)

@@ -25,7 +25,7 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
     with temporary.directory("hook") as folder:
         path = folder / "output"
         shell_command = ShellCommand(
-            command, environment, cpus=binding.before(), left_behind=OUTLIVES, timeout_s=TIMEOUT_S
+            command, environment, cpus=binding.before(), leftover_policy=OUTLIVES, timeout_s=TIMEOUT_S
         )
         result = run_command(shell_command, path)
         output = _end_of(path)

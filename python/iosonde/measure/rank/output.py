@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 # Kept of one command in a trial, over all ranks that run it; no rank keeps less than the minimum.
-KEPT_BYTES = 64 * 2**20
+RETAINED_BYTES = 64 * 2**20
 MIN_RANK_BYTES = 2**20
 _LINE_BYTES = 64 * 2**10  # the cut moves so far to fall between two lines: half a number would be another number
 _PIECE_BYTES = 2**20
@@ -22,7 +22,7 @@ _MARK = b"[iosonde: %d bytes were cut here; keep_output of the step keeps more]\
 
 def limit_of(keep_output: int | None, ranks: int) -> int:
     """The bytes that one of ``ranks`` ranks keeps of a command's output."""
-    return keep_output or max(KEPT_BYTES // ranks, MIN_RANK_BYTES)
+    return keep_output or max(RETAINED_BYTES // ranks, MIN_RANK_BYTES)
 
 
 def free_middle(handle: int, retained_bytes: int) -> None:

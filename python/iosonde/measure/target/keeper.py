@@ -77,9 +77,9 @@ class Keeper:
             return None
         return target_condition
 
-    def workspace(self, target: Path, experiment: str) -> KeptWorkspace:
+    def workspace(self, target: Path, experiment: str) -> ManagedWorkspace:
         """That of an experiment, which is not there yet."""
-        return KeptWorkspace(target / f"iosonde-{experiment}", experiment, self)
+        return ManagedWorkspace(target / f"iosonde-{experiment}", experiment, self)
 
     def list_leftovers(self, target: Path, experiments: list[str]) -> list[str]:
         """Those of which a workspace is there."""
@@ -92,14 +92,14 @@ class Keeper:
         self._child.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
                           experiment=experiment)  # fmt: skip
 
-    def on(self, workspace: KeptWorkspace, operation: str, what: str, **more: Any) -> None:
+    def on(self, workspace: ManagedWorkspace, operation: str, what: str, **more: Any) -> None:
         """An operation on a workspace."""
         self._child.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
                           experiment=workspace.experiment, **more)  # fmt: skip
 
 
 @dataclass
-class KeptWorkspace:
+class ManagedWorkspace:
     """A ``Workspace`` that a helper looks after. ``begun``: something of it may be there. ``lost``: why nothing can be
     done with it any more: its target does not answer, or was changed by others. ``suspected``: ranks hung on it."""
 

@@ -87,7 +87,7 @@ def progress() -> int:
 
 def _open_workspace(path: str, experiment: str) -> Workspace:
     """The one that is held; after a helper was left behind, the one that its marker says is ours."""
-    return _workspaces.setdefault(path, Workspace(Path(path), experiment, made=True))
+    return _workspaces.setdefault(path, Workspace(Path(path), experiment, is_created=True))
 
 
 OPERATIONS = {

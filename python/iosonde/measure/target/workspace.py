@@ -34,12 +34,12 @@ _TRIAL = re.compile(r"trial-\d{4,}|rank-\d+")
 class Workspace:
     """``TARGET/iosonde-<id>/``: made by us, marked by us, removed by us. It need not be there yet.
 
-    ``made``: this campaign has made it, so that another directory in its place is one that was put there.
+    ``is_created``: this campaign has made it, so that another directory in its place is one that was put there.
     """
 
     path: Path
     experiment: str
-    made: bool = False
+    is_created: bool = False
     _descriptor: int = field(default=-1, init=False, repr=False)
     _trials: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
@@ -67,7 +67,7 @@ class Workspace:
                     os.mkdir(workspace.path.name, 0o700, dir_fd=parent)
                 workspace._descriptor = workspace._open_in(parent)
                 workspace._write_marker(parent)
-                workspace.made = True
+                workspace.is_created = True
         except OSError as error:
             workspace.let_go()
             raise TargetError(
@@ -304,7 +304,7 @@ class Workspace:
 
     def _build_other_error(self) -> TargetError | TargetFaultError:
         """The error for a directory (or whatever has the workspace's name) that is not ours."""
-        if self.made:
+        if self.is_created:
             return TargetFaultError(
                 "directory-replaced",
                 "{path} is no longer the directory that this experiment made: it was replaced{location}; "

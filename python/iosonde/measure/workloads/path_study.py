@@ -74,7 +74,7 @@ class Settings:
         try:
             object.__setattr__(self, "time_limit", parse_seconds(self.time_limit))
         except InputError as error:
-            raise SettingError.of_setting(("time_limit",), error, "time_limit") from None
+            raise SettingError.from_error(("time_limit",), error, "time_limit") from None
         if self.machine:
             object.__setattr__(self, "machine", _read_machine(self.machine))
 
@@ -210,7 +210,7 @@ def _read_machine(spec: str | Mapping[str, Any]) -> dict[str, Any]:
             if key != "kind"
         }
     except InputError as error:
-        raise SettingError.of_setting(("machine",), error, "machine") from None
+        raise SettingError.from_error(("machine",), error, "machine") from None
     return {"kind": kind.replace("-", "_"), **sizes}
 
 

@@ -39,7 +39,7 @@ class PhaseMaker:
     """One phase as data → its plan, with the path to whatever is wrong."""
 
     def __init__(self, values: Mapping[str, int], path: tuple[str | int, ...]) -> None:
-        self.known, self.path = values, path
+        self.values, self.path = values, path
 
     def plan(self, spec: Any, first_templates: set[str]) -> PhasePlan:
         """The plan of a phase. ``first_templates`` are the templates of files that rank 0 made in phases before; those
@@ -108,7 +108,7 @@ class PhaseMaker:
         reads = (phase.files,) if only_reads and isinstance(phase.files, Files) else ()
         return PhasePlan(
             operation=_name_operation(phase, counted, kinds),
-            phase=None if first_only and self.known["RANK"] else phase,
+            phase=None if first_only and self.values["RANK"] else phase,
             measures=measures,
             counted_kind=counted,
             timed=bool(spec.get("timed", True)),
@@ -244,7 +244,7 @@ class PhaseMaker:
         return {**backend, **depth}
 
     def _fill_text(self, text: Any) -> str:
-        return fill(str(text), self.known)
+        return fill(str(text), self.values)
 
     def _read_number(
         self, spec: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1
@@ -255,7 +255,7 @@ class PhaseMaker:
         try:
             number = parse_integer(self._fill_text(value) if isinstance(value, str) else value)
         except InputError as error:
-            raise SettingError.of_setting((*self.path, *at, key), error) from None
+            raise SettingError.from_error((*self.path, *at, key), error) from None
         if number < least:
             raise self._build_error(
                 (*at, key),
@@ -273,7 +273,7 @@ class PhaseMaker:
         try:
             return round(parse_seconds(spec[key]) * 1e9)
         except InputError as error:
-            raise SettingError.of_setting((*self.path, *at, key), error) from None
+            raise SettingError.from_error((*self.path, *at, key), error) from None
 
     def _check_keys(self, at: tuple[str | int, ...], spec: Any, allowed: set[str], needed: tuple[str, ...]) -> None:
         if not isinstance(spec, dict):

@@ -18,7 +18,7 @@ class SettingError(InputError):
         self.path = path
 
     @classmethod
-    def of_setting(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
+    def from_error(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
         """Return the same error as one of the setting at ``path``; its message begins with ``name``."""
         setting_error = cls.__new__(cls)
         setting_error._set_texts(error.message.prefixed(name) if name else error.message, error.hint)
@@ -31,7 +31,7 @@ def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int
     try:
         number = parse_size(value) if isinstance(value, str) and (size or value.isdecimal()) else value
     except InputError as error:
-        raise SettingError.of_setting((name,), error, name) from None
+        raise SettingError.from_error((name,), error, name) from None
     if isinstance(number, bool) or not isinstance(number, int):
         raise SettingError(
             (name,),

@@ -34,7 +34,7 @@ TERMS = {
 }
 
 
-class NothingKnownError(InputError):
+class UnlimitedSystemError(InputError):
     """Of a system nothing is known that could limit it."""
 
 
@@ -118,7 +118,7 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     moved, share = traffic(system), balance(system) if share is None else share
     values = _compute_terms(system, moved, share)
     if not values:
-        raise NothingKnownError(
+        raise UnlimitedSystemError(
             "no-limiting-term",
             "nothing is known that could limit",
             "give at least a network, a disk or a CPU time, or measure them into the store of the "
@@ -146,10 +146,10 @@ def sweep(system: System, name: str, values: Sequence[float]) -> dict[str, list[
     """Every term's value, and ``s``, while one field takes each of ``values``: the lines of a roofline."""
     lines: dict[str, list[float]] = {}
     for value in values:
-        made = ceiling(with_settings(system, {name: value}))
-        for term in made.terms:
+        system_ceiling = ceiling(with_settings(system, {name: value}))
+        for term in system_ceiling.terms:
             lines.setdefault(term.name, []).append(term.bytes_per_s)
-        lines.setdefault("s", []).append(made.s)
+        lines.setdefault("s", []).append(system_ceiling.s)
     return lines
 
 

@@ -48,24 +48,39 @@ class MeasuredShare:
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
         return {
-            "by": self.by, "operation": self.operation or None, "metric": self.metric, "n": self.measured.n,
-            "s": self.ceiling.s, "limit": list(self.ceiling.limit), **self.measured.flat("mean"),
-            **self.share.flat("share"), "used": self.used(), "verdict": self.verdict or None,
-            "inputs": {name: {"value": getattr(self.ceiling.system, name), "from": source}
-                       for name, source in self.sources.items()},
+            "by": self.by,
+            "operation": self.operation or None,
+            "metric": self.metric,
+            "n": self.measured.n,
+            "s": self.ceiling.s,
+            "limit": list(self.ceiling.limit),
+            **self.measured.flat("mean"),
+            **self.share.flat("share"),
+            "used": self.used(),
+            "verdict": self.verdict or None,
+            "inputs": {
+                name: {"value": getattr(self.ceiling.system, name), "from": source}
+                for name, source in self.sources.items()
+            },
             "warnings": list(dict.fromkeys((*self.measured.warnings, *self.share.warnings))),
-        }  # fmt: skip
+        }
 
 
 def share_of(
-    values: npt.NDArray[np.float64], made: Ceiling, level: float, low: float | None = None, high: float | None = None
+    values: npt.NDArray[np.float64],
+    system_ceiling: Ceiling,
+    level: float,
+    low: float | None = None,
+    high: float | None = None,
 ) -> tuple[Estimate, Estimate, str]:
     """(mean, share, verdict) of trials in bytes/s. ``low`` and ``high``: what S may be, where its inputs are measured;
     the share's interval is then that of the mean over both (not narrower than ``level`` says). Where chance places
     files S is a mean, and luck may exceed it: above the bound is what exceeds the best case."""
     measured = mean(values, level).within(low=0.0)
-    share = _divide_estimate(measured, made.s, made.s if low is None else low, made.s if high is None else high)
-    return measured, share, _judge_share(share, ceiling(best_case(made.system)).s / made.s)
+    share = _divide_estimate(
+        measured, system_ceiling.s, system_ceiling.s if low is None else low, system_ceiling.s if high is None else high
+    )
+    return measured, share, _judge_share(share, ceiling(best_case(system_ceiling.system)).s / system_ceiling.s)
 
 
 def _divide_estimate(measured: Estimate, s: float, low: float, high: float) -> Estimate:

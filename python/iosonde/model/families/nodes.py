@@ -48,18 +48,27 @@ def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence
     for number, levels in enumerate(matrix.levels):
         here = feature == number
         thresholds[here] = _interpolate_levels(levels, tree.threshold[here])
-    numbers = zip(feature.tolist(), thresholds.tolist(), tree.children_left.tolist(), tree.children_right.tolist(),
-                  tree.n_node_samples.tolist(), leaves, strict=True)  # fmt: skip
+    numbers = zip(
+        feature.tolist(),
+        thresholds.tolist(),
+        tree.children_left.tolist(),
+        tree.children_right.tolist(),
+        tree.n_node_samples.tolist(),
+        leaves,
+        strict=True,
+    )
     nodes: list[Node] = []
-    for at, threshold, left, right, n, leaf in numbers:
-        if left < 0:
+    for at, threshold, below_child, right, n, leaf in numbers:
+        if below_child < 0:
             nodes.append({**leaf, "n": n})
             continue
         factor, code = factors[columns[at].index], columns[at].code
         if code is None:
-            nodes.append({"factor": factor["name"], "at_most": threshold, "yes": left, "no": right, "n": n})
+            nodes.append({"factor": factor["name"], "at_most": threshold, "yes": below_child, "no": right, "n": n})
         else:  # its rank is 1 where it is this level: the right-hand child
-            nodes.append({"factor": factor["name"], "is": factor["levels"][code], "yes": right, "no": left, "n": n})
+            nodes.append(
+                {"factor": factor["name"], "is": factor["levels"][code], "yes": right, "no": below_child, "n": n}
+            )
     return nodes
 
 
@@ -154,8 +163,10 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
 def _join_conditions(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
     conditions = []
     for factor in dict.fromkeys(name for name, _, _ in path):
-        mine = {kind: [value for name, k, value in path if name == factor and k == kind]
-                for kind in ("is", "is not", "at_most", "above")}  # fmt: skip
+        mine = {
+            kind: [value for name, k, value in path if name == factor and k == kind]
+            for kind in ("is", "is not", "at_most", "above")
+        }
         low: float | None = max(mine["above"], default=None)
         high: float | None = min(mine["at_most"], default=None)
         if mine["is"]:

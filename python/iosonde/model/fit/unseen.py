@@ -33,14 +33,14 @@ class UnseenClasses:
 
 @dataclass(frozen=True)
 class UnseenAgainst:
-    """Rows by one ``factor``, whose ``levels`` they have. ``held``: what all of them share, in words; ``varied``: other
-    factors that are not the same in all."""
+    """Rows by one ``factor``, whose ``levels`` they have. ``fixed_levels``: what all of them share, in words;
+    ``varied``: other factors that are not the same in all."""
 
     factor: Feature
     levels: tuple[Cell, ...]
     observed: Array
     predicted: Array
-    held: tuple[str, ...]
+    fixed_levels: tuple[str, ...]
     varied: tuple[str, ...]
 
 
@@ -93,10 +93,12 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
     axis = examples.features[names.index(factor)]
     levels = tuple(_decode_level(axis, float(value)) for value in x[mask, names.index(factor)])
     units = {entry.name: entry.unit for entry in examples.features}
-    varied = tuple(name for place, name in enumerate(names)
-                   if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0)  # fmt: skip
-    return UnseenAgainst(axis, levels, examples.y[judged.rows][mask], judged.predicted[mask],
-                         tuple(level_texts(fixed, units)), varied)  # fmt: skip
+    varied = tuple(
+        name for place, name in enumerate(names) if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0
+    )
+    return UnseenAgainst(
+        axis, levels, examples.y[judged.rows][mask], judged.predicted[mask], tuple(level_texts(fixed, units)), varied
+    )
 
 
 def _decode_level(feature: Feature, code: float) -> Cell:

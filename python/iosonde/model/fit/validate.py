@@ -251,19 +251,19 @@ def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> fl
 
 def groups_for(examples: Examples, together: str, k: int) -> Groups:
     """The groups, refused with the cure where there are fewer than ``k``. Raises InputError, DataError."""
-    found = groups(examples, together)
-    if found.n < 2:
+    row_groups = groups(examples, together)
+    if row_groups.n < 2:
         raise InputError(
             "too-few-settings",
             "all rows are of one setting, or copies of each other: nothing can be learned from them",
             "measure other settings",
         )
-    if found.n < k:
+    if row_groups.n < k:
         raise DataError(
             "too-few-settings",
             "{settings} settings cannot make {folds} folds",
             "use {spell.folds:{settings}} or fewer",
-            settings=found.n,
+            settings=row_groups.n,
             folds=k,
         )
-    return found
+    return row_groups

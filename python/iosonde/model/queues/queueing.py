@@ -60,7 +60,7 @@ class Load:
     utilisation: float | None
     operations: float
     residence_s: float
-    asked: float | None
+    offered_load: float | None
 
 
 @dataclass(frozen=True)

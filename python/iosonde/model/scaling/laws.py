@@ -108,11 +108,11 @@ def profile(law: Law, points: Points, name: str, size: float | None = None) -> C
     return lambda value: sse(LawFit(law, rational.fit(points, terms, _build_constraint(name, at, value))), points)
 
 
-def _build_constraint(name: str, at: float | None, value: float) -> rational.HeldRow:
+def _build_constraint(name: str, at: float | None, value: float) -> rational.LinearConstraint:
     if at is not None and math.isinf(at):
-        return rational.HeldRow((0.0, 1.0, 0.0), 1 / value)
+        return rational.LinearConstraint((0.0, 1.0, 0.0), 1 / value)
     if at is not None:
-        return rational.HeldRow((1.0, at - 1, at * (at - 1)), at / value)
+        return rational.LinearConstraint((1.0, at - 1, at * (at - 1)), at / value)
     if name == PEAK:
-        return rational.HeldRow((1.0, -1.0, -value * value), 0.0)
-    return rational.HeldRow((-value, 1.0, 0.0) if name == ALPHA else (-value, 0.0, 1.0), 0.0)
+        return rational.LinearConstraint((1.0, -1.0, -value * value), 0.0)
+    return rational.LinearConstraint((-value, 1.0, 0.0) if name == ALPHA else (-value, 0.0, 1.0), 0.0)

@@ -27,7 +27,7 @@ _CONSTRAINT_WEIGHT = 1e6  # weight of the equation that is held, against rows of
 
 
 @dataclass(frozen=True)
-class HeldRow:
+class LinearConstraint:
     """row · (a, b, c) = value: what a fit keeps fixed."""
 
     row: tuple[float, float, float]
@@ -45,14 +45,20 @@ def log_rates(parts: Array, sizes: Array) -> Array:
         return np.log(sizes) - np.log(columns(sizes) @ parts)
 
 
-def fit(points: Points, terms: Sequence[int], constraint: HeldRow | None = None, offset: Array | None = None) -> Array:
+def fit(
+    points: Points, terms: Sequence[int], constraint: LinearConstraint | None = None, offset: Array | None = None
+) -> Array:
     """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
     added to the law's log rate at each size."""
     return fit_jumps(points, terms, np.zeros((len(points), 0)), constraint, offset)[0]
 
 
 def fit_jumps(
-    points: Points, terms: Sequence[int], beyond: Array, constraint: HeldRow | None = None, offset: Array | None = None
+    points: Points,
+    terms: Sequence[int],
+    beyond: Array,
+    constraint: LinearConstraint | None = None,
+    offset: Array | None = None,
 ) -> tuple[Array, Array]:
     """((a, b, c), log factors): as :func:`fit`, and for each column of ``beyond`` (0 or 1 at each size) a free number
     that is added to the law's log rate where the column is 1."""
@@ -109,7 +115,7 @@ def _descend(best: Array, step: Callable[[Array], Array], loss: Callable[[Array]
 
 
 def _build_equation(
-    constraint: HeldRow | None, terms: Sequence[int], scale: Array, target: Array
+    constraint: LinearConstraint | None, terms: Sequence[int], scale: Array, target: Array
 ) -> tuple[Array, float]:
     """The held equation as a heavy row of the least squares, in the scaled parts."""
     if constraint is None:

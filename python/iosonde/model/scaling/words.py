@@ -30,9 +30,9 @@ def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
     return [*changes, " ".join(_build_conclusion(scaling, on, rate))]
 
 
-def messages(made: Scaling, on: str, rate: Number) -> list[Message]:
+def messages(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     """The same, each sentence with its code."""
-    return [*(_describe_change(change, on) for change in made.changes), *_build_conclusion(made, on, rate)]
+    return [*(_describe_change(change, on) for change in scaling.changes), *_build_conclusion(scaling, on, rate)]
 
 
 def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
@@ -41,9 +41,9 @@ def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     return [*([] if limit is None else [limit]), *_laws(scaling, on, rate)]
 
 
-def _limit(made: Scaling, on: str) -> Message | None:
+def _limit(scaling: Scaling, on: str) -> Message | None:
     """The limit that the rates show by themselves; None where the sentence of the best law says it."""
-    regime, limit = made.regimes[-1], made.limit
+    regime, limit = scaling.regimes[-1], scaling.limit
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
     if limit.fall and not has_peak:
         return _describe_fall(limit.fall, on)
@@ -97,8 +97,8 @@ def _describe_change(change: Change, on: str) -> Message:
     )
 
 
-def _laws(made: Scaling, on: str, rate: Number) -> list[Message]:
-    regime = made.regimes[-1]
+def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
+    regime = scaling.regimes[-1]
     span = f"{regime.low:g} to {regime.high:g} {on}"
     if not regime.possible:
         if any(law.fit for law in regime.laws):
@@ -117,8 +117,8 @@ def _laws(made: Scaling, on: str, rate: Number) -> list[Message]:
             )
         ]
     if best.law.name == LINEAR:
-        return _describe_linear(made, on, rate)  # a case of all others: none of them can be ruled out by it
-    if made.limit.is_detected and not _is_bent(regime):
+        return _describe_linear(scaling, on, rate)  # a case of all others: none of them can be ruled out by it
+    if scaling.limit.is_detected and not _is_bent(regime):
         conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
     else:
         conclusion = _SAY[best.law.name](best, regime, on, rate)

@@ -30,13 +30,13 @@ _MOST_COLUMNS = 400
 
 @dataclass(frozen=True)
 class FactorBlock:
-    """``added`` is the share of V(Y) that it adds to the blocks before it, ``of_rest`` that of what these leave.
+    """``added`` is the share of V(Y) that it adds to the blocks before it, ``rest_share`` that of what these leave.
     ``factors`` have their shares of what these leave, each entered alone; ``order`` those that can be told from
     chance, in groups that cannot be told apart."""
 
     name: str
     added: VariancePart
-    of_rest: Estimate
+    rest_share: Estimate
     factors: Mapping[str, VariancePart]
     order: tuple[tuple[str, ...], ...]
 
@@ -45,7 +45,7 @@ class FactorBlock:
         return {
             "name": self.name,
             **self.added.to_json(),
-            **self.of_rest.flat("of_rest"),
+            **self.rest_share.flat("of_rest"),
             "factors": [{"name": name, **part.to_json()} for name, part in self.factors.items()],
             "order": [list(group) for group in self.order],
         }
@@ -53,13 +53,13 @@ class FactorBlock:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks in order; ``interactions`` None where no repeats tell them from the noise; ``left`` is the share of
-    V(Y) that is left then, with the degrees of freedom of the noise behind every F."""
+    """The blocks in order; ``interactions`` None where no repeats tell them from the noise; ``unexplained`` is the
+    share of V(Y) that is left then, with the degrees of freedom of the noise behind every F."""
 
     blocks: tuple[FactorBlock, ...]
     interactions: VariancePart | None
-    left: float
-    left_df: int
+    unexplained: float
+    unexplained_df: int
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -67,8 +67,8 @@ class Blocks:
         return {
             "blocks": [block.to_json() for block in self.blocks],
             "interactions": inter,
-            "unexplained": self.left,
-            "unexplained_df": self.left_df,
+            "unexplained": self.unexplained,
+            "unexplained_df": self.unexplained_df,
         }
 
 

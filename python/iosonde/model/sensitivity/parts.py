@@ -25,11 +25,11 @@ DRAWS = 999
 
 @dataclass(frozen=True)
 class Scale:
-    """What an effect is held against: ``total`` sum of squares, ``left`` of it after all effects, which have
+    """What an effect is held against: ``total`` sum of squares, ``residual_ss`` of it after all effects, which have
     ``effects_df``; the ``noise`` behind F, and the number of ``rows`` that it adds itself to."""
 
     total: float
-    left: float
+    residual_ss: float
     effects_df: int
     noise: SumOfSquares
     rows: float
@@ -44,7 +44,9 @@ class Scale:
     @property
     def unexplained_share(self) -> float:
         """Of V(Y), what is left after all effects."""
-        return self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.left / self.total
+        return (
+            self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.residual_ss / self.total
+        )
 
     def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
         """The share of ``effect`` in all but what is ``before`` it."""
@@ -53,7 +55,7 @@ class Scale:
         if self.noise.df < LEAST_DF:
             share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
             return VariancePart(share, value, effect.df, None, None)
-        others = SumOfSquares(max(0.0, total - effect.ss - self.left), self.effects_df - effect.df - before.df)
+        others = SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
         corrected = (effect.ss - effect.df * self.variance) / (total + self.variance)
         share = clamp_share(corrected, limits, self.level, self.n)
@@ -71,19 +73,19 @@ class Scale:
 
 @dataclass(frozen=True)
 class Additive:
-    """The rows explained by the columns of a basis: ``known`` (cells × columns)."""
+    """The rows explained by the columns of a basis: ``basis`` (cells × columns)."""
 
     design: Design
-    known: Array
+    basis: Array
 
     @property
     def df(self) -> int:
         """Columns beside the mean."""
-        return int(self.known.shape[1])
+        return int(self.basis.shape[1])
 
     def squares(self) -> Array:
         """What each setting adds to the sum of squares that is left."""
-        return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
+        return np.asarray(self.design.counts * residuals(self.design, self.basis) ** 2 + self.design.ss_within, float)
 
 
 def sampled(before: Additive, after: Additive, reference: Additive, level: float) -> tuple[VariancePart, Array]:
@@ -151,7 +153,7 @@ def drawn_shares(
     if scale.noise.df < LEAST_DF:
         return dict.fromkeys(turns)
     drawn = along + np.sqrt(scale.variance) * rng.normal(size=(DRAWS, len(along)))
-    remainder = scale.total - scale.left - float(before @ before) - float(along @ along)
-    unexplained = scale.left * rng.chisquare(scale.noise.df, DRAWS) / scale.noise.df
+    remainder = scale.total - scale.residual_ss - float(before @ before) - float(along @ along)
+    unexplained = scale.residual_ss * rng.chisquare(scale.noise.df, DRAWS) / scale.noise.df
     totals = (drawn**2).sum(1) + remainder + unexplained
     return {name: ((drawn @ turn) ** 2).sum(1) / totals for name, turn in turns.items()}

@@ -59,7 +59,7 @@ class _Estimates:
 
     design: Design
     level: float
-    made: Resampled
+    resampled: Resampled
     inner: Within | None
     totals: TotalShares
     shapley: Shapley | None
@@ -86,7 +86,7 @@ class _Estimates:
         return [effect for effect in self.effects.significant if effect.is_block]
 
     @cached_property
-    def told(self) -> list[int]:
+    def significant_factors(self) -> list[int]:
         """The factors whose effect is significant by itself, or that are seen to interact."""
         alone = {effect.name for effect in self.effects.significant if not effect.is_block}
         together = {name for effect in self.effects.effects if effect.is_block for name in effect.factors}
@@ -105,7 +105,7 @@ class _Estimates:
     def shares(self) -> list[Shares]:
         """Of each factor over all."""
         every = range(len(self.names))
-        shares = [self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
+        shares = [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
         return _add_importance(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
 
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
@@ -119,7 +119,7 @@ class _Estimates:
         if self.inner is None:
             return {}
         shares = self.inner.shares
-        parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
+        parts = [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()]
         inner = None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
         return dict(zip(shares, _add_importance(parts, inner), strict=True))
 
@@ -128,8 +128,8 @@ class _Estimates:
         if self.adjusted is not None:
             order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         else:
-            both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
-            order = _compute_order(self.made, both, self.level)
+            both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors}
+            order = _compute_order(self.resampled, both, self.level)
         return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
@@ -138,21 +138,23 @@ class _Estimates:
             return ()
         if self.adjusted is not None:
             return self._adjusted_order(self.adjusted.within, self.adjusted.moves_within)
-        both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
-        return _compute_order(self.inner.made, both, self.level)
+        both = {
+            self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.significant_factors if i in self.parts
+        }
+        return _compute_order(self.inner.resampled, both, self.level)
 
     def _adjusted_order(
         self, parts: Mapping[int, VariancePart], moves: Mapping[int, Array | None]
     ) -> tuple[tuple[str, ...], ...]:
         assert self.adjusted is not None
-        significant = sorted((i for i in self.told if i in parts), key=lambda i: -_get_value(parts[i]))
+        significant = sorted((i for i in self.significant_factors if i in parts), key=lambda i: -_get_value(parts[i]))
         values = {self.names[i]: _get_value(parts[i]) for i in significant}
         moves_by_name = {self.names[i]: moves[i] for i in significant}
         return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
 
-    def _shares(self, made: Resampled, share: VarianceShare, total: Total) -> Shares:
-        corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
-        return Shares(made.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
+    def _shares(self, resampled: Resampled, share: VarianceShare, total: Total) -> Shares:
+        corrected = float(share.corrected(resampled.observed)) if resampled.drawn is not None else None
+        return Shares(resampled.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
 
 
 def rank(
@@ -187,15 +189,32 @@ def rank(
     entered = enter(design, ordered, matter, level, rng) if ordered else None
     by = BY_S1 if estimates.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
-        data.response, data.unit, level, design.n, design.n_cells, _describe_estimator(design),
-        estimates.totals.name, estimates.made.how, factors,
-        estimates.made.noise(level, design.n) if design.df_repeats else None, order, estimates.order_within(),
-        tuple(f.name for f in factors if f.name not in matter), tuple(names[i] for i in sorted(fixed_factors)),
-        None if estimates.inner is None else estimates.inner.fixed, design.links, seed, "", (), entered, by=by,
+        data.response,
+        data.unit,
+        level,
+        design.n,
+        design.n_cells,
+        _describe_estimator(design),
+        estimates.totals.name,
+        estimates.resampled.how,
+        factors,
+        estimates.resampled.noise(level, design.n) if design.df_repeats else None,
+        order,
+        estimates.order_within(),
+        tuple(f.name for f in factors if f.name not in matter),
+        tuple(names[i] for i in sorted(fixed_factors)),
+        None if estimates.inner is None else estimates.inner.fixed,
+        design.links,
+        seed,
+        "",
+        (),
+        entered,
+        by=by,
         noise_from=_noise_from(estimates),
-        shapley_estimator="" if estimates.shapley is None else estimates.shapley.name, effects=estimates.effects,
+        shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
+        effects=estimates.effects,
         by_levels=not design.binned,
-    )  # fmt: skip
+    )
     messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
     return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
 
@@ -225,9 +244,9 @@ def _estimate_all(
 
 def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
     """(the factors, the most important first; R² of the line in all of them)."""
-    design, level, resampled = estimates.design, estimates.level, estimates.made
+    design, level, resampled = estimates.design, estimates.level, estimates.resampled
     lines, r2 = slopes(design, level)
-    noise = float(resampled.seen.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
+    noise = float(resampled.observed.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
     own, alias = estimates.adjusted, aliases(design)
     factors = [
         FactorRank(
@@ -260,8 +279,8 @@ def _get_sort_key(factor: FactorRank) -> float:
 
 def _noise_from(estimates: _Estimates) -> str:
     """What is taken for noise, in a word: of few settings of a fraction the F test may know it where S1 does not."""
-    if estimates.made.how:
-        return _NOISES[estimates.made.how]
+    if estimates.resampled.how:
+        return _NOISES[estimates.resampled.how]
     return "lack_of_fit" if estimates.beyond is not None and estimates.beyond.scale.noise.df else ""
 
 

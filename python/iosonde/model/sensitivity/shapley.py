@@ -68,14 +68,14 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
     name = Message(
         "additive-model",
         "additive model, which leaves {left:.0f} % of the variance" + drawn,
-        left=100 * effects.left,
+        left=100 * effects.residual_share,
         error=effects.error.max(),
     )
     return Shapley([_limit_effect(effects, i, level, design.n) for i in range(k)], name)
 
 
 def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
-    value, limits = float(effects.seen[factor]), effects.limits(factor, level)
+    value, limits = float(effects.observed[factor]), effects.limits(factor, level)
     if limits is None:
         return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
     return clamp_share(value, limits, level, n)
@@ -89,16 +89,16 @@ def _groups_are_full(design: Design) -> bool:
 
 def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estimate]:
     k = len(design.features)
-    names = list(resampled.seen.plain)
+    names = list(resampled.observed.plain)
 
     def compute_closed(kind: str) -> list[Array]:
         if resampled.drawn is None or resampled.truth is None:
             return []
-        source = {"seen": resampled.seen, "drawn": resampled.drawn, "truth": resampled.truth}[kind]
+        source = {"seen": resampled.observed, "drawn": resampled.drawn, "truth": resampled.truth}[kind]
         reading = "true" if kind == "truth" else "corrected"
         return _compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
 
-    plain = _compute_values({u: VarianceShare(u).plain(resampled.seen) for u in names}, k)
+    plain = _compute_values({u: VarianceShare(u).plain(resampled.observed) for u in names}, k)
     observed, drawn, truth = compute_closed("seen"), compute_closed("drawn"), compute_closed("truth")
     estimates = []
     for i in range(k):

@@ -33,23 +33,24 @@ Closed = Callable[[frozenset[int]], Array]
 
 @dataclass(frozen=True)
 class AdditiveEffects:
-    """``seen`` are the effects, one a factor. ``moved`` (factors × draws): with other draws of the noise, less the
+    """``observed`` are the effects, one a factor. ``moved`` (factors × draws): with other draws of the noise, less the
     truth there; ``dummies``: of the noise alone; both without draws where no noise is known. ``error`` is the Monte
-    Carlo standard error of each, 0 for exact ones; ``left`` the share of the variance that the additive model leaves.
+    Carlo standard error of each, 0 for exact ones; ``residual_share`` the share of the variance that the additive
+    model leaves.
     """
 
-    seen: Array
+    observed: Array
     moved: Array
     dummies: Array
     error: Array
-    left: float
+    residual_share: float
 
     def limits(self, factor: int, level: float) -> tuple[float, float] | None:
         """Basic bootstrap, as wide as noise alone at least (the spread of an effect grows with it, so a small one that
         is seen too small would have too short an interval), and widened by the Monte Carlo error."""
         if not self.moved.shape[1]:
             return None
-        value, tails = float(self.seen[factor]), (0.5 + level / 2, 0.5 - level / 2)
+        value, tails = float(self.observed[factor]), (0.5 + level / 2, 0.5 - level / 2)
         down, up = np.quantile(self.moved[factor], tails)
         up = min(float(up), -float(np.quantile(self.dummies[factor], tails[0])))
         more = normal_quantile(tails[0]) * float(self.error[factor])
@@ -72,7 +73,7 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
     )
     draws = (effects.shape[1] - 1) // 2
     return AdditiveEffects(
-        effects[:, 0], effects[:, 1 : 1 + draws], effects[:, 1 + draws :], error, scale.left / scale.total
+        effects[:, 0], effects[:, 1 : 1 + draws], effects[:, 1 + draws :], error, scale.residual_ss / scale.total
     )
 
 
@@ -80,7 +81,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
     """c(u): the share of V(Y) that the factors u explain together, less what noise adds; then with other draws of the
     noise, less the truth there; then of the noise alone."""
     signal, p = float(along @ along), len(along)
-    remainder = max(0.0, scale.total - scale.left - signal)
+    remainder = max(0.0, scale.total - scale.residual_ss - signal)
     worlds, variances, totals, truth = along[:, None], np.array([scale.variance]), np.array([scale.total]), math.inf
     if scale.noise.df >= LEAST_DF:
         noise = scale.noise.df * scale.variance
@@ -89,7 +90,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
         drawn = along[:, None] + alone
         worlds = np.column_stack([worlds, drawn, alone])
         variances = np.concatenate([variances, *[chi2 / scale.noise.df] * 2])
-        rest = scale.left - noise  # of few repeats of scattered settings: no part of the noise behind F
+        rest = scale.residual_ss - noise  # of few repeats of scattered settings: no part of the noise behind F
         totals = np.concatenate([totals, *[(drawn**2).sum(0) + remainder + chi2 + rest] * 2])
         truth = signal + remainder + (p + 1 + scale.noise.df) * scale.variance + rest
     gram = np.column_stack(turned).T @ np.column_stack(turned)

@@ -54,7 +54,7 @@ def total_shares(
         return _build_refusal(design, _LINKED, level, "none: correlated factors")
     if design.kind == FRACTION:
         return _build_refusal(design, _ALIASED, level, "none: aliased fraction")
-    noise = float(resampled.seen.noise / resampled.seen.total_corrected) if design.df_repeats else 0.0
+    noise = float(resampled.observed.noise / resampled.observed.total_corrected) if design.df_repeats else 0.0
     surrogate_shares = surrogate.total_shares(design, level, noise, rng)
     if surrogate_shares.refused:
         return _build_refusal(design, surrogate_shares.refused, level, "none: the surrogate is too poor")
@@ -86,7 +86,7 @@ def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level
 def _compute_total(design: Design, resampled: Resampled, share: VarianceShare, level: float) -> Total:
     """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
     has_draws = resampled.drawn is not None
-    corrected = float(share.corrected(resampled.seen)) if has_draws else None
+    corrected = float(share.corrected(resampled.observed)) if has_draws else None
     return resampled.estimate(share, level, design.n), corrected
 
 
@@ -94,10 +94,14 @@ def _has_interaction(
     resampled: Resampled, total: VarianceShare, first: VarianceShare, level: float, factors: int
 ) -> bool:
     """ST above S1 by a word's worth, and its interactions above the noise by F, at ``level`` over all factors."""
-    over = float(total.corrected(resampled.seen) - first.corrected(resampled.seen))
+    over = float(total.corrected(resampled.observed) - first.corrected(resampled.observed))
     if not resampled.noise_df or over <= WORTH_A_WORD:
         return False
-    full, alone, noise = resampled.sum_of_squares(total), resampled.sum_of_squares(first), float(resampled.seen.noise)
+    full, alone, noise = (
+        resampled.sum_of_squares(total),
+        resampled.sum_of_squares(first),
+        float(resampled.observed.noise),
+    )
     df = full.df - alone.df
     if df < 1:
         return False

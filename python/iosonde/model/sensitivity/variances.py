@@ -64,7 +64,7 @@ def _compute_ratio(top: Array, bottom: Array) -> Array:
 
 @dataclass(frozen=True)
 class Resampled:
-    """What the data say (``seen``), what is true of the world that is resampled from (``truth``), and what is seen
+    """What the data say (``observed``), what is true of the world that is resampled from (``truth``), and what is seen
     there (``drawn``, many). ``drawn`` None: noise is unknown, and there are no intervals.
 
     Where settings are fixed and only noise is random, ``noise_df`` are its degrees of freedom, and ``groups`` says how
@@ -72,7 +72,7 @@ class Resampled:
     that bins of a factor may hide: it goes on top of an interval.
     """
 
-    seen: Variances
+    observed: Variances
     truth: Variances | None
     drawn: Variances | None
     how: str
@@ -89,7 +89,7 @@ class Resampled:
 
     def estimate(self, share: VarianceShare, level: float, n: int) -> Estimate:
         """The plug-in share with its interval."""
-        value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
+        value, center = float(share.plain(self.observed)), float(share.corrected(self.observed))
         if self.noise_df:
             return clamp_share(value, self._compute_limits(share, level), level, n)
         return _compute_interval(
@@ -98,35 +98,37 @@ class Resampled:
 
     def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
         """Of the top of the share, without the noise where that is V(Y) itself; where ``noise_df`` is known."""
-        lower = float(self.seen.plain[share.lower])
+        lower = float(self.observed.plain[share.lower])
         if share.upper is None:
-            noise = float(self.seen.noise) * self.noise_df
+            noise = float(self.observed.noise) * self.noise_df
             return SumOfSquares(
-                self.n * (float(self.seen.total) - lower) - noise, self.n - self.noise_df - self.groups[share.lower]
+                self.n * (float(self.observed.total) - lower) - noise, self.n - self.noise_df - self.groups[share.lower]
             )
         return SumOfSquares(
-            self.n * (float(self.seen.plain[share.upper]) - lower), self.groups[share.upper] - self.groups[share.lower]
+            self.n * (float(self.observed.plain[share.upper]) - lower),
+            self.groups[share.upper] - self.groups[share.lower],
         )
 
     def _compute_limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
-        noise = float(self.seen.noise) * self.noise_df
-        within = float(self.seen.plain[share.within])
+        noise = float(self.observed.noise) * self.noise_df
+        within = float(self.observed.plain[share.within])
         effect = self.sum_of_squares(share)
-        rest = self.n * (float(self.seen.total) - within) - noise - effect.ss
+        rest = self.n * (float(self.observed.total) - within) - noise - effect.ss
         rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
         return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
 
     def noise(self, level: float, n: int) -> Estimate:
         """The share of the noise in V(Y)."""
-        value, deviations = float(_compute_ratio(self.seen.noise, self.seen.total_corrected)), None
+        value, deviations = float(_compute_ratio(self.observed.noise, self.observed.total_corrected)), None
         if self.noise_df:
             signal = SumOfSquares(
-                self.n * float(self.seen.total) - self.noise_df * float(self.seen.noise), self.n - self.noise_df - 1
+                self.n * float(self.observed.total) - self.noise_df * float(self.observed.noise),
+                self.n - self.noise_df - 1,
             )
             none = SumOfSquares(0.0, 0)
             low, high = share_limits(
-                signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df), self.n, level
+                signal, none, SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df), self.n, level
             )
             return clamp_share(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:

@@ -132,7 +132,9 @@ def blocks_text(blocks: Blocks) -> str:
             clauses.append(f"{'then nothing' if place else 'nothing'} of {block.name} that can be told from chance")
         elif place:
             first = f": {ranked_names(block.order)}" if block.order and len(block.factors) > 1 else ""
-            clauses.append(f"then {block.name} {ranged(share)} more, {ranged(block.of_rest)} of what was left{first}")
+            clauses.append(
+                f"then {block.name} {ranged(share)} more, {ranged(block.rest_share)} of what was left{first}"
+            )
         else:
             clauses.append(f"{block.name} {ranged(share)} of the variance")
     return f"in the order given, {'; '.join(clauses)}"

@@ -27,9 +27,9 @@ _MOST_COLUMNS = 0.5  # of all settings
 
 @dataclass(frozen=True)
 class Within:
-    """``shares`` of ``made`` are those within the fixed factors; ``fixed`` is the share of these in V(Y)."""
+    """``shares`` of ``resampled`` are those within the fixed factors; ``fixed`` is the share of these in V(Y)."""
 
-    made: Resampled
+    resampled: Resampled
     shares: Mapping[int, VarianceShare]
     fixed: Estimate
 
@@ -52,9 +52,9 @@ def within(
             n_columns=of.shape[1],
             n_cells=design.n_cells,
         )
-    left = residuals(design, of)
-    moved = np.repeat(design.means - left, design.counts.astype(int))
-    rest_of = replace(design, means=left, y=design.y - moved)
+    cell_residuals = residuals(design, of)
+    moved = np.repeat(design.means - cell_residuals, design.counts.astype(int))
+    rest_of = replace(design, means=cell_residuals, y=design.y - moved)
     alone = {i: VarianceShare(frozenset([i])) for i in rest}
     inner = scattered.resample(rest_of, [Groups(), *(frozenset([i]) for i in rest)], rng)
     return Within(inner, alone, _fixed_share(design, rest_of, of.shape[1], level))

@@ -20,7 +20,7 @@ from iosonde.ranks.launch.mpirun import HOST_NAME
 MOST_BYTES = 4 << 20  # of names; more is not a list of nodes
 GRACE_S = 5.0
 LOOK_S = 0.05  # how often time and output are looked at; the end is seen at once
-SHOWN = 60
+MAX_CHARACTERS = 60
 _PRINTS = "it has to print the names of the nodes, and nothing else, one a line; talk belongs on stderr"
 
 
@@ -137,4 +137,4 @@ def _read_text(descriptor: int) -> str:
 
 
 def _shorten_text(text: str) -> str:
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 3] + "..."

@@ -166,7 +166,7 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, tex
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
     interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.said}\n{interval}\n{counted(point.mean.n, 'trial')}"
+    tip = f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}"
     return {
         "x": texts[0][point.x],
         "y": texts[1][point.color],

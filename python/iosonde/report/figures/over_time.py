@@ -65,7 +65,7 @@ def over_time_figure(plot: OverTimePlot) -> Figure:
 
 
 def _draw_phase(phase: PhaseOverTime) -> Spec:
-    over_time = phase.made
+    over_time = phase.over_time
     divisor, unit = human_scale(over_time.end_s, "s")
     since = (
         "after the first start" if phase.comparable else "after each rank's own start: the clocks are not comparable"
@@ -83,14 +83,14 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
 
 def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
     """What share of the operations' time each class took."""
-    names, colour = class_series(classes.made, _LEGEND)
-    stack = shares(classes.made.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
+    names, colour = class_series(classes.diagnosis, _LEGEND)
+    stack = shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
     return view(stack, *_draw_marks(phase, x, over), width=_WIDTH, height=_CLASSES)
 
 
 def _describe_bins(phase: PhaseOverTime) -> list[str]:
     """What is drawn, how wide the bins are, and what lies outside."""
-    over_time = phase.made
+    over_time = phase.over_time
     divisor, unit = human_scale(over_time.width_s * (1 + 1e-9), "s")
     thin = "; thin: each rank" if over_time.by_rank else ""
     notes = [
@@ -100,9 +100,10 @@ def _describe_bins(phase: PhaseOverTime) -> list[str]:
     if phase.marks:
         mark_texts = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in phase.marks)
         notes.append(f"Red: {mark_texts} (a line, dashes, dots).")
-    if over_time.recorded < over_time.made:
+    if over_time.recorded < over_time.n_operations:
         notes.append(
-            f"A sample of {over_time.recorded:,} of {over_time.made:,} operations: rates are scaled to all, longer "
+            f"A sample of {over_time.recorded:,} of {over_time.n_operations:,} operations: rates are scaled to "
+            "all, longer "
             "durations may not have been recorded."
         )
     if over_time.failed:
@@ -111,7 +112,7 @@ def _describe_bins(phase: PhaseOverTime) -> list[str]:
 
 
 def _draw_rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
-    over_time = phase.made
+    over_time = phase.over_time
     divisor, unit = human_scale(max(over_time.rate, default=0.0), over_time.unit)
     top = max(over_time.rate, default=0.0) / divisor * 1.06 or 1.0
     y = number(
@@ -162,13 +163,13 @@ def _build_steps(
     """A row where each bin begins, and one where the last ends."""
     rows = [
         {"x": short(at / over), "y": short(value / divisor), "tip": f"{who}{significant(value / divisor)} {unit}"}
-        for at, value in zip(phase.made.starts_s, rate, strict=True)
+        for at, value in zip(phase.over_time.starts_s, rate, strict=True)
     ]
-    return [*rows, {**rows[-1], "x": short(phase.made.end_s / over)}]
+    return [*rows, {**rows[-1], "x": short(phase.over_time.end_s / over)}]
 
 
 def _draw_latencies(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
-    over_time = phase.made
+    over_time = phase.over_time
     of = {"maximum": over_time.longest, "p99": over_time.p99, "p50": over_time.p50}
     durations = [value for values in of.values() for value in values if value]
     lines = [(name, colour) for name, colour in _LINES if any(of[name])]

@@ -55,12 +55,12 @@ _DODGE = 0.011  # of the axis, between points of two colours
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What all panels have in common. ``names`` of the levels along x, those ``shown``; ``lying``: bars go from left
-    to right."""
+    """What all panels have in common. ``names`` of the levels along x, those ``visible_names``; ``lying``: bars go
+    from left to right."""
 
     plot: SettingsPlot
     names: tuple[str, ...]
-    shown: tuple[str, ...]
+    visible_names: tuple[str, ...]
     colors: tuple[str, ...]
     width: int
     height: int
@@ -84,7 +84,7 @@ def settings_figure(plot: SettingsPlot) -> Figure:
 def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int, how: str) -> Figure:
     """Panels under one title and one legend; ``how`` says what is drawn, below it what is not."""
     room = max(60, int(across * (width + 60) / 5.6))
-    lines = [line for text in (how, *plot.left) for line in wrapped(escape(_to_sentence(text)), limit=room)]
+    lines = [line for text in (how, *plot.omissions) for line in wrapped(escape(_to_sentence(text)), limit=room)]
     title = {
         "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
         "subtitle": lines,
@@ -105,7 +105,7 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
 
 def lines_of(plot: SettingsPlot) -> list[str]:
     """What stands under the title: how to read the figure, and what is not in it."""
-    return [_to_sentence(text) for text in (_describe_plot(plot), *plot.left)]
+    return [_to_sentence(text) for text in (_describe_plot(plot), *plot.omissions)]
 
 
 def columns_of(plot: SettingsPlot) -> int:
@@ -136,7 +136,7 @@ def _adapt_to_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
     if drawn.plot.x.factor:
         return drawn
     levels = tuple(drawn.names[point.x] for point in panel.points)
-    return replace(drawn, shown=levels, height=_lying_height(len(levels), 1) if drawn.lying else drawn.height)
+    return replace(drawn, visible_names=levels, height=_lying_height(len(levels), 1) if drawn.lying else drawn.height)
 
 
 def _lying_height(levels: int, series: int) -> int:
@@ -242,7 +242,7 @@ def palette(factor: FactorLevels) -> list[str]:
 def _place_channel(drawn: _Drawn, field: str) -> Spec:
     factor = drawn.plot.x
     if drawn.bars:
-        return names(factor.title, drawn.shown, field, {"labelLimit": 190 if drawn.lying else 110})
+        return names(factor.title, drawn.visible_names, field, {"labelLimit": 190 if drawn.lying else 110})
     low, high = factor.numbers[0], factor.numbers[-1]
     axis: dict[str, Any] = {"labelExpr": _LABELS.get(factor.kind, "format(datum.value, '.10~r')")}
     if factor.kind == "nines":
@@ -273,7 +273,7 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, dra
     if scale.log and low is not None:
         low = max(low, scale.low)
     mean_text = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.said}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
+    tip = f"{point.setting_text}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
     value = short((point.mean.value or 0.0) / scale.divisor)
     return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
 

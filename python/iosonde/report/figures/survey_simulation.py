@@ -25,7 +25,7 @@ _WHAT = "line: one survey; band: 90 of 100; dashed: the truth"
 def figure(simulation: Simulation) -> Figure:
     """A panel for each way of drawing, with its types; one for what else is a share; and the scatter of the largest
     samples with replacement."""
-    every = [estimate for estimate in simulation.shares if estimate.known.unit == "share"]
+    every = [estimate for estimate in simulation.shares if estimate.true_number.unit == "share"]
     panels = []
     palettes = [
         _assign_colours([estimate for estimate in every if _is_type(estimate) is types]) for types in (False, True)
@@ -38,23 +38,24 @@ def figure(simulation: Simulation) -> Figure:
         most = max(estimate.n for estimate in last)
         panels.append(
             _draw_scatter(
-                [estimate for estimate in last if estimate.n == most], palettes[True], simulation.asked.repetitions
+                [estimate for estimate in last if estimate.n == most], palettes[True], simulation.options.repetitions
             )
         )
     caption = (
-        f"Estimates by {simulation.asked.repetitions} surveys of {simulation.files} files, against how many are drawn."
+        f"Estimates by {simulation.options.repetitions} surveys of {simulation.files} files, against how "
+        "many are drawn."
     )
     return together(panels, columns=2, description=caption)
 
 
 def _is_type(estimate: SimulatedEstimate) -> bool:
-    return estimate.known.what == _TYPE
+    return estimate.true_number.what == _TYPE
 
 
 def _assign_colours(estimates: Sequence[SimulatedEstimate]) -> dict[str, str]:
     """The largest, of the files or the capacity, and the colour that each has in all panels."""
     names = dict.fromkeys(
-        simulated_name(estimate) for estimate in sorted(estimates, key=lambda estimate: -estimate.known.truth)
+        simulated_name(estimate) for estimate in sorted(estimates, key=lambda estimate: -estimate.true_number.truth)
     )
     return dict(zip(list(names)[:_MOST], colours_of(_MOST), strict=False))
 
@@ -75,7 +76,7 @@ def _colour_channel(series: Mapping[str, object], colours: Mapping[str, str]) ->
 def _against_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str]) -> Figure:
     series, sizes = _select_series(estimates, colours), sorted({estimate.n for estimate in estimates})
     colour, x = _colour_channel(series, colours), number("files drawn", log=True, axis={"values": sizes})
-    y = number("% of files" if estimates[0].known.of == "files" else "% of capacity", "y", zero=True)
+    y = number("% of files" if estimates[0].true_number.of == "files" else "% of capacity", "y", zero=True)
     points, band = list(_build_points(series)), {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     spec = view(
         layer(points, "area", {"x": x, **band, "color": colour}, opacity=0.18),
@@ -102,7 +103,7 @@ def _build_points(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator
                 "low": short(100 * low),
                 "high": short(100 * high),
                 "series": name,
-                "tip": f"{name}, {estimate.n:,} drawn: {tip}; truth {_format_percent(estimate.known.truth)}",
+                "tip": f"{name}, {estimate.n:,} drawn: {tip}; truth {_format_percent(estimate.true_number.truth)}",
             }
 
 
@@ -113,7 +114,7 @@ def _format_percent(share: float) -> str:
 def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:
     for name, every in series.items():
         for estimate in every:
-            yield {"x": estimate.n, "y": short(100 * estimate.known.truth), "series": name}
+            yield {"x": estimate.n, "y": short(100 * estimate.true_number.truth), "series": name}
 
 
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:
@@ -136,9 +137,9 @@ def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, 
     ]
     truths = [
         {
-            "x": short(100 * estimate.known.truth),
+            "x": short(100 * estimate.true_number.truth),
             "series": name,
-            "tip": f"{name}: truth {_format_percent(estimate.known.truth)}",
+            "tip": f"{name}: truth {_format_percent(estimate.true_number.truth)}",
         }
         for name, (estimate, *_) in series.items()
     ]

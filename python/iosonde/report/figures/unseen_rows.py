@@ -58,7 +58,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     )  # fmt: skip
     spec = view(layer(observed, "point", channels, filled=False, size=40, strokeWidth=1.3),
                 layer(predicted, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
-    fixed_levels = f" at {', '.join(item.held)}" if item.held else ""
+    fixed_levels = f" at {', '.join(item.fixed_levels)}" if item.fixed_levels else ""
     varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
     return Figure(zoom(spec) if item.factor.numeric else spec, f"Rows not seen{fixed_levels}{varied}",
                   f"{response} observed and predicted against {item.factor.name}{fixed_levels}.")  # fmt: skip

@@ -9,7 +9,7 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.text import CANNOT_TELL, estimate_parts
 
 BAR_WIDTH, BAR_HEIGHT = 260, 22
-SEEN = 12  # of more cells those above the bound and the two ends are seen before the reader asks
+MAX_VISIBLE_ROWS = 12  # of more cells those above the bound and the two ends are seen before the reader asks
 _MOST_ABOVE = 6
 
 
@@ -60,7 +60,7 @@ def shares_of(bound: Bound) -> ShareDrawings:
     divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
     most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
     rows = tuple(_build_row(share, divisor, most) for share in bound.shares)
-    return ShareDrawings(unit, rows, rows if len(rows) <= SEEN else _select_drawn(rows))
+    return ShareDrawings(unit, rows, rows if len(rows) <= MAX_VISIBLE_ROWS else _select_drawn(rows))
 
 
 def _select_drawn(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:

@@ -49,7 +49,7 @@ def _format_each(answer: AdvisedEach) -> Iterator[str]:
     for item in answer.items:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
         yield ""
-    for text in (*warning_texts, *answer.left):
+    for text in (*warning_texts, *answer.exclusions):
         yield from wrapped(f"~ {text}", "  ")
     yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' says more of one.")
 

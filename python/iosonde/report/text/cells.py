@@ -43,7 +43,7 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: its name is what was asked for
         return titled(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
-    several = several or bool(answer.told and metric.endswith("_of_ranks"))
+    several = several or bool(answer.tool_clocks and metric.endswith("_of_ranks"))
     if not operation:
         return titled(metric, unit)
     name = f"{operation} {metric_words(metric)}" if several else operation

@@ -59,7 +59,7 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
     cut = dict.fromkeys([*comparison.mean_a.warnings, *comparison.mean_b.warnings])
     paragraphs = [("base", f"{item.sides[0]}: {comparisons.base}"), *_list_evidence(item)]
     paragraphs += [("warning", text) for text in (*item.warnings, *comparisons.warnings, *cut)]
-    for name, text in [*paragraphs, *(("left out", text) for text in comparisons.left_out)]:
+    for name, text in [*paragraphs, *(("left out", text) for text in comparisons.exclusions)]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
@@ -247,7 +247,7 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
 def _format_notes(comparisons: Comparisons) -> Iterator[str]:
     for warning in comparisons.warnings:
         yield from wrapped(f"! {warning}")
-    for text in comparisons.left_out:
+    for text in comparisons.exclusions:
         yield from wrapped(f"! left out: {text}")
 
 

@@ -41,7 +41,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     notes = [
         *(overall.sentence for overall in answer.overall),
         *answer.warnings,
-        *(f"left out: {reason}" for reason in answer.left_out),
+        *(f"left out: {reason}" for reason in answer.exclusions),
     ]
     notes += [] if answer.judged is None else answer.judged.sentences
     if len(answer.items) == 1:

@@ -132,7 +132,7 @@ def _format_class(operation_class: OperationClass) -> Iterator[str]:
         )
     for reason in operation_class.reasons:
         suspect = reason.suspect
-        trials = f" In {reason.seen} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
+        trials = f" In {reason.n_matching} of {counted(reason.of, 'trial')}." if reason.of > 1 else ""
         yield from wrapped(
             f"{suspect.code} {suspect.agreement.confidence}: {suspect.sentence}.{trials}", "       ", "  "
         )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from iosonde.answers.parse import Parse
     from iosonde.importers import Note, Parsed
 
-SHOWN_ROWS, SHOWN_RUNS, SHOWN_NOTES = 40, 20, 10
+MAX_ROWS, MAX_RUNS, MAX_NOTES = 40, 20, 10
 
 
 def lines(parse: Parse) -> Iterator[str]:
@@ -26,13 +26,13 @@ def lines(parse: Parse) -> Iterator[str]:
     if understood.others:
         others = ", ".join(f"{name} (line {other.line})" for name, other in understood.others.items())
         yield _truncate_line(f"  also like {others}")
-    for note in understood.notes[:SHOWN_NOTES]:
+    for note in understood.notes[:MAX_NOTES]:
         yield from _format_note("note", note)
-    for run in understood.runs[:SHOWN_RUNS]:
+    for run in understood.runs[:MAX_RUNS]:
         yield ""
         yield from _format_run(run)
-    if len(understood.runs) > SHOWN_RUNS:
-        yield f"\nand {len(understood.runs) - SHOWN_RUNS} more runs (--json)"
+    if len(understood.runs) > MAX_RUNS:
+        yield f"\nand {len(understood.runs) - MAX_RUNS} more runs (--json)"
 
 
 def _format_run(run: Parsed) -> Iterator[str]:
@@ -41,18 +41,18 @@ def _format_run(run: Parsed) -> Iterator[str]:
     if run.factors:
         settings = ", ".join(f"{name}={value}" for name, value in run.factors.items() if value is not None)
         yield from _wrap_lines("  settings  ", settings)
-    for note in run.missing[:SHOWN_NOTES]:
+    for note in run.missing[:MAX_NOTES]:
         yield from _format_note("missing", note)
-    for note in run.warnings[:SHOWN_NOTES]:
+    for note in run.warnings[:MAX_NOTES]:
         yield from _format_note("note", note)
     rows = [
         (row.operation, row.metric, _format_source(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
-        for row in run.rows[:SHOWN_ROWS]
+        for row in run.rows[:MAX_ROWS]
     ]
     if rows:
         yield table(("operation", "metric", "of", "value", "line"), rows, "lllrr")
-    if len(run.rows) > SHOWN_ROWS:
-        yield f"and {len(run.rows) - SHOWN_ROWS} more results (--json)"
+    if len(run.rows) > MAX_ROWS:
+        yield f"and {len(run.rows) - MAX_ROWS} more results (--json)"
 
 
 def _format_source(rank: int | None, iteration: int | None) -> str:

@@ -11,7 +11,7 @@ from iosonde.core.units import human_scale
 
 from .layout import escape, estimate_parts, table, wrapped
 
-MOST_SHOWN = 6  # pairs or nodes; of more the slowest and the fastest
+MAX_LISTED = 6  # pairs or nodes; of more the slowest and the fastest
 # Key → what is shown, unit, and whether more is better. CPU time as `s/MB`, as people say it (10⁶ bytes).
 _ROWS = (
     ("disk_write", "disk write", "bytes/s"),
@@ -25,7 +25,7 @@ _ROWS = (
 
 def lines(probed: Probed) -> Iterator[str]:
     """The lines of the text."""
-    result, n = probed.made, probed.n
+    result, n = probed.facts, probed.n
     yield f"{100 * probed.level:g} % intervals over {n} repetition{'s' if n != 1 else ''}"
     if result["pairs"]:
         yield ""
@@ -94,14 +94,14 @@ def _format_nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
 def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     disks = [(server["host"], disk) for server in servers for disk in server["disks"]]
     rows = []
-    for host, disk in disks[:MOST_SHOWN]:
+    for host, disk in disks[:MAX_LISTED]:
         for way in ("write", "read"):
             first = way == "write"
             where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if first else ("", "")
             rows.append([where, kind, way, *_format_value(disk[f"disk_{way}"], "bytes/s")])
     yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
-    if len(disks) > MOST_SHOWN:
-        yield f"{MOST_SHOWN} of {len(disks)} disks; all: --json"
+    if len(disks) > MAX_LISTED:
+        yield f"{MAX_LISTED} of {len(disks)} disks; all: --json"
     for way in dict.fromkeys(disk["disk_way"] for _, disk in disks):
         yield from wrapped(f"disk: {way}", "  ")
 
@@ -109,9 +109,9 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
 def sentences(probed: Probed) -> list[str]:
     """The slowest of everything: it is what a ceiling is made of."""
     parts, worst = [], probed.slowest
-    whose = " of a server" if probed.made["servers"] else ""
+    whose = " of a server" if probed.facts["servers"] else ""
     if "network_bandwidth" in worst:
-        over = "link" if all(pair["medium"] == "network" for pair in probed.made["pairs"]) else "pair"
+        over = "link" if all(pair["medium"] == "network" for pair in probed.facts["pairs"]) else "pair"
         tcp = f" by MPI, {_format_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
         parts.append(f"The slowest {over} carries {_format_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
     if "disk_write" in worst:
@@ -127,15 +127,15 @@ def sentences(probed: Probed) -> list[str]:
 
 
 def _select_extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    if len(items) <= MOST_SHOWN:
+    if len(items) <= MAX_LISTED:
         return items
     ordered = sorted(items, key=lambda item: item[key].value)
-    return [*ordered[: MOST_SHOWN // 2], *ordered[-(MOST_SHOWN // 2) :]]
+    return [*ordered[: MAX_LISTED // 2], *ordered[-(MAX_LISTED // 2) :]]
 
 
 def _describe_omitted(count: int, what: str, order: str) -> Iterator[str]:
-    if count > MOST_SHOWN:
-        yield f"{MOST_SHOWN // 2} slowest and {MOST_SHOWN // 2} fastest of {count} {what}, {order}; all: --json"
+    if count > MAX_LISTED:
+        yield f"{MAX_LISTED // 2} slowest and {MAX_LISTED // 2} fastest of {count} {what}, {order}; all: --json"
 
 
 def _format_value(estimate: Estimate, unit: str) -> list[str]:

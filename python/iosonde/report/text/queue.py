@@ -56,7 +56,7 @@ def _format_row(solved: Solved, places: list[int]) -> list[str]:
     busy = [_format_percent(solution.loads[place].utilisation) for place in places]
     barrier = [format_seconds(phase.seconds), _format_percent(phase.waiting)] if phase else []
     rate = format_rate(phase.rate if phase else solution.rate, "operations/s")
-    share = solved.phase_of_linear if phase else solved.of_linear
+    share = solved.phase_of_linear if phase else solved.linear_share
     return [f"{solution.clients:,}", rate, _format_percent(share), format_seconds(solution.response_s), *barrier, *busy]
 
 
@@ -89,8 +89,8 @@ def _format_open(network: Network) -> Iterator[str]:
 
 
 def _format_station(load: Load) -> list[str]:
-    demand = "" if load.asked is None else f"{significant(load.asked)} ×"
-    servers = "" if load.asked is None else str(load.station.servers)
+    demand = "" if load.offered_load is None else f"{significant(load.offered_load)} ×"
+    servers = "" if load.offered_load is None else str(load.station.servers)
     return [load.station.name, servers, significant(load.operations), format_seconds(load.residence_s), demand]
 
 

@@ -41,9 +41,9 @@ def lines(answer: Rankings) -> Iterator[str]:
             yield from format_ranking(ranking, answer.assumed, explained=new)
             yield ""
             yield from wrapped(ranking.sentence)
-    if answer.left_out:
-        more = f" and {len(answer.left_out) - 1} more (--json)" if len(answer.left_out) > 1 else ""
-        yield from ["", *wrapped(f"~ not ranked: {answer.left_out[0]}{more}", "  ")]
+    if answer.exclusions:
+        more = f" and {len(answer.exclusions) - 1} more (--json)" if len(answer.exclusions) > 1 else ""
+        yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
 
 
 def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def block_lines(blocks: Blocks) -> Iterator[str]:
     """Both tables."""
     rows = [
-        [f"{place}. {block.name}", *_format_cells(block.added), share(block.of_rest), span(block.of_rest)]
+        [f"{place}. {block.name}", *_format_cells(block.added), share(block.rest_share), span(block.rest_share)]
         for place, block in enumerate(blocks.blocks, 1)
     ]
     if blocks.interactions is not None and blocks.interactions.df:
         rows.append(["interactions", *_format_cells(blocks.interactions), "", ""])
     residual = "noise" if blocks.interactions is not None else "noise, interactions"
-    rows.append([residual, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
+    rows.append([residual, number(blocks.unexplained), "", str(blocks.unexplained_df), "", "", "", ""])
     yield from table(
         ["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr"
     ).splitlines()

@@ -71,7 +71,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
 
 def _format_without(regression: Regression, other: Without, divisor: float) -> Iterator[str]:
     """Both fits, the coefficients with their intervals."""
-    yield from wrapped(f"without {', '.join(other.left_out)}:")
+    yield from wrapped(f"without {', '.join(other.excluded_rows)}:")
     both = (regression.fit, other.regression.fit)
     rows = [
         ["n", *(str(f.n) for f in both)],

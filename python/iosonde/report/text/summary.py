@@ -84,7 +84,7 @@ def _format_header(answer: Summary) -> str:
     overview = answer.overview
     counts = sorted({row.n for row in overview.rows})
     count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
-    clock_text = "; ".join(clock_words(answer.clock, answer.told))
+    clock_text = "; ".join(clock_words(answer.clock, answer.tool_clocks))
     within = "the iterations within " if any(row.mean.within_run for row in overview.rows) and counts == [1] else ""
     return (f"{clock_text}; " if clock_text else "") + (
         f"{100 * overview.level:g} % intervals over {within}{count} "

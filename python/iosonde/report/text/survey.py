@@ -46,7 +46,7 @@ def lines(survey: Survey) -> Iterator[str]:
         yield ""
         yield from _format_kinds(survey)
         yield from byte_lines(survey)
-        yield from reading_lines(survey.reading, survey.reading_said)
+        yield from reading_lines(survey.reading, survey.reading_sentence)
         yield from quantile_lines(survey)
     yield from what_if_lines(survey)
     if survey.strata:
@@ -97,11 +97,11 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
 
 
 def _estimate_value(estimate: SurveyEstimate | None) -> float:
-    return (estimate and estimate.found.estimate.value) or 0.0
+    return (estimate and estimate.inference.estimate.value) or 0.0
 
 
 def _format_share(estimate: SurveyEstimate | None) -> str:
-    return "" if estimate is None else percent_interval(estimate.found.estimate)
+    return "" if estimate is None else percent_interval(estimate.inference.estimate)
 
 
 def _format_exact(survey: Survey) -> Iterator[str]:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def byte_lines(survey: Survey) -> Iterator[str]:
     """Codecs, zeros and blocks; nothing where no codec was tried."""
     saved, pack, unpack = (
-        {estimate.name: estimate.found.estimate for estimate in survey.of(what, "capacity")}
+        {estimate.name: estimate.inference.estimate for estimate in survey.of(what, "capacity")}
         for what in ("saved", "pack", "unpack")
     )
     names = [estimate.name for estimate in survey.of("compressed", "capacity")]
     if not names:
         return
     rows = [
-        (estimate.name, percent_interval(estimate.found.estimate), estimate_text(saved[estimate.name], "bytes"))
+        (estimate.name, percent_interval(estimate.inference.estimate), estimate_text(saved[estimate.name], "bytes"))
         for estimate in survey.of("compressed", "capacity")
     ]
     yield ""
@@ -47,9 +47,9 @@ def byte_lines(survey: Survey) -> Iterator[str]:
         yield from wrapped("beaten: another one of these surely leaves less and surely packs faster")
     yield ""
     for estimate in survey.of("zeros", "capacity"):
-        yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.found.estimate)} of the capacity")
+        yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity")
     for estimate in survey.of("entropy", "capacity"):
-        bits = estimate.found.estimate
+        bits = estimate.inference.estimate
         yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
     if survey.blocks and survey.blocks.read:
         met, read = survey.blocks.met_before, survey.blocks.read
@@ -62,7 +62,9 @@ def byte_lines(survey: Survey) -> Iterator[str]:
 
 def quantile_lines(survey: Survey) -> Iterator[str]:
     """Half and nine tenths of the files, and of the capacity, are not larger or older than that."""
-    estimates = {(quantile.what, quantile.of, quantile.name): quantile.found.estimate for quantile in survey.quantiles}
+    estimates = {
+        (quantile.what, quantile.of, quantile.name): quantile.inference.estimate for quantile in survey.quantiles
+    }
     rows = []
     for what, of in dict.fromkeys((what, of) for what, of, _ in estimates):
         ends = [estimates[what, of, name] for name in ("0.5", "0.9")]

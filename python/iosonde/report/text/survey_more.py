@@ -64,10 +64,10 @@ def _describe_time(plan: SurveyPlan) -> str:
     full_row = plan.rows[-1]
     if not plan.per_file_s:
         return f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate)."
-    of_files = _format_duration(full_row.seconds - full_row.seconds_of_bytes)
+    file_time = _format_duration(full_row.seconds - full_row.seconds_of_bytes)
     return (
         f"Time: the bytes at {format_rate(plan.rate, 'bytes/s')} (--rate), and {format_seconds(plan.per_file_s)} "
-        f"for each file besides (--per-file): for all of them {of_files} of {_format_duration(full_row.seconds)}; "
+        f"for each file besides (--per-file): for all of them {file_time} of {_format_duration(full_row.seconds)}; "
         f"the bytes alone take {_format_duration(full_row.seconds_of_bytes)}."
     )
 
@@ -82,7 +82,7 @@ def _format_duration(seconds: float) -> str:
 
 def simulation_lines(simulation: Simulation) -> Iterator[str]:
     """The text of a simulation: a block for each way, and one for the quantiles of that."""
-    options, totals = simulation.asked, f"{counted(simulation.files, 'file')}, {format_size(simulation.capacity)}"
+    options, totals = simulation.options, f"{counted(simulation.files, 'file')}, {format_size(simulation.capacity)}"
     each = f", each part by itself (--by {options.by})" if options.by else ""
     yield from wrapped(
         f"{options.path}: {totals}, all of them looked at, then {options.repetitions:,} surveys of each "
@@ -91,7 +91,7 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     for way in dict.fromkeys(estimate.way for estimate in simulation.shares):
         mine = [estimate for estimate in simulation.shares if estimate.way == way]
         for shares in (True, False):
-            if some := [estimate for estimate in mine if (estimate.known.unit == "share") is shares]:
+            if some := [estimate for estimate in mine if (estimate.true_number.unit == "share") is shares]:
                 yield ""
                 yield from _format_way(way, some)
     yield ""
@@ -104,8 +104,8 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
             f"Files were read until all shares were ± {decimals(100 * options.until, 1)} points; the "
             "number is the median."
         )
-    if simulation.left_out:
-        yield from wrapped(f"~ {counted(simulation.left_out, 'file')} could not be looked at, and are left out", "  ")
+    if simulation.n_excluded:
+        yield from wrapped(f"~ {counted(simulation.n_excluded, 'file')} could not be looked at, and are left out", "  ")
 
 
 TITLES = {
@@ -121,8 +121,8 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
     yield TITLES[way]
     sizes = sorted({estimate.n for estimate in estimates})
     rows = []
-    for quantity in dict.fromkeys(estimate.known for estimate in estimates):
-        mine = {estimate.n: estimate for estimate in estimates if estimate.known == quantity}
+    for quantity in dict.fromkeys(estimate.true_number for estimate in estimates):
+        mine = {estimate.n: estimate for estimate in estimates if estimate.true_number == quantity}
         cells = [f"{_format_error(mine[n])} {decimals(100 * (mine[n].coverage.value or 0.0), 0)}%" for n in sizes]
         truth = (
             f"{decimals(100 * quantity.truth, 1)} %"
@@ -131,21 +131,21 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
         )
         rows.append((simulated_name(mine[sizes[0]]), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
-    what = "share" if estimates[0].known.unit == "share" else "quantile"
+    what = "share" if estimates[0].true_number.unit == "share" else "quantile"
     yield from table((what, "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
 
 
 def simulated_name(estimate: SimulatedEstimate) -> str:
     """What was estimated, of a way of drawing that is said already."""
-    quantity = estimate.known
+    quantity = estimate.true_number
     name = f"{float(quantity.name):.0%}" if quantity.what in ("size", "age") else quantity.name
     return _NAMES.get(quantity.what, "{}").format(name)
 
 
 def _format_error(estimate: SimulatedEstimate) -> str:
-    if estimate.known.unit == "share":
+    if estimate.true_number.unit == "share":
         return decimals(100 * estimate.worst, 1)
-    return f"{decimals(100 * estimate.worst / estimate.known.truth, 0)}%" if estimate.known.truth else "–"
+    return f"{decimals(100 * estimate.worst / estimate.true_number.truth, 0)}%" if estimate.true_number.truth else "–"
 
 
 def _format_amount(unit: str, value: float) -> str:

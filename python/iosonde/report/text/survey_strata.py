@@ -41,4 +41,4 @@ def _format_name(name: str) -> str:
 
 def _format_mostly(stratum: SurveyStratum) -> tuple[str, str]:
     estimates = stratum.mostly
-    return (estimates.name, percent_interval(estimates.found.estimate)) if estimates else ("", "")
+    return (estimates.name, percent_interval(estimates.inference.estimate)) if estimates else ("", "")

@@ -26,11 +26,11 @@ _STEPS = 8
 def lines(answer: Upgrade) -> Iterator[str]:
     """The lines of the text: a section for each part of the file, empty lines between."""
     sections = [
-        _format_nodes(answer.asked.nodes) if answer.asked.nodes.nodes else (),
-        _format_cluster(answer) if answer.asked.cluster is not None else (),
+        _format_nodes(answer.cluster_file.nodes) if answer.cluster_file.nodes.nodes else (),
+        _format_cluster(answer) if answer.cluster_file.cluster is not None else (),
         _format_options(answer.options, answer.path, answer.level) if answer.options else (),
         _format_cpus(answer.cpus) if answer.cpus else (),
-        _format_measured(answer.times, answer.steps) if answer.asked.measured else (),
+        _format_measured(answer.times, answer.steps) if answer.cluster_file.measured else (),
         _format_scores(answer.scores) if answer.scores else (),
     ]
     for place, section in enumerate(filter(None, (list(section) for section in sections))):
@@ -47,7 +47,7 @@ def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
 
 def _format_cluster(answer: Upgrade) -> Iterator[str]:
     """What there is today, and what follows from it; without a bound where too little is known for one."""
-    query, ceiling, need = answer.asked, answer.ceiling, answer.totals
+    query, ceiling, need = answer.cluster_file, answer.ceiling, answer.totals
     assert query.cluster is not None and need is not None
     name, derived = query.cluster.name, query.derived()
     if ceiling is not None:

@@ -12,7 +12,7 @@ from .layout import table, wrapped
 from .models import classes_lines, data_line, errors_table, remarks, scale_of, titled, twins_line
 
 if TYPE_CHECKING:
-    from iosonde.answers.held_out import HeldOut
+    from iosonde.answers.held_out import HoldoutAnswer
     from iosonde.answers.validate import Validation
 
 
@@ -52,7 +52,7 @@ def lines(answer: Validation) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
-def format_unseen_error(answer: HeldOut) -> Iterator[str]:
+def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
     """A stored model: its error on rows that it has not seen, and how often its intervals held."""
     r2, coverage = answer.errors.r2, answer.coverage
     divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)

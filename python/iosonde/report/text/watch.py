@@ -57,7 +57,7 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
     yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
-    points = counted(change.seen_after, "point")
+    points = counted(change.detection_delay, "point")
     yield from wrapped(f"could be seen {points} after it; p = {change.p:.2g} for all looks together", "      ", "    ")
 
 

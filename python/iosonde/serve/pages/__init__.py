@@ -14,7 +14,7 @@ Page = Callable[[Shelf, Address], WebPage]
 PAGES: dict[str, Page] = {
     "/": experiments.page,
     "/runs": runs.page,
-    "/run": runs.one,
+    "/run": runs.run_page,
     "/history": history.page,
     "/change": change.page,
     "/compare": compare.page,

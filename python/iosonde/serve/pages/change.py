@@ -11,15 +11,15 @@ from .history import watched
 from .shown import Address, WebPage, rendered
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/change``: the words of ``/history``, and ``series`` (its title) and ``run`` (the first after the change).
     Raises InputError, DataError."""
-    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
+    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
-def _made(shelf: Shelf, asked: Address) -> WebPage:
-    history, _ = watched(shelf, asked, asked.one("store"))
-    series, run = asked.one("series"), asked.one("run")
+def _render_page(shelf: Shelf, address: Address) -> WebPage:
+    history, _ = watched(shelf, address, address.one("store"))
+    series, run = address.one("series"), address.one("run")
     change = next(
         (
             candidate
@@ -40,7 +40,7 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
     return rendered(
         "compare.html",
         shelf,
-        asked,
+        address,
         f"{series}: before and after",
         latest=[],
         notes=notes,

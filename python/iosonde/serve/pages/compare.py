@@ -19,20 +19,20 @@ from .shown import Address, WebPage, rendered
 MOST = 2000  # runs of a side
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
-    if not (asked.one("a") and asked.one("b")):
+    if not (address.one("a") and address.one("b")):
         latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
-        return rendered("compare.html", shelf, asked, "Compare", lines=[], notes=[], latest=latest,
+        return rendered("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest,
                         drawn=None)  # fmt: skip
-    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked).body))
+    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
-def _made(shelf: Shelf, asked: Address) -> WebPage:
-    (a, only_last_a), (b, only_last_b) = (_open_side(shelf, asked, side) for side in "ab")
+def _render_page(shelf: Shelf, address: Address) -> WebPage:
+    (a, only_last_a), (b, only_last_b) = (_open_side(shelf, address, side) for side in "ab")
     comparison = answers.compare.answer.compare(
-        a, Numbers(tuple(asked.many("response"))), answers.compare.answer.Sides(other=b)
+        a, Numbers(tuple(address.many("response"))), answers.compare.answer.Sides(other=b)
     )
     notes = [
         Message(
@@ -45,7 +45,7 @@ def _made(shelf: Shelf, asked: Address) -> WebPage:
         if only_last
     ]
     drawn = report.figures.ratios.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
-    return rendered("compare.html", shelf, asked, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
+    return rendered("compare.html", shelf, address, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
                     lines=list(report.text.compare.lines(comparison)), drawn=drawn,
                     **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
 

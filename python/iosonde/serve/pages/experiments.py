@@ -9,15 +9,15 @@ from .shown import Address, WebPage, rendered
 ON_A_PAGE = 50
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/``: ``store``, ``page``."""
-    view = shelf.narrowed(asked.one("store"))
-    number = asked.number("page", 1, 10**6)
+    view = shelf.narrowed(address.one("store"))
+    number = address.number("page", 1, 10**6)
     selected = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)
     experiments, runs, damaged = view.counted()
     rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
     return rendered(
-        "experiments.html", shelf, asked, "Experiments", found=rows, experiments=experiments, runs=runs,
+        "experiments.html", shelf, address, "Experiments", found=rows, experiments=experiments, runs=runs,
         damaged=damaged, problems=view.problems() if damaged else [], number=number,
         pages=max(1, -(-experiments // ON_A_PAGE)),
     )  # fmt: skip

@@ -19,44 +19,44 @@ NEWEST, MOST = 2000, 20_000  # runs that are looked at, and may be
 ON_A_PAGE = 12  # figures
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises InputError, DataError."""
-    place = asked.one("store") or ("1" if len(shelf.stores) == 1 else "")
+    place = address.one("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
-        return rendered("history.html", shelf, asked, "History", shelved=None, made=None, blocks=[])
-    return WebPage(shelf.once(asked.but(), lambda: _made(shelf, asked, place).body))
+        return rendered("history.html", shelf, address, "History", shelved=None, made=None, blocks=[])
+    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
 
 
-def watched(shelf: Shelf, asked: Address, place: str) -> tuple[Watch, int]:
+def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     """The history of the runs that are asked for, and how many there are. Raises InputError, DataError."""
-    part, total = shelf.part(shelf.at(place), asked.where, asked.number("last", NEWEST, MOST))
+    part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return answers.watch.watch(open_data(part), Numbers(tuple(asked.many("response"))), Watching()), total
+    return answers.watch.watch(open_data(part), Numbers(tuple(address.many("response"))), Watching()), total
 
 
-def _made(shelf: Shelf, asked: Address, place: str) -> WebPage:
-    shelved, last = shelf.at(place), asked.number("last", NEWEST, MOST)
-    watch, total = watched(shelf, asked, place)
-    number = asked.number("page", 1, 10**6)
+def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
+    shelved, last = shelf.at(place), address.number("last", NEWEST, MOST)
+    watch, total = watched(shelf, address, place)
+    number = address.number("page", 1, 10**6)
     ordered = _by_news(watch)
     page_series = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
     blocks = [(f"series-{place}", series, _of(watch, series)) for place, series in enumerate(page_series, 1)]
-    return rendered("history.html", shelf, asked, f"History of {shelved.name}", shelved=shelved, made=watch,
+    return rendered("history.html", shelf, address, f"History of {shelved.name}", shelved=shelved, made=watch,
                     lines=list(report.text.watch.lines(watch)), blocks=blocks, total=total, last=last,
                     number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
                     **scripts({name: report.figures.history.history_figure(series_entry, changes).spec
                                for name, series_entry, changes in blocks}))  # fmt: skip
 
 
-def _by_news(made: Watch) -> Sequence[WatchedSeries]:
+def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
     """The series with a regression first, then those with the newest change, then the others as they are."""
-    newest = {id(change.series): change.first_after.started_at for change in reversed(made.changes)}
-    worse = {id(regression.series) for regression in (*made.regressions, *made.open_regressions)}
-    ordered = sorted(made.series, key=lambda series: newest.get(id(series), ""), reverse=True)
+    newest = {id(change.series): change.first_after.started_at for change in reversed(watch.changes)}
+    worse = {id(regression.series) for regression in (*watch.regressions, *watch.open_regressions)}
+    ordered = sorted(watch.series, key=lambda series: newest.get(id(series), ""), reverse=True)
     return sorted(ordered, key=lambda ranked_series: id(ranked_series) not in worse)
 
 
-def _of(made: Watch, series: WatchedSeries) -> list[SeriesChange]:
+def _of(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
     """The changes of one series, the oldest first."""
-    return [change for change in reversed(made.changes) if change.series is series]
+    return [change for change in reversed(watch.changes) if change.series is series]

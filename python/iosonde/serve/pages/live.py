@@ -34,12 +34,12 @@ class Begun:
     newest: tuple[IndexedRun, ...]
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/live``; it is asked again by the browser every few seconds."""
     campaigns = [_begun(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
     running = [campaign for campaign in campaigns if campaign.process is not None or campaign.beats]
     rest = [entry for entry in campaigns if entry not in running]
-    return rendered("live.html", shelf, asked, "Live", running=running, rest=rest)
+    return rendered("live.html", shelf, address, "Live", running=running, rest=rest)
 
 
 def _begun(shelf: Shelf, experiment: IndexedExperiment) -> Begun:

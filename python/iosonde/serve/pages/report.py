@@ -12,14 +12,14 @@ from .shown import Address, WebPage
 MOST = 10_000  # runs
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
-    body = shelf.once(asked.but(), lambda: _made(shelf, asked))
+    body = shelf.once(address.but(), lambda: _render_page(shelf, address))
     return WebPage(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
 
 
-def _made(shelf: Shelf, asked: Address) -> bytes:
-    shelved, experiment, run = shelf.at(asked.one("store")), asked.one("experiment"), asked.one("run")
+def _render_page(shelf: Shelf, address: Address) -> bytes:
+    shelved, experiment, run = shelf.at(address.one("store")), address.one("experiment"), address.one("run")
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:
         raise InputError("missing-parameter", "a page is of an experiment or of a run", "follow a link of the list")
@@ -43,5 +43,7 @@ def _made(shelf: Shelf, asked: Address) -> bytes:
         )
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
-    report_page = answers.report.report(answers.report.Wanted(str(shelved.store.path), part=part, again=tuple(again)))
+    report_page = answers.report.report(
+        answers.report.ReportQuery(str(shelved.store.path), part=part, again=tuple(again))
+    )
     return report.page.html.html_of(report_page).encode("utf-8", "replace")

@@ -14,11 +14,11 @@ from .shown import Address, WebPage, rendered
 ON_A_PAGE = 100
 
 
-def page(shelf: Shelf, asked: Address) -> WebPage:
+def page(shelf: Shelf, address: Address) -> WebPage:
     """``/runs``: ``store``, ``where`` as often as wanted, ``page``. Raises InputError."""
-    view = shelf.narrowed(asked.one("store"))
-    number = asked.number("page", 1, 10**6)
-    selection = view.runs(asked.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
+    view = shelf.narrowed(address.one("store"))
+    number = address.number("page", 1, 10**6)
+    selection = view.runs(address.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
     same = _same_in_all(selection.runs)
     rows = [
         (shelf.of(run.store), run, {name: level for name, level in run.factors.items() if name not in same})
@@ -27,7 +27,7 @@ def page(shelf: Shelf, asked: Address) -> WebPage:
     return rendered(
         "runs.html",
         shelf,
-        asked,
+        address,
         "Runs",
         found=rows,
         same=same,
@@ -50,15 +50,15 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
     }
 
 
-def one(shelf: Shelf, asked: Address) -> WebPage:
+def run_page(shelf: Shelf, address: Address) -> WebPage:
     """``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
-    shelved, run = shelf.at(asked.one("store")), asked.one("run")
+    shelved, run = shelf.at(address.one("store")), address.one("run")
     part = shelved.store.part([run])
     detail = answers.show.detail(answers.show.ChosenRuns(part, run))
     return rendered(
         "run.html",
         shelf,
-        asked,
+        address,
         f"Run {run}",
         shelved=shelved,
         run=detail.stored,

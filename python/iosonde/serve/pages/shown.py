@@ -80,14 +80,14 @@ def link(path: str, **words: Any) -> str:
     return path + (f"?{urlencode(parameters, doseq=True, errors='replace')}" if parameters else "")
 
 
-def rendered(template: str, shelf: Shelf, asked: Address, title: str, **content: Any) -> WebPage:
+def rendered(template: str, shelf: Shelf, address: Address, title: str, **content: Any) -> WebPage:
     """The page of a template."""
     text: str = (
         _environment()
         .get_template(template)
         .render(
             title=title,
-            asked=asked,
+            asked=address,
             stores=shelf.stores,
             several=len(shelf.stores) > 1,
             notices=notices(shelf),

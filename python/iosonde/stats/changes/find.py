@@ -38,7 +38,7 @@ class Search:
 class Break:
     """The series changed between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, looked at from
     ``begin`` to ``end``. ``p``: the chance of one as telling at any of the looks at a series that does not change.
-    ``seen``: how many values after the change are enough to tell it, all before it being known."""
+    ``n_until_detected``: how many values after the change are enough to tell it, all before it being known."""
 
     begin: int
     end: int
@@ -47,7 +47,7 @@ class Break:
     correlation: float
     first: int
     last: int
-    seen: int = 0
+    n_until_detected: int = 0
 
 
 def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
@@ -87,7 +87,7 @@ def _select_significant(
     for change in breaks:
         limit = newest_limit if _is_new(change, values, search) else most
         if change.p <= limit:
-            yield replace(change, seen=_measure_delay(values, change, search, limit))
+            yield replace(change, n_until_detected=_measure_delay(values, change, search, limit))
 
 
 def _split_segment(

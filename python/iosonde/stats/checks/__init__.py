@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..regression.types import FitSubject
 
 FAMILY_ALPHA = 0.01
-SHOWN = 10
+MAX_LISTED = 10
 
 
 @dataclass(frozen=True)

@@ -93,20 +93,20 @@ def examine_table(
 @dataclass(frozen=True)
 class StoreContent:
     """What is examined of a store besides its cells: ``problems`` are those of its files, ``observed`` the factors that
-    nobody set, ``probes`` the repetitions of its probes, ``whole`` the results of its runs, of all metrics."""
+    nobody set, ``probes`` the repetitions of its probes, ``all_results`` the results of its runs, of all metrics."""
 
     runs: Sequence[StoredRun]
     problems: Sequence[Finding] = ()
     observed: Sequence[str] = ()
     probes: Sequence[StoredRun] = ()
-    whole: Table | None = None
+    all_results: Table | None = None
 
 
 def examine_store(
     measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None
 ) -> Examination:
     """Everything that is suspicious in a store."""
-    records = None if content.whole is None else copies.records_of(content.whole)
+    records = None if content.all_results is None else copies.records_of(content.all_results)
     hidden = hidden_in_store(measured)
     subject = checks.Subject(
         measured.cells,

@@ -24,7 +24,7 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.summarise import least_trials_for_median
-from . import SHOWN, Subject, some
+from . import MAX_LISTED, Subject, some
 
 CODE = "S101"
 
@@ -37,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
         return []
     fewest = min(cell.n for cell in few)
     every = len(few) == len(subject.cells)
-    names = [cell.name for cell in (few[:SHOWN] if every else few)]
+    names = [cell.name for cell in (few[:MAX_LISTED] if every else few)]
     which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
     listing = "" if every else f": {some(list(dict.fromkeys(names)))}"
     return [
@@ -45,7 +45,7 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"{which} fewer than {least} trials (the fewest: {fewest}){listing}",
-            {"needed": least, "fewest": fewest, "cells": names[:SHOWN], "n_cells": len(few)},
+            {"needed": least, "fewest": fewest, "cells": names[:MAX_LISTED], "n_cells": len(few)},
             f"measure at least {least} trials of every cell",
         )
     ]

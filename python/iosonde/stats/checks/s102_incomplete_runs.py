@@ -25,7 +25,7 @@ from iosonde.core.message import spell
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S102"
 NEEDS_RUNS = True
@@ -45,7 +45,7 @@ def check(subject: Subject) -> list[Finding]:
             f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and {fate_of_incomplete(incomplete)}; "
             f"the first: {first}",
             {
-                "runs": {run.id: list(run.missing) for run in incomplete[:SHOWN]},
+                "runs": {run.id: list(run.missing) for run in incomplete[:MAX_LISTED]},
                 "n_runs": len(incomplete),
             },
             f"see what is missing with iosonde show, cure it, and run the same command again{cure}",

@@ -30,7 +30,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.trend import trend
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 CODE = "S103"
 
@@ -71,7 +71,7 @@ def check(subject: Subject) -> list[Finding]:
                     "tau": drift.tau,
                     "p": drift.p,
                     "n": drift.n,
-                    "cells": [cell.name for cell in cells][:SHOWN],
+                    "cells": [cell.name for cell in cells][:MAX_LISTED],
                 },
                 "find what changes over time, or measure after it has settled",
             )

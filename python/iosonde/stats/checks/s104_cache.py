@@ -32,7 +32,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_size
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 from .runs import read_facts
 
 CODE = "S104"
@@ -59,7 +59,7 @@ def check(subject: Subject) -> list[Finding]:
                     operations=", ".join(names),
                     reason=operations[names[0]],
                 ),
-                {"reason": reason, "operations": dict(list(operations.items())[:SHOWN])},
+                {"reason": reason, "operations": dict(list(operations.items())[:MAX_LISTED])},
                 "drop the caches, or read more than the memory that could hold it",
             )
         )

@@ -25,7 +25,7 @@ from __future__ import annotations
 from iosonde.core.arrays import middle
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 from .runs import together_by_setting
 
 CODE = "S105"
@@ -54,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"ranks started {100 * late[worst]:.1f} % of the phase apart in {worst}{more}",
-            {"share_of_phase": dict(sorted(late.items(), key=lambda item: -item[1])[:SHOWN])},
+            {"share_of_phase": dict(sorted(late.items(), key=lambda item: -item[1])[:MAX_LISTED])},
             "make the phase longer, or use no more ranks than cores",
         )
     ]

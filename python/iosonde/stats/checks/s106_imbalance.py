@@ -40,7 +40,7 @@ from iosonde.core.words import percent_interval
 
 from ..estimate.distributions import binomial_cdf
 from ..estimate.summarise import mean
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, MAX_LISTED, Subject
 from .runs import together_by_setting
 
 CODE = "S106"
@@ -78,7 +78,7 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {
-                "tasks": [_flatten_row(name, *estimates[:2]) for name, estimates in list(uneven.items())[:SHOWN]],
+                "tasks": [_flatten_row(name, *estimates[:2]) for name, estimates in list(uneven.items())[:MAX_LISTED]],
                 "always_last": {name: who for name, (_, _, who) in uneven.items() if who},
             },
             "look at the timeline: is it always the same rank?",

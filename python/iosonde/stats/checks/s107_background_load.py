@@ -28,7 +28,7 @@ from __future__ import annotations
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S107"
 NEEDS_RUNS = True
@@ -66,7 +66,7 @@ def check(subject: Subject) -> list[Finding]:
                     n=n_runs,
                     n_trials=len(subject.runs),
                 ),
-                {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:SHOWN], "kind": key},
+                {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:MAX_LISTED], "kind": key},
                 "measure on idle nodes, or keep the order random and the repetitions many",
             )
         )

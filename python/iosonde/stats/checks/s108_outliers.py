@@ -29,7 +29,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
 from ..estimate.outliers import far_off
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 CODE = "S108"
 
@@ -54,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
             f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
-            {"trials": outliers[:SHOWN], "n": len(outliers)},
+            {"trials": outliers[:MAX_LISTED], "n": len(outliers)},
             "keep it, unless something besides its value shows that the trial was broken",
         )
     ]

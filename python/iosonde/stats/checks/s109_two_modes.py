@@ -38,7 +38,7 @@ from ..density import histogram
 from ..density.hills import hills
 from ..estimate.modes import two_modes
 from ..overview.cells import TrialCell
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 CODE = "S109"
 MANY = 100  # trials, from which on hills are counted
@@ -70,7 +70,7 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"the trials of {cell.name} fall into {many} groups around {around}{more}",
-            {"cells": {trial_cell.name: _build_evidence(groups) for trial_cell, groups in split_cells[:SHOWN]}},
+            {"cells": {trial_cell.name: _build_evidence(groups) for trial_cell, groups in split_cells[:MAX_LISTED]}},
             "find what switches and make it a factor, or report both groups",
         )
     ]

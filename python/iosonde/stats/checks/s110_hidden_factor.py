@@ -24,7 +24,7 @@ from __future__ import annotations
 from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject, some
+from . import MAX_LISTED, Subject, some
 
 CODE = "S110"
 
@@ -45,7 +45,10 @@ def check(subject: Subject) -> list[Finding]:
                 columns=", ".join(columns),
                 cells=some(cells),
             ),
-            {"columns": columns[:SHOWN], "cells": {name: cells[:SHOWN] for name, cells in subject.hidden.items()}},
+            {
+                "columns": columns[:MAX_LISTED],
+                "cells": {name: cells[:MAX_LISTED] for name, cells in subject.hidden.items()},
+            },
             f"hold it fixed with {spell.where}, or make it a factor with {spell.by}",
         )
     ]

@@ -28,7 +28,7 @@ from typing import Any
 
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S111"
 STRIPING = ("striping_factor", "striping_unit", "start_iodevice")
@@ -50,7 +50,7 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"the MPI-IO hint {first} did not take: {why}{more}",
-            {"hints": dict(list(ignored.items())[:SHOWN])},
+            {"hints": dict(list(ignored.items())[:MAX_LISTED])},
             "look it up in the library's manual; iosonde explain S111",
         )
     ]

@@ -25,7 +25,7 @@ from __future__ import annotations
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S112"
 
@@ -60,7 +60,7 @@ def check(subject: Subject) -> list[Finding]:
                 reason=why[first],
                 more=more,
             ),
-            {"trials": dict(list(unread.items())[:SHOWN])},
+            {"trials": dict(list(unread.items())[:MAX_LISTED])},
             "name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN --printed shows the output",
         )
     ]

@@ -30,7 +30,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S113"
 NEEDS_RUNS = True
@@ -63,7 +63,7 @@ def check(subject: Subject) -> list[Finding]:
                 n_trials=trials[first],
                 more=more,
             ),
-            {"trials": dict(list(wrong.items())[:SHOWN])},
+            {"trials": dict(list(wrong.items())[:MAX_LISTED])},
             "write on: mpi and leave mpiexec out: one job over all ranks, by the launcher of its MPI",
         )
     ]

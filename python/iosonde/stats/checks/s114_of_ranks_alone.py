@@ -24,7 +24,7 @@ from __future__ import annotations
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject, some
+from . import MAX_LISTED, Subject, some
 
 CODE = "S114"
 NEEDS_RUNS = True
@@ -53,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
                 n=most,
                 n_trials=len(runs),
             ),
-            {"trials": dict(sorted(trials.items())[:SHOWN])},
+            {"trials": dict(sorted(trials.items())[:MAX_LISTED])},
             "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
         )
     ]

@@ -42,7 +42,7 @@ from iosonde.core.units import format_size
 from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE, TIMED
 
 from ..overview import wire
-from . import SHOWN, Subject, some
+from . import MAX_LISTED, Subject, some
 
 CODE = "S115"
 NEEDS_RUNS = True
@@ -181,4 +181,4 @@ def _read_bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
 def _build_evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
     """Operation → the lowest share and the highest."""
     shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
-    return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:SHOWN]}
+    return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:MAX_LISTED]}

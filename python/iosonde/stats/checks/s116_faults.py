@@ -28,7 +28,7 @@ import re
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S116"
 NEEDS_RUNS = True
@@ -64,7 +64,7 @@ def _build_finding(what: str, runs: dict[str, str], of: int, names: dict[str, st
             CODE,
             Severity.WARNING,
             f"{what} in {len(runs)} of {of} trials with faults; first in {first} ({names[first]}): {why}",
-            {"runs": dict(list(runs.items())[:SHOWN])},
+            {"runs": dict(list(runs.items())[:MAX_LISTED])},
             "iosonde show STORE RUN has what was done when",
         )
     ]

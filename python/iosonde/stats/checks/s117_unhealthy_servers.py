@@ -30,7 +30,7 @@ from iosonde.core.schema import HEALTH, WELL
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S117"
 NEEDS_RUNS = True
@@ -63,8 +63,8 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {
-                "health": {level: [run.id for run in runs][:SHOWN] for level, runs in troubled.items()},
-                "at": {run.id: _list_times(run) for runs in troubled.values() for run in runs[:SHOWN]},
+                "health": {level: [run.id for run in runs][:MAX_LISTED] for level, runs in troubled.items()},
+                "at": {run.id: _list_times(run) for runs in troubled.values() for run in runs[:MAX_LISTED]},
             },
             f"bring it back and measure again; {spell.where:health=ok} leaves these trials out",
         )

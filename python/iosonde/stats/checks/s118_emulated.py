@@ -31,7 +31,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S118"
 NEEDS_RUNS = True
@@ -46,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
     if off:
         findings.append(_build_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"
                               + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
-                              {"warnings": list(off)[:SHOWN]}))  # fmt: skip
+                              {"warnings": list(off)[:MAX_LISTED]}))  # fmt: skip
     busy = {run.id: share for run, _ in labs if (share := _compute_busy_share(run.facts.get("loads") or ())) > BUSY}
     if busy:
         findings.append(
@@ -59,7 +59,7 @@ def check(subject: Subject) -> list[Finding]:
                     n=len(busy),
                     n_trials=len(labs),
                 ),
-                {"share": max(busy.values()), "runs": list(busy)[:SHOWN]},
+                {"share": max(busy.values()), "runs": list(busy)[:MAX_LISTED]},
             )
         )
     return findings

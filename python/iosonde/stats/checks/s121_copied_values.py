@@ -40,7 +40,7 @@ from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import Copies, Pattern, find
 from ..overview.cells import TrialCell
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S121"
 ACTION = "find out which of them was measured, and remove the copies before any analysis"
@@ -72,8 +72,8 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
         what = f"{what} the one value of another, by copying or by a clock too coarse for them,"
     example, twin = copies.cells[0]
     where = _in_words(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
-    pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:SHOWN]),
-              "copy_places": list(b.places[:SHOWN])} for a, b in copies.cells[:SHOWN]]  # fmt: skip
+    pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:MAX_LISTED]),
+              "copy_places": list(b.places[:MAX_LISTED])} for a, b in copies.cells[:MAX_LISTED]]  # fmt: skip
     evidence = {"metric": name, "n_cells": n, "n_trials": sum(b.values.size for _, b in copies.cells),
                 "expected_by_chance": copies.expected, "pairs": pairs}  # fmt: skip
     if copies.pattern:
@@ -116,7 +116,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
             "metric": name,
             "n_trials": n,
             "expected_by_chance": copies.expected,
-            "places": [list(pair) for pair in copies.trials[:SHOWN]],
+            "places": [list(pair) for pair in copies.trials[:MAX_LISTED]],
         },  # fmt: skip
         ACTION,
     )

@@ -38,7 +38,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell, find_shared_grid, missing_values
-from . import SHOWN, Subject, some
+from . import MAX_LISTED, Subject, some
 
 CODE = "S123"
 _MOST_CELLS = 100_000
@@ -108,7 +108,7 @@ def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> list[Fin
             findings.append(Finding(
                 CODE, Severity.WARNING,
                 f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
-                {"column": name, "n_missing": len(absent), "places": absent[:SHOWN]}, ACTION))  # fmt: skip
+                {"column": name, "n_missing": len(absent), "places": absent[:MAX_LISTED]}, ACTION))  # fmt: skip
     return findings
 
 
@@ -127,7 +127,7 @@ def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": n_combinations}
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name_cell(tuple(zip(levels, key, strict=True)), units) for key in holes]
-    evidence["missing"] = names[:SHOWN]
+    evidence["missing"] = names[:MAX_LISTED]
     sentence = f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}"
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
 
@@ -171,6 +171,6 @@ def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:
     return [
         finding if len(metrics[key]) == 1 else
         Finding(CODE, finding.severity, finding.sentence.replace(metrics[key][0], f"{len(metrics[key])} metrics", 1),
-                finding.evidence | {"metrics": metrics[key][:SHOWN]}, finding.action)
+                finding.evidence | {"metrics": metrics[key][:MAX_LISTED]}, finding.action)
         for key, finding in first.items()
     ]  # fmt: skip

@@ -33,7 +33,7 @@ from iosonde.core.units import significant
 
 from ..estimate.ticks import tick
 from ..overview.cells import TrialCell, median_of
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S125"
 _COARSE = 0.01
@@ -58,12 +58,22 @@ def check(subject: Subject) -> list[Finding]:
             sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"
         else:
             sentence += f"{len(flat)} cells show less spread than two steps"
-        findings.append(Finding(
-            CODE, Severity.WARNING, sentence,
-            {"operation": operation, "metric": metric, "step": step, "relative_error": error,
-             "cells_within_two_steps": [cell.name for cell in flat[:SHOWN]], "n_cells_within_two_steps": len(flat)},
-            "measure longer, or write the values with all their digits",
-        ))  # fmt: skip
+        findings.append(
+            Finding(
+                CODE,
+                Severity.WARNING,
+                sentence,
+                {
+                    "operation": operation,
+                    "metric": metric,
+                    "step": step,
+                    "relative_error": error,
+                    "cells_within_two_steps": [cell.name for cell in flat[:MAX_LISTED]],
+                    "n_cells_within_two_steps": len(flat),
+                },
+                "measure longer, or write the values with all their digits",
+            )
+        )
     return findings
 
 
@@ -79,9 +89,12 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
         next(float(cell.values[0]) for cell in cells if cell.values.size),
     )
     return Finding(
-        CODE, Severity.WARNING, f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
+        CODE,
+        Severity.WARNING,
+        f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
         {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
-        f"write the values with all their digits, or leave the column out with {spell.response}")  # fmt: skip
+        f"write the values with all their digits, or leave the column out with {spell.response}",
+    )
 
 
 def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:

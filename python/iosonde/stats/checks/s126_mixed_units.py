@@ -38,7 +38,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
 from ..overview.cells import TrialCell, find_shared_grid, median_of
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S126"
 ACTION = "look at where these rows came from, and write the unit into the column's name"
@@ -69,11 +69,18 @@ def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     places = [cell.places[i] for i in few if i < len(cell.places)]
     more = f", and in {len(hits) - 1} more cells" if len(hits) > 1 else ""
     yield Finding(
-        CODE, Severity.WARNING,
+        CODE,
+        Severity.WARNING,
         f"trials of {cell.name} fall into two groups a factor of {factor} apart, as if in two units "
         f"({places[0] if places else name}){more}",
-        {"metric": name, "factor": factor, "cells": {c.name: f for c, f, _ in hits[:SHOWN]}, "places": places[:SHOWN]},
-        ACTION)  # fmt: skip
+        {
+            "metric": name,
+            "factor": factor,
+            "cells": {c.name: f for c, f, _ in hits[:MAX_LISTED]},
+            "places": places[:MAX_LISTED],
+        },
+        ACTION,
+    )
 
 
 def _split_groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
@@ -118,12 +125,21 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                 and abs(np.sign(ratios).sum()) == ratios.size
             ):
                 yield Finding(
-                    CODE, Severity.WARNING,
+                    CODE,
+                    Severity.WARNING,
                     f"{name} at {setting_text({setting: a}, units)} and {setting_text({setting: b}, units)} differ by "
                     f"a factor of about {factor[0]} "
                     f"in all {ratios.size} settings that both have, as if in two units",
-                    {"metric": name, "setting": setting, "levels": [a, b], "factor": factor[0],
-                     "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip
+                    {
+                        "metric": name,
+                        "setting": setting,
+                        "levels": [a, b],
+                        "factor": factor[0],
+                        "ratio": math.exp(middle),
+                        "n": int(ratios.size),
+                    },
+                    ACTION,
+                )
 
 
 def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
@@ -163,10 +179,13 @@ def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
         if np.ptp(ratios) < 0.002 * ratio and _is_unit_mistake(ratio, unit_ratios):
             expected = " or ".join(dict.fromkeys(significant(each, 4) for each in unit_ratios))
             yield Finding(
-                CODE, Severity.ERROR,
+                CODE,
+                Severity.ERROR,
                 f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
                 f"their names it should be {expected} times",
-                {"columns": [a, b], "ratio": ratio, "expected": unit_ratios}, ACTION)  # fmt: skip
+                {"columns": [a, b], "ratio": ratio, "expected": unit_ratios},
+                ACTION,
+            )
 
 
 def _is_unit_mistake(ratio: float, unit_ratios: Sequence[float]) -> bool:

@@ -38,7 +38,7 @@ from iosonde.core.units import format_rate, significant
 
 from ..overview.cells import TrialCell
 from ..overview.probed_limits import BeyondLimit, ProbedLimits
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S127"
 
@@ -68,7 +68,7 @@ def check(subject: Subject) -> list[Finding]:
             f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
             f"{high / subject.bound:.3g} times as much ({places[0]})",
             {"operation": operation, "metric": metric, "unit": cells[0].unit, "bound": subject.bound,
-             "highest": high, "times": high / subject.bound, "n": len(places), "places": places[:SHOWN]},
+             "highest": high, "times": high / subject.bound, "n": len(places), "places": places[:MAX_LISTED]},
             "look at the unit, then at the cache",
         ))  # fmt: skip
     return findings
@@ -86,7 +86,7 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
         f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
         f"{highest / limit:.3g} times as much ({places[0]})",
         {"metric": name, "bound": limit, "highest": highest, "times": highest / limit, "n": len(above),
-         "places": places[:SHOWN]}, "look at the unit, then at the cache")]  # fmt: skip
+         "places": places[:MAX_LISTED]}, "look at the unit, then at the cache")]  # fmt: skip
 
 
 def _above_probe(subject: Subject) -> list[Finding]:
@@ -109,6 +109,6 @@ def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int
         f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
         f"{times:.3g} times as much ({place})",
         {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
-         "times": times, "n": len(above), "places": [excess.place for excess in above[:SHOWN]]},
+         "times": times, "n": len(above), "places": [excess.place for excess in above[:MAX_LISTED]]},
         "a cache served it: drop it, or use more than the memory; or probe again",
     )  # fmt: skip

@@ -28,7 +28,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 CODE = "S129"
 
@@ -52,7 +52,7 @@ def check(subject: Subject) -> list[Finding]:
                 f"the first trial of {subject.name(operation, metric)} is the {way} in "
                 f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
                 {"operation": operation, "metric": metric, "way": way, "n_cells": len(hit), "of_cells": len(used),
-                 "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:SHOWN]]},
+                 "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:MAX_LISTED]]},
                 "make every trial cold, or discard the first one of every cell on purpose",
             ))  # fmt: skip
     return findings

@@ -27,7 +27,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S130"
 NEEDS_RUNS = True
@@ -44,7 +44,7 @@ def check(subject: Subject) -> list[Finding]:
                 both.setdefault(f"{name} ({server})" if name != server else name, []).append(run.id)
     if not both:
         return []
-    names = ", ".join(list(both)[:SHOWN])
+    names = ", ".join(list(both)[:MAX_LISTED])
     runs = {run_id for several in both.values() for run_id in several}
     return [
         Finding(
@@ -58,7 +58,7 @@ def check(subject: Subject) -> list[Finding]:
                 clients=counted(len(nodes), "client node"),
                 nodes=names,
             ),
-            {"nodes": {name: several[:SHOWN] for name, several in both.items()}, "n_runs": len(runs)},
+            {"nodes": {name: several[:MAX_LISTED] for name, several in both.items()}, "n_runs": len(runs)},
             f"run the ranks on nodes that serve nothing ({spell.hosts}), or make it a factor and compare",
         )
     ]

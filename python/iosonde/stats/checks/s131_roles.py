@@ -27,7 +27,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 
 from ..overview.roles import cluster_of, unlike, without_ranks
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S131"
 NEEDS_RUNS = True
@@ -47,7 +47,7 @@ def check(subject: Subject) -> list[Finding]:
         if texts := [*wrong, *absent]:
             findings.append(Finding(
                 CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(texts),
-                {"experiment": name, "runs": [run.id for run in runs[:SHOWN]], "said": texts,
+                {"experiment": name, "runs": [run.id for run in runs[:MAX_LISTED]], "said": texts,
                  "roles": cluster.by_role()},
                 f"mend the cluster file, or choose other nodes with {spell.hosts}",
             ))  # fmt: skip

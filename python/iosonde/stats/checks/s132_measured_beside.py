@@ -23,7 +23,7 @@ from __future__ import annotations
 from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S132"
 NEEDS_RUNS = True
@@ -37,5 +37,5 @@ def check(subject: Subject) -> list[Finding]:
     return [Finding(
         CODE, Severity.WARNING,
         f"{len(runs)} of {len(subject.runs)} runs were measured beside another measurement on the same machine",
-        {"runs": runs[:SHOWN], "n_runs": len(runs)}, f"measure them again, alone: {spell.wait:2h}",
+        {"runs": runs[:MAX_LISTED], "n_runs": len(runs)}, f"measure them again, alone: {spell.wait:2h}",
     )]  # fmt: skip

@@ -28,7 +28,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.words import percent_interval
 
 from ..overview.balance import ServerBalance, balances
-from . import SHOWN, Subject
+from . import MAX_LISTED, Subject
 
 CODE = "S133"
 NEEDS_RUNS = True
@@ -72,7 +72,7 @@ def check(subject: Subject) -> list[Finding]:
                         **balance.lost.flat("lost"),
                         "busiest": dict(balance.busiest),
                     }
-                    for balance in uneven[:SHOWN]
+                    for balance in uneven[:MAX_LISTED]
                 ],
             },
             "more files, stripes or pieces than servers; another placement",

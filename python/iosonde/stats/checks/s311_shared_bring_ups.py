@@ -31,24 +31,24 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.words import listed
 
 from ..regression import strata
-from ..regression.types import FitSubject, HeldFactors
+from ..regression.types import BringUpFactors, FitSubject
 
 CODE = "S311"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """One, where predictors are set once for several trials."""
-    return [] if subject.held is None else [finding(subject.held)]
+    return [] if subject.bring_up_factors is None else [finding(subject.bring_up_factors)]
 
 
-def find_shared_factors(table: Table, names: Sequence[str]) -> HeldFactors | None:
+def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | None:
     """Of these columns those that are set once for several rows; None where none is."""
     units = strata.units_of(table)
     shared = tuple(name for name in names if name in table.columns and _is_shared(table, name, units))
-    return HeldFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
+    return BringUpFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
-def finding(factors: HeldFactors, where: str = "here: too sure of that") -> Finding:
+def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
     """Of an analysis of single trials on such factors; ``where`` it takes them for that."""
     return Finding(
         CODE,

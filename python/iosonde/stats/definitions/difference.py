@@ -21,8 +21,8 @@ ORDER = (UNITS, *PARTS, STOPS, STEP)
 class Side:
     """One number. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool prints in (2**20,
     10**6, or 1). ``unknown``: parts of the definition that the text does not tell. ``at`` gives the number under
-    another clock, None where that cannot be told; ``known`` are the few clocks of which a text has numbers. ``work`` is
-    equal for two numbers of the same recorded operations.
+    another clock, None where that cannot be told; ``published_clocks`` are the few clocks of which a text has numbers.
+    ``work`` is equal for two numbers of the same recorded operations.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Side:
     clock: Clock
     at: Callable[[Clock], float | None]
     prefix: int = 2**20
-    known: tuple[Clock, ...] = ()
+    published_clocks: tuple[Clock, ...] = ()
     unknown: frozenset[str] = frozenset()
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -59,14 +59,15 @@ class DifferencePart:
 
 @dataclass(frozen=True)
 class Split:
-    """A's number → parts → B's number. ``left``: attributes that differ and are inside the rest, between the clocks
+    """A's number → parts → B's number. ``residual_attributes``: attributes that differ and are inside the rest,
+    between the clocks
     ``rest``; ``differ``: settings of the two works that differ (A's, B's); ``unsaid``: side → what its text does not
     tell."""
 
     a: Side
     b: Side
     parts: tuple[DifferencePart, ...]
-    left: tuple[str, ...]
+    residual_attributes: tuple[str, ...]
     rest: tuple[Clock, Clock]
     differ: Mapping[str, tuple[Any, Any]]
     unsaid: Mapping[str, tuple[str, ...]]
@@ -121,7 +122,7 @@ def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
 
 def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
     """Of the clocks that a text has numbers of, the one nearest to ``like``; None if ``clock`` is as near."""
-    best = min(side.known, key=lambda candidate: _count_changes(candidate, like, unknown), default=clock)
+    best = min(side.published_clocks, key=lambda candidate: _count_changes(candidate, like, unknown), default=clock)
     return best if _count_changes(best, like, unknown) < _count_changes(clock, like, unknown) else None
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 LEAST = 10
 # What the middle explains of a uniform population. More than half of its samples exceed it: nothing is simulated, and
 # p is called 1.
-ONE_MODE = 0.75
+UNIMODAL_SHARE = 0.75
 _DRAWS = 20_000
 _LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two of about equal size
 
@@ -70,7 +70,7 @@ def _simulate_null(n: int) -> npt.NDArray[np.float64]:
 
 
 def _compute_p(share: float, n: int) -> float:
-    if share <= ONE_MODE:
+    if share <= UNIMODAL_SHARE:
         return 1.0
     null = _simulate_null(n)
     return float((null.size - np.searchsorted(null, share, "left") + 1) / (null.size + 1))

@@ -38,13 +38,13 @@ class OrderedTrials:
     """Trials in the order in which they were measured: the value of each, whether it is of B, and its cell."""
 
     values: Array
-    of_b: npt.NDArray[np.bool_]
+    is_b: npt.NDArray[np.bool_]
     cells: npt.NDArray[np.intp]
 
     @property
     def in_turn(self) -> bool:
         """Whether one side was measured wholly before the other."""
-        return bool(np.count_nonzero(np.diff(self.of_b)) == 1)
+        return bool(np.count_nonzero(np.diff(self.is_b)) == 1)
 
 
 def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
@@ -56,7 +56,7 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     y = np.log(trials.values) if np.all(trials.values > 0) else trials.values
     places = np.arange(y.size)
     keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
-    at = [np.flatnonzero((trials.of_b == side) & (trials.cells == cell)) for side, cell in keys]
+    at = [np.flatnonzero((trials.is_b == side) & (trials.cells == cell)) for side, cell in keys]
     series = {key: trials.values[rows] for key, rows in zip(keys, at, strict=True) if rows.size}
     trends = [(trend([x for key, x in series.items() if key[0] in sides]), share)
             for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))]  # fmt: skip
@@ -74,10 +74,10 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
 
 def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
     """The difference of the lines at the border; None where nothing is left to judge it by."""
-    border = float(np.flatnonzero(np.diff(trials.of_b))[0]) + 0.5
+    border = float(np.flatnonzero(np.diff(trials.is_b))[0]) + 0.5
     away = np.arange(y.size) - border
     cells = (trials.cells[:, None] == np.unique(trials.cells)).astype(float)
-    b = trials.of_b.astype(float)
+    b = trials.is_b.astype(float)
     x = np.column_stack([cells, b, away * b, away * (1 - b)])
     beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
     df = y.size - int(rank)

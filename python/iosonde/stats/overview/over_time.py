@@ -36,8 +36,8 @@ class OverTime:
 
     ``rate``: work of ``kind`` a second, in ``unit``; ``by_rank`` the same of each rank, of few. ``p50``, ``p99`` and
     ``longest`` are of the durations (s) of ``slow_kind``, which took most of the time of those that are many; None
-    where too few began there. ``recorded`` of ``made`` operations are behind it: fewer are a sample, whose rates are
-    scaled to all.
+    where too few began there. ``recorded`` of ``n_operations`` operations are behind it: fewer are a sample, whose
+    rates are scaled to all.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class OverTime:
     p99: Values
     longest: Values
     recorded: int
-    made: int
+    n_operations: int
     failed: int
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class OverTime:
             "bin_s": self.width_s,
             "end_s": self.end_s,
             "recorded": self.recorded,
-            "made": self.made,
+            "made": self.n_operations,
             "failed": self.failed,
             "latency_of": self.slow_kind,
             "bins": [
@@ -108,7 +108,7 @@ class PhaseRows:
     """The operations of one phase that succeeded, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock;
     where clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled
     to all where they are a sample; ``ranks``, and ``find_bins`` which of them each is. ``slow`` took most of the time
-    of the kinds that are many. ``mine``: how many there are, failed ones too, of ``made``."""
+    of the kinds that are many. ``mine``: how many there are, failed ones too, of ``n_operations``."""
 
     start: Array
     duration: Array
@@ -122,7 +122,7 @@ class PhaseRows:
     unit: str
     zero_ns: int
     mine: int
-    made: int
+    n_operations: int
 
 
 def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
@@ -180,7 +180,7 @@ def in_bins(rows: PhaseRows) -> OverTime:
         p99,
         longest,
         rows.mine,
-        rows.made,
+        rows.n_operations,
         rows.mine - start.size,
     )
 

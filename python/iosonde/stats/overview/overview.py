@@ -35,9 +35,27 @@ from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseS
 from .uneven_missing import uneven_missing
 
 # What identifies a trial or describes the row; never a setting to group by.
-_BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
-                "repetition", "started_at", "source", "complete", "block", "order", "seed", "seconds",
-                *BRING_UPS)  # fmt: skip
+_BOOKKEEPING = (
+    "operation",
+    "metric",
+    "value",
+    "unit",
+    "rank",
+    "iteration",
+    "count",
+    "includes",
+    "run",
+    "experiment",
+    "repetition",
+    "started_at",
+    "source",
+    "complete",
+    "block",
+    "order",
+    "seed",
+    "seconds",
+    *BRING_UPS,
+)
 _SIZES = ("nodes", "ranks")
 
 
@@ -78,7 +96,8 @@ def overview_from_table(
 class StoreBackground:
     """What a store holds besides its cells. ``runs``: all trials (incomplete ones too: they become a finding), of the
     ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: so many trials fixed the number of
-    trials by Stein's rule, whose interval the means then carry. ``units``: of the factors that have one. ``beside``:
+    trials by Stein's rule, whose interval the means then carry. ``units``: of the factors that have one.
+    ``extra_cells``:
     cells of the headline metrics, which belong to the family of tests. ``probes`` say what the hardware carries."""
 
     runs: Sequence[StoredRun] = ()
@@ -87,7 +106,7 @@ class StoreBackground:
     latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
     pilot: int | None = None
     units: Mapping[str, str] = field(default_factory=dict)
-    beside: Sequence[TrialCell] = ()
+    extra_cells: Sequence[TrialCell] = ()
 
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
@@ -100,7 +119,7 @@ def overview_from_store(measured: MeasuredCells, level: float, background: Store
     )
     impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
     return _with_story(
-        overview, stories(overview.rows, measured.cells, level, background.beside, impossible, measured.together)
+        overview, stories(overview.rows, measured.cells, level, background.extra_cells, impossible, measured.together)
     )
 
 
@@ -116,9 +135,14 @@ def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
 
 
 def _build_overview(
-    subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[OverviewLatency] = (),
-    pilot: int | None = None, units: Mapping[str, str] | None = None, experiments: Sequence[Experiment] = (),
-) -> Overview:  # fmt: skip
+    subject: checks.Subject,
+    by: Sequence[str],
+    warnings: Sequence[str],
+    latency: Sequence[OverviewLatency] = (),
+    pilot: int | None = None,
+    units: Mapping[str, str] | None = None,
+    experiments: Sequence[Experiment] = (),
+) -> Overview:
     cells, level = subject.cells, subject.level
     rows = rows_of(cells, level, pilot)
     apart, why = without_efficiency(subject.runs, experiments)
@@ -133,8 +157,18 @@ def _build_overview(
             Message("bring-ups-averaged", "n counts bring-ups: the trials of a cell that share one are averaged first"),
         ]
     sentence = words.closing(rows, efficiency, units or {})
-    return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
-                    dict(units or {}), "bring-up" if averaged else "trial")  # fmt: skip
+    return Overview(
+        rows,
+        tuple(latency),
+        efficiency,
+        tuple(findings),
+        sentence,
+        level,
+        tuple(by),
+        tuple(warnings),
+        dict(units or {}),
+        "bring-up" if averaged else "trial",
+    )
 
 
 def rows_of(cells: Sequence[TrialCell], level: float, pilot: int | None = None) -> tuple[OverviewRow, ...]:
@@ -148,13 +182,18 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: f
     x = cell.independent
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return OverviewRow(
-        cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
-        mean_of(cell, level, pilot, half_tick), _mark_within_run(with_half_tick(median(x, level), half_tick), cell),
+        cell.operation,
+        cell.metric,
+        cell.unit,
+        dict(cell.by),
+        cell.n,
+        mean_of(cell, level, pilot, half_tick),
+        _mark_within_run(with_half_tick(median(x, level), half_tick), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=_mark_within_run(with_half_tick(harmonic_mean(x, level), half_tick), cell) if rate else None,
         values=() if cell.within_run else tuple(map(float, x)),
-    )  # fmt: skip
+    )
 
 
 def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
@@ -212,8 +251,16 @@ def _build_latency(
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
-            rows.append(OverviewLatency(key[0], key[1], dict(zip(by, key[2:], strict=True)), percentile, fewest,
-                                         over_trials(trials, percentile, level)))  # fmt: skip
+            rows.append(
+                OverviewLatency(
+                    key[0],
+                    key[1],
+                    dict(zip(by, key[2:], strict=True)),
+                    percentile,
+                    fewest,
+                    over_trials(trials, percentile, level),
+                )
+            )
     return rows
 
 

@@ -23,7 +23,7 @@ from iosonde.core.words import listed
 
 from ..regression.effect_types import FactorEffect, ResponseEffects, correct
 from ..regression.effect_verdicts import block_sentences, drift_sentences
-from ..regression.effects import ONE_RUN, effects_of
+from ..regression.effects import SINGLE_RUN, effects_of
 from ..regression.in_turn import DriftInTurn, drift_in_turn
 from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
@@ -35,10 +35,14 @@ _MIN_SHARE = 0.05  # a share worth a word where it has no test
 
 
 def stories(
-    rows: Sequence[OverviewRow], cells: Sequence[TrialCell], level: float, headline_cells: Sequence[TrialCell] = (),
-    impossible: Sequence[TrialCell] = (), together: Mapping[str, Sequence[str]] | None = None,
+    rows: Sequence[OverviewRow],
+    cells: Sequence[TrialCell],
+    level: float,
+    headline_cells: Sequence[TrialCell] = (),
+    impossible: Sequence[TrialCell] = (),
+    together: Mapping[str, Sequence[str]] | None = None,
     missing: Mapping[str, str] | None = None,
-) -> tuple[ResponseStory, ...]:  # fmt: skip
+) -> tuple[ResponseStory, ...]:
     """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
     each. ``headline_cells``: cells of the headline responses, which belong to the family of tests whether shown or not;
     ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
@@ -54,8 +58,11 @@ def stories(
         if key in effects and ordered and _has_varied_settings(its):
             wrong = [row for row in ordered if (*key, *row.by.items()) in beyond]
             possible = [row for row in ordered if row not in wrong] or ordered
-            response_stories.append(ResponseStory(*key, effects[key], possible[0], possible[-1], tuple(wrong),
-                                       (missing or {}).get(key[1], "")))  # fmt: skip
+            response_stories.append(
+                ResponseStory(
+                    *key, effects[key], possible[0], possible[-1], tuple(wrong), (missing or {}).get(key[1], "")
+                )
+            )
     return tuple(response_stories)
 
 
@@ -75,7 +82,7 @@ def effects_of_cells(
     names = tuple(cells[0].by)
     trials = [cell for cell in cells if cell.values.size and not cell.within_run]
     if not trials and any(cell.values.size for cell in cells):
-        return ResponseEffects(names, untested=ONE_RUN)
+        return ResponseEffects(names, untested=SINGLE_RUN)
     shared = [cell.bring_ups for cell in trials if cell.bring_ups is not None]
     bring_ups = np.concatenate(shared) if shared and len(shared) == len(trials) else None
     settings: dict[str, list[object]] = {}
@@ -187,25 +194,32 @@ def _join_factors(factors: Sequence[str]) -> str:
 def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
     """The factor that matters most, with those whose intervals reach as far up, then the others."""
     effects = story.effects
-    told = effects.significant
-    low = told[0].explained.low
-    first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
-    open_ = [one for one in effects.effects if one.p is None]
-    known = {name for one in first for name in one.factors}
-    others = [one for one in effects.effects if not known.issuperset(one.factors)]
+    significant_effects = effects.significant
+    low = significant_effects[0].explained.low
+    first = [
+        effect for effect in significant_effects if low is not None and (effect.explained.high or 0.0) >= low
+    ] or significant_effects[:1]
+    open_ = [effect for effect in effects.effects if effect.p is None]
+    leading_factors = {name for effect in first for name in effect.factors}
+    others = [effect for effect in effects.effects if not leading_factors.issuperset(effect.factors)]
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
-    said = f"{listed([one.name for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
-    rest = ", ".join(f"{one.name} {one.text}" for one in told[len(first) :])
-    said += f", then {rest}" if rest else ""
+    text = (
+        f"{listed([effect.name for effect in first])} {verb}: {listed([effect.text for effect in first])} of "
+        "the variation"
+    )
+    rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
+    text += f", then {rest}" if rest else ""
     return Message(
         "significant",
         "{extremes}; {effects}.",
         extremes=_describe_extremes(story, units),
-        effects="; ".join([said, *block_sentences(told), *([_describe_untested(open_)] if open_ else [])]),
-        factors=[one.name for one in first],
+        effects="; ".join(
+            [text, *block_sentences(significant_effects), *([_describe_untested(open_)] if open_ else [])]
+        ),
+        factors=[effect.name for effect in first],
         matters_most=most,
-        untested=[one.name for one in open_],
+        untested=[effect.name for effect in open_],
     )
 
 

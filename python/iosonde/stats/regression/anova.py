@@ -200,7 +200,7 @@ def anova(
         judged.contrasts,
         assumptions,
         (*judged.findings, *findings),
-        (*query.left_out(len(table)), *warnings, *judged.warnings),
+        (*query.describe_missing(len(table)), *warnings, *judged.warnings),
         judged.strata,
         weights,
     )
@@ -226,7 +226,7 @@ class _Query:
         """The columns whose effects are taken out."""
         return {self.block} if self.block else set()
 
-    def left_out(self, n_rows: int) -> list[str]:
+    def describe_missing(self, n_rows: int) -> list[str]:
         """What to say where some of all rows are not taken."""
         lost = n_rows - self.rows.size
         return (

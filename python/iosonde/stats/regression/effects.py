@@ -29,10 +29,10 @@ from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
 
-ONE_TRIAL = Message("single-trial", "one trial a setting")
-ONE_RUN = Message("single-run", "one run a setting")
+SINGLE_TRIAL = Message("single-trial", "one trial a setting")
+SINGLE_RUN = Message("single-run", "one run a setting")
 FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
-NOTHING_LEFT = Message("no-degrees-of-freedom", "no degrees of freedom are left")
+NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
 _NOTHING = 1e-12  # of the variation: a noise that is rounding
 
@@ -113,7 +113,7 @@ class _Data:
 def _by_trials(data: _Data) -> ResponseEffects:
     noise = _choose_noise(data)
     if noise.df < 1:
-        return data.untested(ONE_TRIAL)
+        return data.untested(SINGLE_TRIAL)
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
@@ -165,7 +165,7 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
         data.y, np.column_stack([ones, *rows.values()]), strata.nest_units(list(shared.T)), data.level
     )
     if model_strata is None:
-        return data.untested(NOTHING_LEFT if data.is_repeated else ONE_TRIAL)
+        return data.untested(NO_DEGREES_OF_FREEDOM if data.is_repeated else SINGLE_TRIAL)
     if _is_exact_by_luck(model_strata.within.error, data.total):
         return data.untested(FEW_REPEATS)
 

@@ -26,10 +26,11 @@ _MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class HeldTerm:
+class AdjustedTerm:
     """A term of a model, with the ``columns`` of its design matrix, tested without and with what varies besides.
 
-    ``p_held`` is None where the columns besides leave nothing of it. ``turns``: whether its effect has another sign.
+    ``p_adjusted`` is None where the columns besides leave nothing of it. ``turns``: whether its effect has another
+    sign.
     ``share``: how much of the effect is left, by their projection, and ``p_same`` of the F test that all is: None where
     it has no test.
     """
@@ -37,14 +38,14 @@ class HeldTerm:
     name: str
     columns: tuple[str, ...]
     p: float | None
-    p_held: float | None
+    p_adjusted: float | None
     aliased: bool = False
     turns: bool = False
     share: float = 1.0
     p_same: float | None = None
 
 
-def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[HeldTerm, ...]:
+def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[AdjustedTerm, ...]:
     """Each term of the ``model`` with the columns ``besides`` held; empty where too few rows are left for that."""
     x, y = model.fit.x, model.fit.y
     if x is None or y is None or y.size > _MOST_ROWS:
@@ -68,19 +69,23 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Held
 
 
 def _adjust_term(
-    name: str, names: Sequence[str], own: npt.NDArray[np.intp], plain: tuple[Array, Array],
-    residual: tuple[Array, Array], df: int,
-) -> HeldTerm:  # fmt: skip
+    name: str,
+    names: Sequence[str],
+    own: npt.NDArray[np.intp],
+    plain: tuple[Array, Array],
+    residual: tuple[Array, Array],
+    df: int,
+) -> AdjustedTerm:
     x, y = plain[0] - plain[0].mean(axis=0), plain[1] - plain[1].mean()
     p, effect = _test_columns(x, y, own, y.size - 1 - x.shape[1])
     length = np.linalg.norm(_residualise(residual[0][:, own], basis_of(np.delete(residual[0], own, axis=1))), axis=0)
     if np.all(length <= _ALIASED * np.linalg.norm(x[:, own], axis=0)):
-        return HeldTerm(name, tuple(names), p, None, aliased=True)
+        return AdjustedTerm(name, tuple(names), p, None, aliased=True)
     p_adjusted, effect_adjusted = _test_columns(*residual, own, df)
     plain_fit, adjusted_fit = x[:, own] @ effect, x[:, own] @ effect_adjusted
     share = float(plain_fit @ adjusted_fit) / max(float(plain_fit @ plain_fit), 1e-300)
     p_same, _ = _test_columns(residual[0], residual[1] - residual[0][:, own] @ effect, own, df)
-    return HeldTerm(name, tuple(names), p, p_adjusted, turns=share < 0, share=share, p_same=p_same)
+    return AdjustedTerm(name, tuple(names), p, p_adjusted, turns=share < 0, share=share, p_same=p_same)
 
 
 def _test_columns(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:

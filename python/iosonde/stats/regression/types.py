@@ -26,14 +26,22 @@ class Point:
     def to_json(self) -> dict[str, Any]:
         """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
         p = self.prediction
-        return {"at": self.at, "fit": p.fit, "mean_low": p.mean_low, "mean_high": p.mean_high, "low": p.low,
-                "high": p.high,
-                "std_error_mean": p.std_error_mean, "std_error_new": p.std_error_new, "m": p.m,
-                "extrapolated": self.extrapolated}  # fmt: skip
+        return {
+            "at": self.at,
+            "fit": p.fit,
+            "mean_low": p.mean_low,
+            "mean_high": p.mean_high,
+            "low": p.low,
+            "high": p.high,
+            "std_error_mean": p.std_error_mean,
+            "std_error_new": p.std_error_new,
+            "m": p.m,
+            "extrapolated": self.extrapolated,
+        }
 
 
 @dataclass(frozen=True)
-class HeldFactors:
+class BringUpFactors:
     """Factors ``names`` that are set once for several of ``n_trials``, which share ``n_bring_ups``."""
 
     names: tuple[str, ...]
@@ -43,7 +51,8 @@ class HeldFactors:
 
 @dataclass(frozen=True)
 class FitSubject:
-    """A regression and what was found about its assumptions (None: only sums are known). ``held``: predictors whose
+    """A regression and what was found about its assumptions (None: only sums are known). ``bring_up_factors``:
+    predictors whose
     trials are no repetitions of each other. ``deciding``: where the rows are without which coefficients have no
     estimate, each with the names of these."""
 
@@ -53,5 +62,5 @@ class FitSubject:
     points: Sequence[Point] = ()
     response: str = ""
     influential: Sequence[str] = ()
-    held: HeldFactors | None = None
+    bring_up_factors: BringUpFactors | None = None
     deciding: Mapping[str, Sequence[str]] = field(default_factory=dict)

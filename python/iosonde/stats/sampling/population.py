@@ -18,7 +18,7 @@ Places = npt.NDArray[np.intp]
 Integers = npt.NDArray[np.int64]
 
 
-class KnownFiles(Protocol):
+class FileAttributes(Protocol):
     """Files whose contents are known."""
 
     @property
@@ -51,7 +51,7 @@ class KnownFiles(Protocol):
 
 
 @dataclass(frozen=True)
-class KnownNumber:
+class TrueNumber:
     """One number of a tree that a survey estimates, and what it is."""
 
     what: str
@@ -64,10 +64,10 @@ class KnownNumber:
 class Population:
     """All files of a scan, and the truth of what surveys estimate."""
 
-    def __init__(self, scan: KnownFiles) -> None:
+    def __init__(self, scan: FileAttributes) -> None:
         self.scan, self.sizes = scan, scan.sizes
         self.masses = {COUNT: np.ones(len(scan.sizes)), CAPACITY: scan.sizes}
-        self.whole = {of: float(masses.sum()) for of, masses in self.masses.items()}
+        self.totals = {of: float(masses.sum()) for of, masses in self.masses.items()}
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -83,25 +83,25 @@ class Population:
         """Which of those that were chosen are of a kind."""
         return np.asarray(self.scan.kind[chosen] == self.scan.kinds.index(kind))
 
-    def list_true_numbers(self, of: str) -> list[KnownNumber]:
+    def list_true_numbers(self, of: str) -> list[TrueNumber]:
         """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
         shares = {kind: self._compute_share(self.scan.kinds.index(kind), of) for kind in self.kinds}
-        numbers = [KnownNumber(TYPE, kind, of, "share", part) for kind, part in shares.items() if part]
+        numbers = [TrueNumber(TYPE, kind, of, "share", part) for kind, part in shares.items() if part]
         if of == CAPACITY and self.scan.pieces:
             every = np.arange(len(self.sizes))
-            weights = self.sizes / self.whole[CAPACITY]
+            weights = self.sizes / self.totals[CAPACITY]
             numbers += [
-                KnownNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
+                TrueNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
                 for name in self.scan.pieces
             ]
         for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
             numbers += [
-                KnownNumber(what, f"{q:g}", of, unit, _compute_quantile(values, self.masses[of], q)) for q in _QUANTILES
+                TrueNumber(what, f"{q:g}", of, unit, _compute_quantile(values, self.masses[of], q)) for q in _QUANTILES
             ]
         return numbers
 
     def _compute_share(self, place: int, of: str) -> float:
-        return float(self.masses[of][self.scan.kind == place].sum()) / self.whole[of]
+        return float(self.masses[of][self.scan.kind == place].sum()) / self.totals[of]
 
     def exactly(self, name: str, chosen: Places) -> Floats:
         """Of each file the mean over its four quarters of all their pieces."""

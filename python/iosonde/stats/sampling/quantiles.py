@@ -17,15 +17,19 @@ import numpy.typing as npt
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .shares import OfWhole
+from .shares import PopulationEstimate
 
 _NOTHING = Message("empty-sample", "nothing was drawn")
 _BEYOND = Message("interval-beyond-sample", "an end of the interval lies beyond all that was drawn")
 
 
 def quantile(
-    values: npt.ArrayLike, weights: npt.ArrayLike, q: float, level: float, share_below: Callable[[float], OfWhole]
-) -> OfWhole:
+    values: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    q: float,
+    level: float,
+    share_below: Callable[[float], PopulationEstimate],
+) -> PopulationEstimate:
     """The smallest value at or below which a share ``q`` of the mass lies.
 
     ``weights``: the mass that each drawn value stands for. ``share_below``: the share of the mass at or below a value,
@@ -33,7 +37,7 @@ def quantile(
     """
     numbers, masses = np.asarray(values, float), np.asarray(weights, float)
     if not len(numbers) or not masses.sum() > 0:
-        return OfWhole(Estimate(None, None, None, level, 0, (_NOTHING,)), None, 0.0, 0.0)
+        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOTHING,)), None, 0.0, 0.0)
     order = np.argsort(numbers, kind="stable")
     ordered, filled = numbers[order], np.cumsum(masses[order]) / masses.sum()
 
@@ -42,13 +46,15 @@ def quantile(
     share = share_below(value)
     estimate = share.estimate
     if estimate.low == estimate.high:  # all was seen
-        return OfWhole(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
+        return PopulationEstimate(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
     high = _find_first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
     open_below = (share_below(-math.inf).estimate.high or 0.0) >= q
     low = None if open_below else _find_first(ordered, lambda at: (share_below(at).estimate.high or 1.0) >= q)
     warnings = (_BEYOND,) if low is None or high is None else ()
     low, high = (None if end is None else pick(end, value) for end, pick in ((low, min), (high, max)))
-    return OfWhole(Estimate(value, low, high, level, len(numbers), warnings), share.design_effect, value, value)
+    return PopulationEstimate(
+        Estimate(value, low, high, level, len(numbers), warnings), share.design_effect, value, value
+    )
 
 
 def _find_first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:

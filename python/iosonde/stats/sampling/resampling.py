@@ -12,7 +12,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
-from .population import CAPACITY, COUNT, TYPE, Floats, KnownNumber, Places, Population
+from .population import CAPACITY, COUNT, TYPE, Floats, Places, Population, TrueNumber
 from .quantiles import quantile
 from .shares import DrawnSample, count_sample, hansen_hurwitz, mean, share, size_sample
 from .stopping import StopRule, narrow
@@ -43,7 +43,7 @@ class SimulatedEstimate:
 
     way: str
     n: int
-    known: KnownNumber
+    true_number: TrueNumber
     mean: float
     sd: float
     worst: float
@@ -54,7 +54,7 @@ class SimulatedEstimate:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        number = self.known
+        number = self.true_number
         return {
             "way": self.way,
             "what": number.what,
@@ -97,7 +97,7 @@ def resampled(population: Population, settings: DrawnAgain) -> Iterator[Simulate
             yield _summarise_estimates(way, n, target, [estimates[place] for _, estimates in repetitions])
 
 
-def _select_targets(way: str, true_numbers: dict[str, list[KnownNumber]]) -> list[KnownNumber]:
+def _select_targets(way: str, true_numbers: dict[str, list[TrueNumber]]) -> list[TrueNumber]:
     """What a way of drawing is asked: the ways that no survey goes, for types alone."""
     numbers = true_numbers[COUNT if way == BY_COUNT else CAPACITY]
     return numbers if way in (BY_COUNT, BY_SIZE) else [number for number in numbers if number.what == TYPE]
@@ -123,7 +123,7 @@ def _iterate_draws(
         if not settings.parts:
             yield WRONG, n, n, _draw_first(population, BY_COUNT, numbers, order[BY_COUNT][: n + 1])
     if not settings.parts:
-        twice = random.choice(files, max(sizes), p=population.sizes / population.whole[CAPACITY])
+        twice = random.choice(files, max(sizes), p=population.sizes / population.totals[CAPACITY])
         for n in sizes:
             yield WITH_REPLACEMENT, n, n, _Draw([twice[:n]], None)
 
@@ -134,7 +134,7 @@ def _draw_first(population: Population, way: str, keys: Floats, order: Places) -
     if way == BY_COUNT:
         return _Draw([chosen], [count_sample(len(chosen), len(population.sizes))])
     return _Draw(
-        [chosen], [size_sample(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.whole[CAPACITY])]
+        [chosen], [size_sample(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.totals[CAPACITY])]
     )
 
 
@@ -198,7 +198,7 @@ def _select_smallest(keys: Floats, most: int) -> Places:
 
 
 def _estimate_number(
-    population: Population, number: KnownNumber, draw: _Draw, random: np.random.Generator, level: float
+    population: Population, number: TrueNumber, draw: _Draw, random: np.random.Generator, level: float
 ) -> Estimate:
     """As a survey makes it."""
     if draw.samples is None:
@@ -254,9 +254,7 @@ def _estimate_quantile(values: Floats, q: float, draw: _Draw, level: float) -> E
     return quantile(mine, weights, q, level, share_below).estimate
 
 
-def _summarise_estimates(
-    way: str, n: int, true_number: KnownNumber, estimates: Sequence[Estimate]
-) -> SimulatedEstimate:
+def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: Sequence[Estimate]) -> SimulatedEstimate:
     values = np.array([estimate.value for estimate in estimates], float)
     holds = sum(_is_covered(estimate, true_number.truth) for estimate in estimates)
     low, high = binomial_interval(holds, len(estimates), 0.95)

@@ -70,7 +70,7 @@ def size_sample(masses: Values, threshold: float | None, mass: float) -> DrawnSa
 
 
 @dataclass(frozen=True)
-class OfWhole:
+class PopulationEstimate:
     """What a sample says of the whole. ``design_effect``: the variance, over that of as many draws with replacement and
     equal weights; None where it is not known. ``if_none`` and ``if_all``: the value if all that could not be looked at
     had none of it, or all."""
@@ -80,12 +80,12 @@ class OfWhole:
     if_none: float
     if_all: float
 
-    def times(self, mass: float) -> OfWhole:
+    def times(self, mass: float) -> PopulationEstimate:
         """The total over a mass: bytes of a share of bytes."""
         estimate = self.estimate
         value, low, high = (None if x is None else x * mass for x in (estimate.value, estimate.low, estimate.high))
         scaled = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
-        return OfWhole(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
+        return PopulationEstimate(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class DrawnSplit:
         return max(self.variance, self.mean * (1 - self.mean) / self.effective) if self.effective else self.variance
 
 
-def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None) -> OfWhole:
+def share(
+    sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None
+) -> PopulationEstimate:
     """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at; the interval
     holds whatever is in the others."""
     values, mask = answers_of(sample, has, answered)
@@ -145,19 +147,21 @@ def share(sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.A
     )
 
 
-def _estimate_share(sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]) -> OfWhole:
+def _estimate_share(
+    sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]
+) -> PopulationEstimate:
     """The share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
     if not split.mass:
-        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     value = min(1.0, split.value)
     low, high = _estimate_interval(split, level)
     sure = float(split.sure_mass @ split.sure)
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
     estimate = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
-    return OfWhole(estimate, _design_effect(split, value * (1 - value), n), *bounds)
+    return PopulationEstimate(estimate, _design_effect(split, value * (1 - value), n), *bounds)
 
 
 def mean(
@@ -168,7 +172,7 @@ def mean(
     within: npt.ArrayLike | None = None,
     bounded: bool = True,
     pieces: npt.ArrayLike | None = None,
-) -> OfWhole:
+) -> PopulationEstimate:
     """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
     or is small in any case, as seconds for a byte.
 
@@ -181,7 +185,7 @@ def mean(
     if not bounded:
         return unknown_where_missing(sample_estimate)
 
-    def estimate_filled(missing: float) -> OfWhole:
+    def estimate_filled(missing: float) -> PopulationEstimate:
         every = np.ones(len(mask), bool)
         return _estimate_mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
 
@@ -196,19 +200,19 @@ def _estimate_mean(
     own: Values,
     bounded: bool,
     pieces: npt.ArrayLike | None,
-) -> OfWhole:
+) -> PopulationEstimate:
     """The mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
     if not split.mass:
-        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     cut = certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
     inner = cut.variance / split.mass**2
     part = split.rest / split.mass if len(split.values) else 0.0
     spread = split.variance + within_of_drawn(sample, own, mask) if part else 0.0
     if math.isnan(spread):
-        return OfWhole(Estimate(split.value, None, None, level, n, (_NO_SPREAD,)), None, *bounds)
+        return PopulationEstimate(Estimate(split.value, None, None, level, n, (_NO_SPREAD,)), None, *bounds)
     low, high = interval_of_mean(split.values, spread, len(split.values) - 1, split.effective, level, bounded)
     down, up = (end / split.mass for end in cut.reach(level, max(1, len(split.values) - 1), bounded))
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
@@ -220,19 +224,21 @@ def _estimate_mean(
     )
     estimate = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
     variance = inner + spread * part**2
-    return OfWhole(estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds)
+    return PopulationEstimate(
+        estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds
+    )
 
 
-def unknown_where_missing(sample_estimate: OfWhole) -> OfWhole:
+def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEstimate:
     """Return it without a number where most of the mass gave no answer."""
     if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
         return sample_estimate
     estimate = sample_estimate.estimate
     unknown = Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING))
-    return OfWhole(unknown, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
+    return PopulationEstimate(unknown, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
 
 
-def widened(sample_estimate: OfWhole, filled: Callable[[float], OfWhole]) -> OfWhole:
+def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]) -> PopulationEstimate:
     """Widen an interval by what gave no answer: its ends are those if all of that had none of it, or all.
 
     ``filled`` says what the sample tells with this value for what is missing. Of a mass that mostly gave no answer
@@ -252,7 +258,7 @@ def widened(sample_estimate: OfWhole, filled: Callable[[float], OfWhole]) -> OfW
     wide = Estimate(
         unknown.value, min(low, estimate.low), max(high, estimate.high), estimate.level, estimate.n, unknown.warnings
     )
-    return OfWhole(wide, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
+    return PopulationEstimate(wide, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
 
 
 def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:

@@ -24,7 +24,7 @@ from .rare import interval_of_mean
 from .shares import (
     DrawnSample,
     DrawnSplit,
-    OfWhole,
+    PopulationEstimate,
     Values,
     answers_of,
     bounds_of,
@@ -106,7 +106,7 @@ class _CombinedStrata:
         return sum(split.rest for split in self.drawn)
 
     @cached_property
-    def of_rest(self) -> float:
+    def rest_mean(self) -> float:
         """The mean of the rest."""
         return sum(split.rest * split.mean for split in self.drawn) / self.rest if self.rest else 0.0
 
@@ -184,7 +184,7 @@ def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
     return StratumValues(stratum.sample, np.where(mask, values, missing), None, within, stratum.pieces)
 
 
-def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
+def stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
     """The share of the whole mass that has something (values 0 or 1), with an interval that holds whatever is in what
     gave no answer."""
     return widened(
@@ -192,15 +192,15 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     )
 
 
-def _estimate_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
+def _estimate_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
     """The share of the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
-        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     value = min(1.0, combined.value)
     if not combined.drawn:
-        return OfWhole(Estimate(value, value, value, level, combined.n), 0.0, *bounds)
-    p, rest = min(1.0, combined.of_rest), combined.rest / combined.mass
+        return PopulationEstimate(Estimate(value, value, value, level, combined.n), 0.0, *bounds)
+    p, rest = min(1.0, combined.rest_mean), combined.rest / combined.mass
     draws = _compute_effective(combined, p, level)
     low, high = binomial_interval(p * draws, draws, level)
     rare = binomial_interval(0, combined.effective, level)[1] if combined.effective else 0.0
@@ -209,7 +209,9 @@ def _estimate_share(strata: Sequence[StratumValues], level: float) -> OfWhole:
     estimate = Estimate(
         value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level, combined.n
     )
-    return OfWhole(estimate, design_effect_of(combined.variance * rest**2, value * (1 - value), combined.n), *bounds)
+    return PopulationEstimate(
+        estimate, design_effect_of(combined.variance * rest**2, value * (1 - value), combined.n), *bounds
+    )
 
 
 def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> float:
@@ -222,7 +224,7 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
     return effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
 
 
-def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> OfWhole:
+def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
     """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``): then its interval holds
     whatever is in what gave no answer."""
     sample_estimate = _estimate_mean(strata, level, bounded)
@@ -231,21 +233,24 @@ def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool
     return widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
 
 
-def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> OfWhole:
+def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> PopulationEstimate:
     """The mean over the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
-        return OfWhole(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
     rest = combined.rest / combined.mass
     variance = combined.certain.variance / combined.mass**2 + combined.spread * rest**2
     down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))
     low, high = interval_of_mean(
         combined.weighted, combined.spread, combined.freedom, combined.effective, level, bounded
     )
-    below, above = math.hypot(rest * (combined.of_rest - low), down), math.hypot(rest * (high - combined.of_rest), up)
+    below, above = (
+        math.hypot(rest * (combined.rest_mean - low), down),
+        math.hypot(rest * (high - combined.rest_mean), up),
+    )
     estimate = Estimate(combined.value, combined.value - below, combined.value + above, level, combined.n).within(
         low=0.0
     )
     values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
     spread = float(np.var(values)) if len(values) > 1 else 0.0
-    return OfWhole(estimate, design_effect_of(variance, spread, combined.n), *bounds)
+    return PopulationEstimate(estimate, design_effect_of(variance, spread, combined.n), *bounds)

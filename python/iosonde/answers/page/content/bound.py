@@ -38,11 +38,11 @@ class WaterfallBars:
     said: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, waterfall: Waterfall, title: str = "", said: Sequence[str] = ()) -> WaterfallBars:
+    def of(cls, waterfall: Waterfall, title: str = "", sentences: Sequence[str] = ()) -> WaterfallBars:
         """A waterfall, under the operation's name or another ``title``."""
         setting = [f"{name}={show(value)}" for name, value in waterfall.by.items()]
         parts = tuple((TITLES[name], estimate) for name, estimate in waterfall.parts.items())
-        return cls(", ".join([title or waterfall.operation, *setting]), parts, waterfall.delivered, tuple(said))
+        return cls(", ".join([title or waterfall.operation, *setting]), parts, waterfall.delivered, tuple(sentences))
 
     def table(self) -> DataTable:
         """One row a part, then what was delivered."""

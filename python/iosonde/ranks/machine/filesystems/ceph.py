@@ -15,7 +15,7 @@ from typing import Any
 from .. import reading
 from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 
 # Of all that Ceph warns of, what makes it slower or less safe than it is: not that a pool has no application.
 _TROUBLE = re.compile(r"DOWN|DEGRADED|AVAILABILITY|FULL|SLOW_OPS|DAMAGE|INCONSISTENT")
@@ -65,7 +65,7 @@ def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[
     passes it on."""
     nodes = (tree or {}).get("nodes") or []
     hosts = [str(node["name"]) for node in nodes if node.get("type") == "host" and node.get("children")]
-    redundancy: Redundancy = {**NOT_KNOWN, "copied_by": "servers", "servers": hosts or None}
+    redundancy: Redundancy = {**UNKNOWN_REDUNDANCY, "copied_by": "servers", "servers": hosts or None}
     if code:
         parts = [reading.integer(str(code.get(name))) for name in ("k", "m")]
         return {**redundancy, "copies": 1, "data_parts": parts[0], "parity_parts": parts[1]}

@@ -24,7 +24,7 @@ class Redundancy(TypedDict):
     servers: list[str] | None
 
 
-NOT_KNOWN: Redundancy = {
+UNKNOWN_REDUNDANCY: Redundancy = {
     "copies": None, "copied_by": None, "data_parts": None, "parity_parts": None, "servers": None,
 }  # fmt: skip
 

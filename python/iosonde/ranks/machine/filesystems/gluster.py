@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from .. import mount, reading
 from ..fact_types import TargetCondition
 from . import gluster_graph
-from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 from .gluster_graph import Graph
 
 _POSIX = re.compile(r"<POSIX\(([^)]*)\):([^:>]+):")
@@ -35,7 +35,7 @@ def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
         if graph
         else layout_from_info(info)
         if info is not None
-        else {"type": None, **NOT_KNOWN}
+        else {"type": None, **UNKNOWN_REDUNDANCY}
     )
     return {
         "volume": volume,

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import mount, reading
 from ..fact_types import TargetCondition
-from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 
 # Parameters of the client that change what is measured, by its parts: to the servers of data (osc) and of metadata
 # (mdc), and of the mount (llite).
@@ -104,7 +104,7 @@ def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str,
         return {}
     data = {server for target, (_, server) in imports.items() if target.startswith("OST") and server}
     return {
-        **NOT_KNOWN,
+        **UNKNOWN_REDUNDANCY,
         "copies": 1 if striping and striping.get("mirrors", 1) == 1 else None,
         "servers": sorted(data) or None,
     }

@@ -12,7 +12,7 @@ from typing import Any
 from .. import reading
 from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 
 _PORT = "9421"
 _SERVER = re.compile(r"(chunk|disconnected chunk) servers:\|([^|]+)\|(\d+)\|(?:[^|]*\|[^|]*\|([\d.]+))?", re.IGNORECASE)
@@ -22,7 +22,7 @@ def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
     host, port = master(mount_entry.source)
     up, down, version = parse_servers(_query_servers(mount_entry) or "")
     spread: Redundancy = {
-        **NOT_KNOWN,
+        **UNKNOWN_REDUNDANCY,
         "copies": _read_goal(target),
         "copied_by": "servers",  # a chain: the client sends one copy, each chunk server the next
         "servers": sorted({server.rpartition(":")[0] for server in (*up, *down)}) or None,
