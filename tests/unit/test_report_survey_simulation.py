@@ -30,13 +30,15 @@ def test_each_way_has_a_panel_with_band_first_survey_and_truth(made):
         (True, False, False, False, False), (False, True, False, False, False), (False, True, False, False, False),
         (True, False, False, True, False), (False, True, True, False, False), (False, False, True, False, True),
     ]  # fmt: skip
-    said = {(one.n, one.true_number.name): one for one in made.shares if one.way == "by size" and one.true_number.what == "type"}
+    by_size = [one for one in made.shares if one.way == "by size" and one.true_number.what == "type"]
+    said = {(one.n, one.true_number.name): one for one in by_size}
     by_size = next(title for title in drawn if re.fullmatch(r"\w+ by size, for the capacity", title))
     band, _, first, truth = drawn[by_size]
     for low, line, true in zip(band, first, truth, strict=True):
         one = said[line["x"], line["series"]]
         assert (low["low"], low["high"]) == pytest.approx(tuple(100 * end for end in one.band), rel=1e-3)
-        assert (line["y"], true["y"]) == pytest.approx((100 * one.first, 100 * one.true_number.truth), rel=1e-3, abs=1e-9)
+        expected = 100 * one.first, 100 * one.true_number.truth
+        assert (line["y"], true["y"]) == pytest.approx(expected, rel=1e-3, abs=1e-9)
         assert one.band[0] <= one.mean <= one.band[1] or one.sd == 0
 
 

@@ -173,11 +173,7 @@ def rank(
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
-    fixed_factors: Groups = frozenset(_index_names(fixed, names, f"{spell.fixed}"))
-    if len(fixed_factors) == len(names):
-        raise InputError(
-            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
-        )
+    fixed_factors = _index_fixed(fixed, names)
     ordered = _index_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
     tested = effects or correct([effects_of_examples(data, level)])[0]
@@ -187,7 +183,6 @@ def rank(
     order = estimates.order()
     matter = {name for group in order for name in group}
     entered = enter(design, ordered, matter, level, rng) if ordered else None
-    by = BY_S1 if estimates.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
         data.response,
         data.unit,
@@ -209,7 +204,7 @@ def rank(
         "",
         (),
         entered,
-        by=by,
+        by=BY_S1 if estimates.adjusted is None else BY_ADJUSTED,
         noise_from=_noise_from(estimates),
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
@@ -217,6 +212,15 @@ def rank(
     )
     messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
     return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
+
+
+def _index_fixed(fixed: Sequence[str], names: Sequence[str]) -> Groups:
+    indices = frozenset(_index_names(fixed, names, f"{spell.fixed}"))
+    if len(indices) == len(names):
+        raise InputError(
+            "no-free-factor", "every factor is fixed", "leave one out of {spell.fixed}: nothing is left to choose"
+        )
+    return indices
 
 
 def _estimate_all(

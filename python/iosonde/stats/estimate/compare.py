@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -192,24 +193,22 @@ def compare(
     of A against B made while it stopped by it; it decides in the place of ours."""
     check_margin(level, margin)
     a, b = (a, b) if base is not None else _with_ticks(a, b)
-    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base)
-    if sealed is not None:
-        ratio, method = sealed, SEALED
+    ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base) if sealed is None else (sealed, SEALED)
     as_pairs = pairs and (ratio is None or method == PAIRS)
     t, df = _paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
-    assert mean_a.low is not None and mean_a.high is not None and mean_b.low is not None and mean_b.high is not None
     difference = _estimate_difference(a, b, level, as_pairs)
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
     outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
+    ratio_at = partial(_estimate_ratio_at, a, b, pairs, base)
     comparison = Comparison(
         a,
         b,
         mean_a,
         mean_b,
-        overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
-        mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high,
+        overlap=_contains(mean_a, mean_b.low, mean_b.high),
+        mean_inside=_contains(mean_a, b.side.mean) or _contains(mean_b, a.side.mean),
         t=t,
         df=df,
         p=None if t is None else t_two_sided_p(t, df),
@@ -225,17 +224,8 @@ def compare(
         paired=as_pairs,
         n_needed=None,
         warnings=(),
-        by_level=()
-        if sealed is not None
-        else at_levels(
-            lambda other: _decide_verdict(
-                _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
-                _estimate_difference(a, b, other, as_pairs),
-                margin,
-                wide,
-            )
-        ),
-        at=None if sealed is not None else lambda other: _estimate_ratio(a, b, other, pairs=pairs, base=base)[0],
+        by_level=() if sealed is not None else _verdicts_by_level(a, b, ratio_at, as_pairs, (margin, wide)),
+        at=None if sealed is not None else ratio_at,
     )
     return replace(
         comparison,
@@ -243,6 +233,24 @@ def compare(
         warnings=_list_warnings(comparison),
         doubts=_list_doubts(comparison),
     )
+
+
+def _estimate_ratio_at(a: Group, b: Group, pairs: bool, base: float | None, level: float) -> Estimate | None:
+    return _estimate_ratio(a, b, level, pairs=pairs, base=base)[0]
+
+
+def _verdicts_by_level(
+    a: Group, b: Group, ratio_at: Callable[[float], Estimate | None], as_pairs: bool, margins: tuple[float, float]
+) -> tuple[tuple[float, str], ...]:
+    return at_levels(
+        lambda level: _decide_verdict(ratio_at(level), _estimate_difference(a, b, level, as_pairs), *margins)
+    )
+
+
+def _contains(interval: Estimate, low: float | None, high: float | None = None) -> bool:
+    """Whether an interval and that from ``low`` to ``high`` (or the point ``low``) have something in common."""
+    assert interval.low is not None and interval.high is not None and low is not None
+    return low <= interval.high and interval.low <= (low if high is None else high)
 
 
 def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
