@@ -48,7 +48,7 @@ def a_scan(sizes: Sequence[float], kind: Sequence[int], **more: object) -> TreeS
         ("nc", "text"),
         np.array(kind),
         1,
-        **{"part": zeros, "left_out": 0, **more},
+        **{"part": zeros, "n_omitted": 0, **more},
     )
 
 

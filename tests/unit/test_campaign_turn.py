@@ -155,8 +155,8 @@ def test_its_processes_are_numbered_as_the_machine_does(on_a_host, monkeypatch):
 
 @pytest.mark.slow
 def test_what_a_campaign_starts_in_its_labs_takes_no_lock_and_sees_the_others(locks, monkeypatch):
-    inner = HOLD.replace("sys.stdin", "print(*beside(), flush=True); sys.stdin").replace(
-        "import Turn", "import beside, Turn"
+    inner = HOLD.replace("sys.stdin", "print(*list_other_processes(), flush=True); sys.stdin").replace(
+        "import Turn", "import list_other_processes, Turn"
     )
     with hold_machine(Turn(), True, print), another(HOLD.replace("Turn()", "Turn(alongside=True)")) as other:
         for name, value in passed_on().items():

@@ -88,7 +88,7 @@ def test_a_pass_in_which_each_waits_is_not_read_ahead_nor_written_behind():
         {"sequential": False},
         {"faster": 0.1},
         {"sent": 0.9},
-        {"asked": True},
+        {"is_synchronous": True},
         {"size": 2**20},
         {"size": 0},
         {"kind": "append"},

@@ -297,7 +297,7 @@ def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
     ("module", "pattern", "text"),
     [
         ("dlio", "_RANK", "0"), ("elbencho_text", "_PERCENTILE", "0"), ("fio_text", "_PERCENTILE", "0"),
-        ("io500_execution", "_SAID", " \n"), ("iperf2", "_HEAD", " "), ("md_real_io", "_VALUE", "0"),
+        ("io500_execution", "_INFORMATION_LINE", " \n"), ("iperf2", "_HEAD", " "), ("md_real_io", "_VALUE", "0"),
         ("netperf", "_TEST", " "), ("paths", "_PLACE", "a"), ("reading", "_SIZE", " "), ("text", "_NO_COMMAS", "0"),
         ("text", "_COMMA", "0"), ("text", "_DOT", "0"), ("text", "_ANSI", "\x1b["),
     ],

@@ -94,7 +94,7 @@ def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):
-    with raises("unreadable-directory", TargetError, reason=os.strerror(errno.ENOENT)):
+    with raises("no-such-directory", TargetError, reason=os.strerror(errno.ENOENT)):
         space.check(tmp_path / "none", SMALL, Limits())
     (tmp_path / "file").touch()
     with raises("not-a-directory", TargetError):
