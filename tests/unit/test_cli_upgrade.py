@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.answers.cluster_file import read_cluster
+from iosonde.answers.cluster import read_cluster
 from iosonde.answers.upgrade import upgrade
 from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import IosondeError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.cluster_file import read_cluster
+from iosonde.answers.cluster import read_cluster
 from iosonde.answers.upgrade import today_of
 from iosonde.cli.commands.upgrade import command
 from iosonde.core.types import Estimate

@@ -12,7 +12,7 @@ from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
-        advise, anova, as_tool, bound, candidates, check, cluster_file, compare, corpus, corpus_page,
+        advise, anova, as_tool, bound, candidates, check, cluster, compare, corpus, corpus_page,
         diagnose, doctor, explain, explain_difference, fit, held_out, lab_cluster, lab_spread, model_file,
         page, parse, path_study, plot, predict, printed, published, published_side, queue, rank, regress,
         report, scale, show, slowest, store, store_history, store_index, summary, survey, thesis, time_model,

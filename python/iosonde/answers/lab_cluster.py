@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.cluster_nodes import ROLES
 
 from .bound.lab_truth import read_lab_fields
-from .cluster_file import read_cluster
+from .cluster import read_cluster
 from .upgrade import Upgrade, upgrade
 
 if TYPE_CHECKING:

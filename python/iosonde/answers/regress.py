@@ -27,11 +27,11 @@ from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.regress import regress as regressed
 from iosonde.stats.regression.sums import regress_sums
+from iosonde.stats.regression.without import Without, select_rows
 
 from .answer import Answer
 from .besides import Besides, besides
 from .caveats import caveats
-from .regress_without import Without, select_rows
 
 # Findings that doubt every slope.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}

@@ -13,6 +13,7 @@ from iosonde.core.metrics import TIMES
 from iosonde.core.types import Estimate
 from iosonde.explain import upgrade as changes
 from iosonde.explain import upgrade_tables as tables
+from iosonde.explain.cluster_file import ClusterFile
 from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
 from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
 from iosonde.explain.upgrade_today import Today, today
@@ -21,7 +22,6 @@ from iosonde.model.fit.features import encode
 from iosonde.model.fit.fitted import ask
 
 from .answer import Answer
-from .cluster_file import ClusterFile
 from .model_file import read_model, setting
 
 

@@ -15,11 +15,11 @@ from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import counted, decimals
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import Source
+from iosonde.stats.changes.facts import FactChange, changed_facts
 from iosonde.stats.changes.find import Break, Search, find, needed
 from iosonde.stats.changes.levels import BeforeAfter, levels
 
 from .answer import Answer, level_columns
-from .watch_facts import FactChange, changed_facts
 from .watch_series import WatchedSeries, series_of
 
 WORSE, BETTER = "worse", "better"

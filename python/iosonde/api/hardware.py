@@ -305,7 +305,7 @@ def upgrade(
     Result[Upgrade]
         One row a change; ``.plot()`` draws the cluster of today and what limits it.
     """
-    from iosonde.answers.cluster_file import read_cluster
+    from iosonde.answers.cluster import read_cluster
     from iosonde.answers.upgrade import upgrade as answer
     from iosonde.report.cluster_plot import cluster_plot
     from iosonde.report.text.upgrade import lines

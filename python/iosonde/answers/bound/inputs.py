@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.cluster_file import described
+from iosonde.answers.cluster import read_system
 from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
@@ -115,7 +115,7 @@ def read(description: SystemDescription, table: Table | None, level: float) -> I
     fixed, columns = _by_hand(description, table)
     specified = {*fixed, *columns}
     cluster_fields, words, nodes = (
-        described(description.cluster) if description.cluster is not None else ({}, {}, ClusterNodes(()))
+        read_system(description.cluster) if description.cluster is not None else ({}, {}, ClusterNodes(()))
     )
     cluster_fields, words = _remove_overridden(specified, cluster_fields), _remove_overridden(specified, words)
     who = dict.fromkeys({**cluster_fields, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401
         answer,
         asked,
-        bring_ups,
         caveat,
         cells,
         compared,

@@ -14,9 +14,9 @@ from iosonde.core.level_text import level_texts
 from iosonde.core.message import Message
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
+from iosonde.stats.overview.shared_bring_ups import AVERAGED_BRING_UPS, InEach, Key, each_once, repeats
+from iosonde.stats.overview.shared_bring_ups import in_bring_ups as averaged
 
-from .bring_ups import AVERAGED_BRING_UPS, InEach, Key, each_once, repeats
-from .bring_ups import in_bring_ups as averaged
 from .caveat import Caveat
 from .parts import ComparedPart
 from .samples import SidePair, SideTrials

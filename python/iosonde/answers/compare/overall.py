@@ -24,8 +24,8 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, verdi
 from iosonde.stats.estimate.compare_words import called, inseparable
 from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
+from iosonde.stats.overview.shared_bring_ups import Key, in_bring_ups, repeats
 
-from .bring_ups import Key, in_bring_ups, repeats
 from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .samples import SidePair
 

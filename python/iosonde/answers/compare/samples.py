@@ -20,9 +20,9 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Group
 from iosonde.stats.overview.cells import means_of
+from iosonde.stats.overview.shared_bring_ups import Key, numbered, shared_by
 
 from .asked import Sides
-from .bring_ups import Key, numbered, shared_by
 from .parts import DATA, ROW, ComparedPart
 
 BASE_IS_A = Message("base-is-a", "it is given as A")

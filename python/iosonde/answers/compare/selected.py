@@ -13,8 +13,8 @@ from iosonde.core.words import counted
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import called
 from iosonde.stats.estimate.selection import Array, Selection, detect_selection
+from iosonde.stats.overview.shared_bring_ups import Key
 
-from .bring_ups import Key
 from .caveat import Caveat
 from .cells import InCells
 from .parts import DATA

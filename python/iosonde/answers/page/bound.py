@@ -13,7 +13,7 @@ from iosonde.answers.bound.inputs import Inputs, SystemDescription, own_probe
 from iosonde.answers.bound.inputs import read as inputs_of
 from iosonde.answers.bound.lab_truth import THE_LAB, LabTruths
 from iosonde.answers.bound.waterfall import Losses
-from iosonde.answers.bound.waterfall import describe_waterfall as said_of_fall
+from iosonde.answers.bound.waterfall import describe_waterfall as describe_fall
 from iosonde.answers.bound.words import format_value, sources
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_levels
@@ -204,6 +204,6 @@ def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
         template = "the losses of {most} of {n_cells} cells are drawn: choose with {spell.where}"
         why = [*why, Message("truncated", template, most=_MOST_FIGURES, n_cells=len(falls))]
     items = tuple(
-        WaterfallBars.of(fall, title(fall.operation), list(said_of_fall(fall))) for fall in falls[:_MOST_FIGURES]
+        WaterfallBars.of(fall, title(fall.operation), list(describe_fall(fall))) for fall in falls[:_MOST_FIGURES]
     )
     return items, why

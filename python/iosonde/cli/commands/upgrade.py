@@ -26,6 +26,6 @@ def command(cluster: str, order: str, model: str | None, plot: str | None, level
     CLUSTER.yaml describes the cluster today, limits (money, power, space), and candidates. It may also hold tables of
     CPUs, of measured configurations, and marks of file systems.
     """
-    upgrades = answers.upgrade.upgrade(answers.cluster_file.read_cluster(cluster), order, model, level)
+    upgrades = answers.upgrade.upgrade(answers.cluster.read_cluster(cluster), order, model, level)
     draw = partial(write_figure, plot, lambda: report.cluster_plot.cluster_plot(upgrades))
     emit(upgrades, report.text.upgrade.lines(upgrades), as_json, draw)

@@ -12,11 +12,11 @@ from .layout import estimate_text, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.regress import LeastSquares
-    from iosonde.answers.regress_without import Without
     from iosonde.core.types import Estimate
     from iosonde.stats.regression.ols import Coefficient
     from iosonde.stats.regression.regress import Regression
     from iosonde.stats.regression.types import Point
+    from iosonde.stats.regression.without import Without
 
 
 def lines(answer: LeastSquares) -> Iterator[str]:

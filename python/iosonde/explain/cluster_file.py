@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from iosonde.core import cluster_nodes, yaml_text
@@ -20,7 +19,6 @@ from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
-from iosonde.foreign.reach import check_reachable
 from iosonde.model.bound.bound import UnlimitedSystemError
 from iosonde.model.bound.probed import Ends
 from iosonde.model.bound.system import LESS_IS_BETTER, idle
@@ -81,17 +79,8 @@ class ClusterFile:
         return values
 
 
-def read_cluster(source: str | Mapping[str, Any]) -> ClusterFile:
-    """What a file holds, or a mapping with its keys. Raises InputError for what is no such file, SpecError with all its
-    mistakes."""
-    first = "describe today and candidates: iosonde upgrade -h"
-    if not isinstance(source, Mapping):
-        check_reachable(Path(source))
-    document = (
-        yaml_text.Document(dict(source), "the cluster")
-        if isinstance(source, Mapping)
-        else yaml_text.load(Path(source), "cluster file", first)
-    )
+def parse_cluster(document: yaml_text.Document) -> ClusterFile:
+    """Return the cluster that a document describes. Raises SpecError with all its mistakes."""
     reader = _Reader(document)
     cluster_file = reader.build()
     if reader.problems:
@@ -99,15 +88,11 @@ def read_cluster(source: str | Mapping[str, Any]) -> ClusterFile:
     return cluster_file
 
 
-def described(source: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
-    """(field of a System → value, worst, best; its fields that are words; its nodes) of the
-    cluster of today. A mapping may be ``today`` itself. Raises InputError, SpecError."""
-    if isinstance(source, Mapping) and not {*SECTIONS} & {*source}:
-        source = {"today": source}
-    cluster_file = read_cluster(source)
+def describe_system(cluster_file: ClusterFile, name: str) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
+    """Return of the cluster of today: field of a System → value, worst, best; its fields that are words; its nodes.
+    Raises InputError, naming the cluster by ``name``, if it describes none."""
     cluster = cluster_file.cluster
     if cluster is None:
-        name = "the cluster" if isinstance(source, Mapping) else source
         raise InputError(
             "no-cluster",
             "{name} describes no cluster",
