@@ -14,7 +14,7 @@ from iosonde.answers.survey.answer import SurveyQuery, survey
 from iosonde.answers.survey.stop import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
-from iosonde.stats.sampling.shares import count_sample, share, size_sample
+from iosonde.stats.sampling.shares import sample_by_count, sample_by_size, share
 from iosonde.stats.sampling.stopping import StopRule
 from iosonde.survey.contents import Contents
 from iosonde.survey.scan import TreeScan
@@ -100,8 +100,8 @@ def until(whole: Population, margin: float, seed: int, most: int):
 
     def shares(some, contents):
         for (by, _), one in some.items():
-            sample = (count_sample(len(one), len(whole.sizes)) if by == COUNT
-                      else size_sample(one.columns["size"], one.threshold, float(whole.sizes.sum())))  # fmt: skip
+            sample = (sample_by_count(len(one), len(whole.sizes)) if by == COUNT
+                      else sample_by_size(one.columns["size"], one.threshold, float(whole.sizes.sum())))  # fmt: skip
             for kind in whole.kinds:
                 yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 

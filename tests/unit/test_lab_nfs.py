@@ -31,7 +31,7 @@ class FakeHost:
     def run(self, *words: str, **_: object) -> str:
         self.told.append(words)
         if (said := self.says.get(words[0], "")) is None:
-            raise LabError("no-answer", "{host}: {command}: it fails", host=self.name, command=words[0])
+            raise LabError("no-response", "{host}: {command}: it fails", host=self.name, command=words[0])
         return said
 
     def ask(self, parse, *words: str, **_: object):
@@ -90,7 +90,7 @@ def test_a_server_that_does_not_answer_is_a_complaint():
     client = FakeHost("client1")
     assert RECIPE.health(lab_of(FakeHost("server1"), client)) == []
     client.says["rpcinfo"] = None
-    assert_problem(*RECIPE.health(lab_of(FakeHost("server1"), client)), "no-answer", host="server1")
+    assert_problem(*RECIPE.health(lab_of(FakeHost("server1"), client)), "no-response", host="server1")
 
 
 def test_a_file_lies_whole_on_its_server():

@@ -72,7 +72,7 @@ def test_status_answers_whatever_its_tools_say(file_system, monkeypatch):
 def test_a_master_that_is_not_there_does_not_answer(monkeypatch):
     """mfscli ends with exit code 0 then."""
     how, lab = lab_with_answer("moosefs", ODD[2], monkeypatch)
-    assert_problem(*how.health(lab), "no-answer", host="master")
+    assert_problem(*how.health(lab), "no-response", host="master")
     assert {name: one.well for name, one in how.states(lab).items()} == {"master": False}
     with raises("unparsable-output", IosondeError):
         how.facts(lab)

@@ -51,7 +51,7 @@ def told(monkeypatch):
         for part, answer in answers:
             if part in said:
                 if answer is None:
-                    raise LabError("no-answer", "{host}: it fails", host=self.name)
+                    raise LabError("no-response", "{host}: it fails", host=self.name)
                 return answer
         return ""
 
@@ -384,7 +384,7 @@ def test_hdfs_names_the_data_node_that_is_missing_or_does_not_listen(told):
     told.answers.insert(0, ("sport = :9866", ""))
     assert not how.states(lab)["server1"].well
     told.answers.insert(0, ("curl", None))
-    assert_problem(how.health(lab)[-1], "no-answer", host="namenode")
+    assert_problem(how.health(lab)[-1], "no-response", host="namenode")
 
 
 @pytest.mark.parametrize("options", [{"replication": "3"}, {"replication": "0"}, {"block_size": "1000000"}])

@@ -127,3 +127,9 @@ def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_n
     with pytest.raises(KeyboardInterrupt):
         left_by(tmp_path, FULL)
     assert last_words.read_errors(tmp_path) == []
+
+
+def test_what_an_older_version_left_is_read(tmp_path):
+    (tmp_path / "error-n1-7.json").write_text('{"message": "/mnt/x: is full", "hint": "make room", "trace": ""}')
+    (message,) = last_words.read_errors(tmp_path)
+    assert (message, message.code) == ("/mnt/x: is full. make room", "unexpected-error")

@@ -12,7 +12,7 @@ from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, witho
 from messages import assert_problem
 
 WELL = {"at": "2026-01-01T00:00:00Z", "health": [], "options": {"a": "on"}}
-FAILURE = SystemFaultError("no-answer", "server2: no answer")
+FAILURE = SystemFaultError("no-response", "server2: no answer")
 COUNTED = {"servers": [], "together": {"read_bytes": 1, "written_bytes": 2, "operations": 3, "most_time": {}}}
 
 

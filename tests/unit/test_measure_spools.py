@@ -43,7 +43,7 @@ def test_what_could_not_be_removed_there_is_named(left, tmp_path):
     said = spools.remove_on_nodes(failing, 2, "20261122-7", tmp_path, 60)
     assert_problem(said, "leftover-spool", path=tmp_path / "iosonde-spool-20261122-7-", reason="no route to n2")
     hanging = OtherNodes(("sh", "-c", "sleep 60"))
-    assert codes([spools.remove_on_nodes(hanging, 2, "20261122-7", tmp_path, 0.1)]) == ["no-answer"]
+    assert codes([spools.remove_on_nodes(hanging, 2, "20261122-7", tmp_path, 0.1)]) == ["no-response"]
 
 
 def test_on_this_node_alone_nobody_else_is_asked(left, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 import pickle
 import re
 import string
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import iosonde
 from iosonde.api.spelling import python_spelling
-from iosonde.core.errors import InputError, IosondeError, error_from_json
+from iosonde.core.errors import InputError, IosondeError, SystemFaultError, TargetFaultError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
+from iosonde.foreign.child import NoAnswerError
+from iosonde.measure.workloads.settings import SettingError
 from messages import codes, raises, with_code
 
 ROOT = Path(__file__).parents[2]
@@ -30,14 +33,19 @@ def errors(kind: type[IosondeError] = IosondeError) -> Iterator[type[IosondeErro
         yield from errors(child)
 
 
-def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr]]]:
-    """Every construction of an error or a message: file, call, and its positional arguments from the code on."""
+def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr], Assigned]]:
+    """Every construction of an error or a message: file, call, its positional arguments from the code on, and what the
+    function around it assigns."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if name == "Message" or (name.endswith("Error") and name in _ERRORS):
-                    yield path, node, node.args[name == "SettingError" :]
+                    around = [one for one in functions if one.lineno <= node.lineno <= (one.end_lineno or 0)]
+                    assigned = assignments(max(around, key=lambda one: one.lineno)) if around else []
+                    yield path, node, node.args[name == "SettingError" :], assigned
 
 
 _ERRORS = {
@@ -61,28 +69,47 @@ def fields(template: str) -> set[str]:
     return (found | nested) - {"spell"}
 
 
-def literals(node: ast.expr) -> Iterator[str]:
-    """The texts that a template may be: of a conditional expression both, of a sum its parts."""
+Assigned = list[tuple[int, str, ast.expr]]
+
+
+def literals(node: ast.expr, assigned: Assigned, line: int) -> Iterator[str]:
+    """The texts that a template may be: of a conditional expression both, of a sum its parts, of a variable what was
+    assigned to it last before a line, with what was added since."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
-        yield from literals(node.body)
-        yield from literals(node.orelse)
+        yield from literals(node.body, assigned, line)
+        yield from literals(node.orelse, assigned, line)
     elif isinstance(node, ast.BinOp):
-        yield from literals(node.left)
-        yield from literals(node.right)
+        yield from literals(node.left, assigned, line)
+        yield from literals(node.right, assigned, line)
+    elif isinstance(node, ast.Name):
+        before = [(at, value) for at, name, value in assigned if name == node.id and at < line]
+        for at, value in before[-1:]:
+            yield from literals(value, assigned, at)
+
+
+def assignments(function: ast.AST) -> Assigned:
+    """Line, name and value of what a function assigns to single names, in the order of lines."""
+    found = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            found.append((node.lineno, node.targets[0].id, node.value))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.append((node.lineno, node.target.id, ast.BinOp(ast.Name(node.target.id), node.op, node.value)))
+    return sorted(found, key=lambda one: one[0])
 
 
 def test_every_template_names_values_that_are_there_and_every_code_is_one():
     wrong = []
-    for path, call, arguments in calls():
+    for path, call, arguments, assigned in calls():
         where = f"{path.relative_to(ROOT)}:{call.lineno}"
         if any(isinstance(one, ast.Starred) for one in arguments) or any(key.arg is None for key in call.keywords):
             continue
         if isinstance(arguments[0], ast.Constant) and not CODE.fullmatch(arguments[0].value):
             wrong.append(f"{where}: {arguments[0].value!r} is no code")
         values = {keyword.arg for keyword in call.keywords}
-        for template in (text for argument in arguments[1:] for text in literals(argument)):
+        for template in (text for argument in arguments[1:] for text in literals(argument, assigned, call.lineno)):
             if missing := fields(template) - values:
                 wrong.append(f"{where}: {missing} of {template!r}")
     assert not wrong
@@ -112,6 +139,8 @@ def test_a_message_is_its_text_and_knows_its_code_and_values():
         assert (copied, copied.code, copied.values["name"]) == (message, "too-few", "a")
     placed = message.prefixed("line 3")
     assert (placed, placed.code, placed.values["place"]) == (f"line 3: {message}", "too-few", "line 3")
+    assert placed.prefixed("a.csv").values["place"] == "a.csv: line 3"
+    assert placed.without_prefix("line 3: ") == message and placed.without_prefix("line 3: ").code == "too-few"
     assert codes([message, "text"]) == ["too-few", ""] and with_code(["text", message], "too-few") is message
 
 
@@ -139,6 +168,25 @@ def test_an_error_keeps_its_code_through_processes_and_places():
     placed = error.prefixed("a.csv")
     assert (str(placed), placed.hint, placed.code) == ("a.csv: there is no run x", error.hint, "unknown-run")
     assert placed.values == {"name": "x", "place": "a.csv"}
+
+
+def test_an_error_of_another_module_or_version_comes_back_as_its_nearest_kind():
+    error = NoAnswerError("no-response", "{path} does not answer", path="/mnt/x")
+    error.details = ("one", "two")
+    again = error_from_json(json.loads(json.dumps(error.to_json())))
+    assert (type(again), again.code, again.details) == (TargetFaultError, "no-response", ("one", "two"))
+    assert type(error_from_json({**error.to_json(), "kind": "OfTomorrowError"})) is SystemFaultError
+    setting = pickle.loads(pickle.dumps(SettingError(("phases", 0), "out-of-range", "{name} is 0", name="files")))
+    assert (setting.path, setting.code, setting.values["name"]) == (("phases", 0), "out-of-range", "files")
+
+
+def test_no_docstring_was_cut_into_two_literals():
+    cut = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and path.name != "iozone_blocks.py":
+                cut += [f"{path}:{node.name}"] if re.search(r'"\s*\n\s*"', ast.get_docstring(node) or "") else []
+    assert not cut
 
 
 def test_python_and_the_terminal_are_told_their_own_words(tmp_path):

@@ -80,7 +80,7 @@ class AnalysisOfVariance(Answer):
 
 
 def corrected(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
-    """Term → its p, corrected over all terms that are asked about and those ``other_p_values`` (Holm)."""
+    """Term → its p, corrected over all terms that are asked about and ``other_p_values`` (Holm)."""
     terms = [term for term in table.sources if not term.block]
     return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
 
@@ -157,9 +157,8 @@ def sentence(
     taken: Collection[str] = (),
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Which terms explain the variation, by p values that are corrected over these and those ``other_p_values``. Of
-    terms that are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is
-    called."""
+    """Which terms explain the variation, by p values that are corrected over these and ``other_p_values``. Of terms
+    that are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is called."""
     sources, adjusted = [source for source in table.sources if not source.block], corrected(table, other_p_values)
     significant = sorted(
         (s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - table.level), key=lambda s: -s.share

@@ -23,8 +23,8 @@ Broken = Callable[[Mapping[str, Any]], str | None]
 
 @dataclass(frozen=True)
 class SettingConstraints:
-    """What settings have to fulfil: constraints that were ``requested`` for, and those of the experiments of "
-    "``source``."""
+    """What settings have to fulfil: the constraints ``requested`` by the caller, and those of the experiments of
+    ``source``."""
 
     requested: tuple[str, ...] = ()
     source: Source | None = None

@@ -50,10 +50,9 @@ class HowCorpus:
 
 @dataclass(frozen=True)
 class Corpus(Answer):
-    """``phases`` in the order of the tool. ``rare``: how many numbers are not shown, being of few systems or a part
-    of another. ``linked``:
-    how much of the metadata rate the bandwidth explains, between systems, both by the ``scores``. ``units``: those of
-    covariates' levels."""
+    """``phases`` in the order of the tool. ``rare``: how many numbers are not shown, being of few systems or a part of
+    another. ``linked``: how much of the metadata rate the bandwidth explains, between systems, both by the ``scores``.
+    ``units``: those of covariates' levels."""
 
     name: str
     level: float

@@ -22,7 +22,7 @@ Prepared = tuple[Response, list[str], list[str]]
 def tested_effects(
     source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
-    """Title of each response that is ``selected`` → the effects of its factors, corrected over these and the headlines.
+    """Title of each of the ``selected`` responses → the effects of its factors, corrected over these and the headlines.
     ``prepare`` gives (the response, its factors, …)."""
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
     titles = {response.title for response in selected}
@@ -40,7 +40,7 @@ def tested_effects(
 def collect_other_p_values(
     source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
 ) -> tuple[float, ...]:
-    """Of the effects of these factors on all headline responses but the one that is ``response``."""
+    """Return the p values of the effects of these factors on all headline responses other than ``response``."""
     others = [
         headline
         for headline in headline_responses(source, replace(query, response=(response.title,)), factors)
@@ -60,8 +60,8 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
 
 
 def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """What an analysis takes where no response is named, by these ``factors``; none where ``query`` names none either,
-    so that they are shown anyway, or where DATA has none."""
+    """Return the responses that an analysis takes where none is named, by these ``factors``; none where ``query`` names
+    none either, so that they are shown anyway, or where DATA has none."""
     if not (query.response or query.metric) or not factors:
         return []
     try:

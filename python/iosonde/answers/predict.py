@@ -104,9 +104,9 @@ def _predict_settings(
         if why := broken(at):
             raise InputError(
                 "constraint-violated",
-                "{place}the setting breaks '{constraint}'",
+                "{row}the setting breaks '{constraint}'",
                 "the model was fitted under it: no such setting exists",
-                place=f"{where}: " if where else "",
+                row=f"{where}: " if where else "",
                 constraint=why,
             )
         predictions.append(prediction)

@@ -107,7 +107,7 @@ class AtPoints:
 def regress(
     source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
 ) -> LeastSquares:
-    """One response of DATA on the terms ``asked.on``; of a store by default on its factors. ``without``: rows that are
+    """One response of DATA on the terms ``query.on``; of a store by default on its factors. ``without``: rows that are
     left out of a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
     response, terms = explained(source, query, lines=True)
@@ -175,7 +175,7 @@ def read_sums(path: str) -> dict[str, Any]:
 def explained(
     source: Source, query: ResponseQuery, extra_columns: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
-    """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
+    """The response, and the terms that shall explain it: ``query.on``, or the known factors of a store, with ``lines``
     also those that only a line tells apart. ``extra_columns`` are columns that the analysis needs, too. Raises
     InputError, DataError."""
     for name, value in (("response", query.response or source.store), ("on", query.on or source.store)):

@@ -43,10 +43,9 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 class Summary(Answer):
     """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
     other columns; ``tool_clocks`` the tools whose own numbers are among them, each with what is inside its clock.
-    ``faults``:
-    what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these counted.
-    ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns of a table
-    that look set and that its cells pool."""
+    ``faults``: what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these
+    counted. ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns
+    of a table that look set and that its cells pool."""
 
     overview: Overview
     clock: str = ""

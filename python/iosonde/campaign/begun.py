@@ -25,7 +25,7 @@ class Hands:
 
 @dataclass(frozen=True)
 class BegunCampaign:
-    """``experiment`` is what was ``campaign`` as the ``store`` has it, or will; ``level`` is the confidence of its
+    """``experiment`` is the ``campaign`` as the ``store`` has it, or will have it; ``level`` is the confidence of its
     intervals."""
 
     store: Store

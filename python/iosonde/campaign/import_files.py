@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
-from iosonde.core.message import Message, current_spelling, restore, set_default_spelling
+from iosonde.core.message import Message, current_spelling, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
 from iosonde.foreign.pipes import copy_pipe, open_pipe
@@ -41,9 +41,10 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 @dataclass(frozen=True)
 class CandidateFile:
-    """A file, and its path relative to the directory that was named; ``is_explicit``: it was, and no directory of it.
-    ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it cannot be read;
-    ``fault``: because the system failed. ``adjacent_version``: of fio, by the files around a log of latencies."""
+    """A file, and its path relative to the directory that was named; ``is_explicit``: the file itself was named, and no
+    directory of it. ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it
+    cannot be read; ``fault``: because the system failed. ``adjacent_version``: of fio, by the files around a log of
+    latencies."""
 
     path: Path
     relative: PurePath
@@ -340,8 +341,8 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
 def _format_reason(error: IosondeError | OSError, name: str) -> Message:
     """The error of a file in the words of its line, which begins with its name."""
     if isinstance(error, IosondeError):
-        text = error.message.removeprefix(f"{name}: ").removeprefix(f"{name} ")
-        return restore(error.code, f"{text}; {error.hint}" if error.hint else text, error.values)
+        message = error.message.without_prefix(f"{name}: ").without_prefix(f"{name} ")
+        return message.with_text(f"{message}; {error.hint}") if error.hint else message
     return Message("unreadable-file", "it cannot be read: {reason}", reason=error.strerror)
 
 
@@ -445,8 +446,7 @@ def _read_file(
             return FileOutcome(name, format_by_digest[digest], there=not reason, reason=reason)
         understood = columns.understand_columns(text, plan.columns) if plan.columns else understand(text, plan.form)
     except UnknownFormatError as error:
-        text_alone = error.message.removeprefix(f"{name}: ")
-        return FileOutcome(name, reason=restore(error.code, text_alone, error.values))
+        return FileOutcome(name, reason=error.message.without_prefix(f"{name}: "))
     except (IosondeError, OSError) as error:
         return FileOutcome(name, reason=_format_reason(error, name), fault=_is_fault(error))
     text.name = candidate.relative.as_posix()

@@ -88,8 +88,8 @@ def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campai
 def next_setting(
     experiment: Experiment, done: set[int], campaign: Campaign, lab_settings: list[LabSetting]
 ) -> LabSetting | None:
-    """The cluster that the next trial needs which is not ``done``, in the order that was drawn; None where all trials
-    are, or had their cluster among those ``lab_settings``."""
+    """Return the cluster that the next trial not yet ``done`` needs, in the order that was drawn; None where all trials
+    are done, or have their cluster among ``lab_settings``, which had their turn."""
     lab_factors = lab.factors(campaign.spec.lab)
     for trial in experiment.trials:
         if trial.index in done:

@@ -77,7 +77,7 @@ def _save_experiment(begun: BegunCampaign) -> bool:
 
 
 def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspace], resumed: bool) -> None:
-    """One on each target, in ``workspaces`` by its name as soon as something of it may be there."""
+    """Make one on each target; it is in ``workspaces`` by the target's name as soon as something of it may be there."""
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.campaign.spec.targets.items():
         with targets.prefix_target_errors(name):

@@ -70,7 +70,7 @@ class ProbeRequest:
 
 @dataclass(frozen=True)
 class Probed:
-    """What was found, over ``n`` complete repetitions of ``asked``. ``facts`` has an Estimate of everything
+    """What was found, over ``n`` complete repetitions of the request. ``facts`` has an Estimate of everything
     (``stats.overview.hardware.summarise``), ``slowest`` the value of the slowest link and node."""
 
     facts: Facts

@@ -208,7 +208,7 @@ class LabCampaign:
         return LabBudget(self.campaign.terms.budget_s)
 
     def next_setting(self, lab_settings: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
-        """The cluster to bring up next; those ``lab_settings`` had their turn."""
+        """The cluster to bring up next; those of ``lab_settings`` had their turn."""
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}

@@ -57,7 +57,7 @@ def prefix_target_errors(name: str) -> Iterator[None]:
         yield
     except IosondeError as error:
         mark = f"target {name}"
-        if name and error.values.get("place") != mark:
+        if name and not error.message.startswith(f"{mark}: "):
             raise error.prefixed(mark) from error
         raise
 

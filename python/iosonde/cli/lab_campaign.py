@@ -62,7 +62,7 @@ def checking_plan(request: Request) -> Callable[[LabSetting, Sequence[PlannedFau
 
     def check(setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_options(file.file_systems, file.options)
-        description = _describe_lab(file.name, setting)
+        description = _build_lab_description(file.name, setting)
         labs.check_description(description, setting.profiled)
         for fault in faults:
             labs.check_fault(description, fault)
@@ -81,7 +81,7 @@ def measure(words: Sequence[str]) -> None:
 
     def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_shared(store)
-        description = _describe_lab(name, setting)
+        description = _build_lab_description(name, setting)
         labs.check(description, setting.profiled)
         for fault in faults:
             labs.check_fault(description, fault)
@@ -107,7 +107,7 @@ def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int
     """Measure in one lab what belongs there; the exit code."""
     if setting.levels:
         talk(setting.describe)
-    lab = labs.up(_describe_lab(name, setting), talk, setting=setting.to_dict())
+    lab = labs.up(_build_lab_description(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
@@ -125,7 +125,7 @@ def _measure_in_lab(name: str, setting: LabSetting, words: Sequence[str]) -> int
         labs.down(lab.name)
 
 
-def _describe_lab(name: str, setting: LabSetting) -> labs.LabDescription:
+def _build_lab_description(name: str, setting: LabSetting) -> labs.LabDescription:
     words = {"clients": setting.n_clients, **setting.words, "name": name}
     return labs.described(words, setting.options, "file_system" in setting.levels)
 

@@ -50,22 +50,29 @@ class IosondeError(Exception):
         return error
 
     def to_json(self) -> dict[str, Any]:
-        """What another process makes the same error of (``error_from_json``): values become text."""
-        return {"kind": type(self).__name__, "code": self.code, "message": str(self.message), "hint": str(self.hint),
-                "values": {name: str(value) for name, value in self.values.items()}}  # fmt: skip
+        """What another process makes the same error of (``error_from_json``): values become text, and the kind is the
+        nearest of this module."""
+        return {
+            "kind": next(kind.__name__ for kind in type(self).__mro__ if kind.__module__ == __name__),
+            "code": self.code,
+            "message": str(self.message),
+            "hint": str(self.hint),
+            "values": {name: str(value) for name, value in self.values.items()},
+            "details": list(self.details),
+        }
 
     def prefixed(self, place: str) -> Self:
         """Return the same error with the place it is about before its message."""
         return self.with_words(self.message.prefixed(place))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_error, (type(self), self.message, self.hint, self.details)
+        state = {name: value for name, value in vars(self).items() if name not in ("__notes__", "message", "hint")}
+        return _restore_error, (type(self), self.message, self.hint), state
 
 
-def _restore_error(kind: type[IosondeError], message: Message, hint: str, details: tuple[str, ...]) -> IosondeError:
+def _restore_error(kind: type[IosondeError], message: Message, hint: str) -> IosondeError:
     error = kind.__new__(kind)
     error._set_texts(message, hint)
-    error.details = details
     return error
 
 
@@ -124,6 +131,11 @@ class IosondeWarning(UserWarning):
 
 
 def error_from_json(error: Mapping[str, Any]) -> IosondeError:
-    """The error that another process raised (``IosondeError.to_json``), if it is one of this module."""
-    kind: type[IosondeError] = globals()[error["kind"]]
-    return _restore_error(kind, restore(error["code"], error["message"], error["values"]), error["hint"], ())
+    """The error that another process raised (``IosondeError.to_json``); of a kind that is not of this module, as a
+    newer iosonde may have, a SystemFaultError."""
+    kind = globals().get(error["kind"])
+    if not (isinstance(kind, type) and issubclass(kind, IosondeError)):
+        kind = SystemFaultError
+    again = _restore_error(kind, restore(error["code"], error["message"], error["values"]), error["hint"])
+    again.details = tuple(error.get("details", ()))
+    return again

@@ -87,8 +87,17 @@ class Message(str):
         return restore(code, template.format(spell=spell, **values), values)
 
     def prefixed(self, place: str) -> Message:
-        """Return the same message with the place it is about before it."""
-        return restore(self.code, f"{place}: {self}", {**self.values, "place": place})
+        """Return the same message with the place it is about before it; a place within a place keeps both."""
+        inner = self.values.get("place")
+        return self.with_text(f"{place}: {self}", place=place if inner is None else f"{place}: {inner}")
+
+    def without_prefix(self, prefix: str) -> Message:
+        """Return the same message without words that its reader has before it already."""
+        return self.with_text(self.removeprefix(prefix))
+
+    def with_text(self, text: str, **values: object) -> Message:
+        """Return the same message in other words, with further values."""
+        return restore(self.code, text, {**self.values, **values})
 
     def replaced(self, old: str, new: str) -> Message:
         """Return the same message where a name in it is replaced by that which the user knows."""

@@ -16,9 +16,8 @@ WRITER_NODE = "_writer_node"  # what such a part of an operation is called
 @dataclass(frozen=True)
 class Counted:
     """So many ``nodes``, and ``ranks``, did what the rate of an operation counts. ``shared``: on one file.
-    ``writer_cache``:
-    the state of the cache of the writer's node, whose ranks read at the same time and are not counted; empty where
-    there are none. ``in_turn``: one rank after another."""
+    ``writer_cache``: the state of the cache of the writer's node, whose ranks read at the same time and are not
+    counted; empty where there are none. ``in_turn``: one rank after another."""
 
     nodes: int
     shared: bool

@@ -16,8 +16,8 @@ _LONGEST_BYTES = 150  # of a name, so that there is room for that of its writer
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Put ``content`` in the place of ``path``, as ``write_atomically`` does. Raises InputError where that cannot "
-    "be."""
+    """Put ``content`` in the place of ``path``, as ``write_atomically`` does. Raises InputError where that cannot
+    be."""
     with write_atomically(path) as file:
         file.write(content)
     return path

@@ -339,7 +339,7 @@ def _compute_responses(
         )
     if not response_names:
         raise InputError(
-            "no-response",
+            "expression-without-response",
             "'{expression}' names no response",
             "there are: {operations}",
             expression=expression.text,

@@ -35,7 +35,7 @@ class TrialRows:
 
 def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str] = ()) -> TrialRows:
     """The rows of a table with the means of each trial's parts in the place of these, at one level of all that looks
-    set and of the columns that were ``factors``."""
+    set and of the ``factors``."""
     ranks = [
         name for name, column in table.columns.items() if names_ranks(column) and name not in (*responses, *factors)
     ]

@@ -48,7 +48,7 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
 
 
 def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns that say what is one system: those ``columns``, or institution and system. Raises InputError."""
+    """The columns that say what is one system: ``columns``, or else institution and system. Raises InputError."""
     if columns:
         return tuple(rows.column(name).name for name in columns)
     for names in _SYSTEM:

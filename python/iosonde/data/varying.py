@@ -21,7 +21,7 @@ NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
 
 def varying_besides(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
-    """The columns that vary over the trials of a response besides those that were ``factors``."""
+    """The columns that vary over the trials of a response besides the ``factors``."""
     if source.store is None:
         return settings_besides(response.rows, measured_columns(response), factors)
     varying = source.varying_factors
@@ -34,7 +34,7 @@ def varying_besides(source: Source, response: Response, factors: Sequence[str]) 
 
 
 def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
-    """The columns of a table that look set and vary, besides those that were ``measured`` or ``factors``."""
+    """The columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     try:
         settings = roles.guess(rows, measured).settings
     except DataError:  # of a column that nobody asked about

@@ -79,15 +79,16 @@ class AccountSums:
 
 
 def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
-    """The sums of a trial whose operations are ``of`` so many classes."""
+    """The sums of a trial; ``of`` says which of the ``count`` classes each operation is of."""
     sums = AccountSums(count, operations.elapsed_ns)
     sums.add(operations.start_ns, operations.duration_ns, of)
     return sums.account(len(operations.ranks), operations.size)
 
 
 def scale_account(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
-    """What the account of all operations is, of which those of ``sample`` were recorded: as many of each class were
-    ``totals``, when and how long as those of the sample. Of a class that the sample lacks: when as all, as typical."""
+    """What the account of all operations is, of which those of ``sample`` were recorded: ``totals`` says how many there
+    were of each class, when and how long as those of the sample. Of a class that the sample lacks: when as all, as
+    typical."""
     recorded = sample.counts.sum(axis=0)
     factor = totals / np.maximum(recorded, 1.0)
     counts, seconds = sample.counts * factor, sample.seconds * factor

@@ -52,7 +52,7 @@ class PlaceSums:
 
 
 def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
-    """Of one trial whose operations are ``of`` the classes of its account."""
+    """Count the places of one trial; ``of`` says which class of its account each operation is of."""
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
     sums = PlaceSums(account.counts.shape[1], reach + operations.size if reach else 0)
     sums.add(operations.ranks, operations.offset, of)

@@ -44,9 +44,8 @@ class FilePart:
 @dataclass
 class Execution:
     """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else;
-    ``unused``:
-    what is of another execution. ``results``: what the clock of each phase says, for those that are compared with it;
-    ``there``: (operation, metric, rank) of each row."""
+    ``unused``: what is of another execution. ``results``: what the clock of each phase says, for those that are
+    compared with it; ``there``: (operation, metric, rank) of each row."""
 
     parsed: Parsed
     base: FilePart

@@ -195,7 +195,7 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
             ),
         )
         return
-    includes = _list_included(run, operation)
+    includes = _format_included(run, operation)
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
     state.rates += name == "rate"
     is_single = state.iterations == 1
@@ -215,7 +215,7 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
         )
 
 
-def _list_included(run: Parsed, operation: str) -> str:
+def _format_included(run: Parsed, operation: str) -> str:
     if operation == "file_creation":
         words = ["write"] if run.factors.get("write_bytes") else []
         return ",".join([*words, *(["fsync"] if run.factors.get("sync_file") else []), "close"])

@@ -109,9 +109,9 @@ def importers() -> dict[str, Importer]:
 
 
 def understand(text: Text, importer_name: str | None = None) -> Understood:
-    """Let the surest importer (or the ``importer_name`` one) read ``text``.
+    """Let the surest importer (or the one called ``importer_name``) read ``text``.
 
-    Raises UnknownFormatError where nobody knows the format, InputError for a ``importer_name`` that there is not.
+    Raises UnknownFormatError where nobody knows the format, InputError where no importer is called ``importer_name``.
     """
     claims = _collect_claims(text)
     if importer_name is not None:

@@ -106,7 +106,7 @@ class Lab:
             time.sleep(0.05)
 
     def write(self, state: str, details: dict[str, Any]) -> None:
-        """Keep the lab's own file: what it is, and what was ``details`` of it."""
+        """Keep the lab's own file: what it is, and the ``details``."""
         document = {
             "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **details,
             "hosts": [{"name": host.name, "role": host.role, "address": host.address} for host in self.hosts],

@@ -27,9 +27,8 @@ def leave(folder: Path, error: Exception) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"
-        temporary_path = path.with_suffix(
-            ".tmp"
-        )  # another rank's abort ends this one at any moment: half a file says nothing
+        # Another rank's abort ends this one at any moment: half a file says nothing.
+        temporary_path = path.with_suffix(".tmp")
         with contextlib.suppress(OSError):
             temporary_path.write_text(json.dumps({**failure, "trace": traceback.format_exc()}))
         temporary_path.rename(path)  # what a full disk cut, too: that is said
@@ -70,7 +69,8 @@ def ranks_failed(outcome: watchdog.Outcome) -> Message:
 def _read_error(path: Path) -> Message:
     try:
         error = json.loads(path.read_text())
-        return restore(error["code"], _join_sentence(error["message"], error["hint"]), error["values"])
+        text = _join_sentence(error["message"], error["hint"])
+        return restore(error.get("code", "unexpected-error"), text, error.get("values", {}))  # older ones have neither
     except ValueError:
         return Message(
             "unreadable-failure", "a rank failed and could not say why: is {path} full?", path=path.parent.parent

@@ -51,7 +51,7 @@ def names_in(text: str) -> list[str]:
 
 
 def check(text: str, names: Iterable[str], where: str = "") -> None:
-    """Raises InputError if ``text`` asks for a name that is not ``names``; ``where`` is said before it."""
+    """Raise InputError if ``text`` asks for a name that is not one of ``names``; ``where`` is said before it."""
     values = dict.fromkeys(names)
     for name in names_in(text):
         try:

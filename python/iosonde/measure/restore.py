@@ -55,8 +55,8 @@ def stays(control: Control, spec: Spec) -> str:
 
 
 def list_trial_names(text: str, available: Collection[str]) -> list[str]:
-    """The names in a command that sets or reads a factor which only a trial has: neither ``available`` nor the "
-    "level."""
+    """The names in a command that sets or reads a factor which only a trial has: neither ``available`` nor the
+    level."""
     # In a shell's variable the names are in capitals.
     names = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
     return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *available})

@@ -85,7 +85,7 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
     if not ended.exit_code:
         return ""
     return Message(
-        "no-answer" if ended.timed_out else "leftover-spool",
+        "no-response" if ended.timed_out else "leftover-spool",
         "{path}* may be left on some of the nodes ({reason}); the same command removes it",
         path=place / _build_prefix(experiment),
         reason=f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words(),

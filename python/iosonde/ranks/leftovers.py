@@ -57,8 +57,8 @@ def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
 
 
 def remove_recorded(directory: Path, extra: Iterable[Entry] = ()) -> list[str]:
-    """Remove what was recorded there or ``extra``, is the same file still, this user's, and held by nobody; their
-    paths."""
+    """Remove what was recorded there, and ``extra``, where it is the same file still, this user's, and held by nobody;
+    return the paths."""
     recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _read_entries(entries)]
     return _remove_unused([*recorded, *extra])
 

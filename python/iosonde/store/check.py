@@ -76,7 +76,7 @@ def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Docum
 
 
 def _check_run(path: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
-    """The findings about one run, which is appended to ``documents`` if there is none."""
+    """Yield the findings about one run; where there are none, its document is appended to ``documents``."""
     try:
         document = read(path)
         for name in document["files"] if contents else ():

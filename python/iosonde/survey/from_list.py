@@ -37,7 +37,7 @@ def walk_list(
     options: WalkOptions, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
 ) -> Walked:
     """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``options``, absolute
-    or not, or with its ``resolved`` one; ``look_up`` says what the tree has by names from its root on. Raises
+    or not, or with the ``resolved`` path; ``look_up`` says what the tree has by names from its root on. Raises
     InputError, and what ``look_up`` raises."""
     began, now_s = time.monotonic(), int(time.time())
     with _open_list(source) as stream:

@@ -82,8 +82,8 @@ _ZARR_PIECE = re.compile(rb"(?:c[./])?\d+(?:[./]\d+)*$")
 
 
 def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[bytes], bool] | None = None) -> str:
-    """The kind of a file of this size that begins so. ``has_neighbor`` says if a file of a name is in the same "
-    "directory."""
+    """The kind of a file of this size that begins so. ``has_neighbor`` says if a file of a name is in the same
+    directory."""
     if not size:
         return EMPTY
     if head.startswith(_GZIP):

@@ -26,7 +26,7 @@ class BoundCell:
 
 
 def cells(response: Response, columns: Sequence[str]) -> Iterator[BoundCell]:
-    """The settings of a response: its factors, and the columns that are ``columns`` as words of the system."""
+    """The settings of a response: its factors, and the ``columns`` that are named as words of the system."""
     has_value = ~np.isnan(response.values)
     by = list(dict.fromkeys([*response.names, *columns]))
     for key, rows in response.rows.groups(by):

@@ -110,8 +110,8 @@ def words_of(
 
 
 def read(description: SystemDescription, table: Table | None, level: float) -> Inputs:
-    """The systems of what was ``description``; texts that are no numbers name columns of ``table``. What was said by
-    hand comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes; texts that are no numbers name columns of ``table``. What was
+    said by hand comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(description, table)
     specified = {*fixed, *columns}
     cluster_fields, words, nodes = (
@@ -157,7 +157,7 @@ def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[
 
 
 def _remove_overridden(specified: Collection[str], fields: Mapping[str, ValueT]) -> dict[str, ValueT]:
-    """What is left of ``fields`` under what was ``specified``: the general word by hand hides the special ones, too."""
+    """Return the ``fields`` that the ``specified`` ones leave: the general word by hand hides the special ones, too."""
     hidden = {special for general in specified for special in _HIDES.get(general, ())} | {*specified}
     return {name: value for name, value in fields.items() if name not in hidden}
 

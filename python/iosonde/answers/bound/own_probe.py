@@ -27,8 +27,8 @@ class OwnProbe(NamedTuple):
 
 
 def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
-    """The systems of what was ``description``, as ``read``; what nobody said a probe of the same nodes in the store
-    tells. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes, as ``read`` does; what nobody said a probe of the same nodes
+    in the store tells. Raises InputError, DataError."""
     table = source.table if source else None
     probe = (
         None

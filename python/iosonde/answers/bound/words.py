@@ -52,7 +52,7 @@ def describe_sources(options_by_source: Mapping[str, Sequence[tuple[str, Sequenc
 
 
 def not_taken(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str]:
-    """What a lab ``lab_fields`` that somebody said otherwise, a sentence each."""
+    """Return a sentence for each of the ``lab_fields`` that somebody said otherwise: those not ``taken``."""
     template = "{input} of the lab, {level}, is not taken: it was said otherwise"
     return [
         Message("lab-input-overridden", template, input=_format_name(field), level=format_value(field, value))

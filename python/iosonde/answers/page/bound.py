@@ -126,7 +126,8 @@ def _read(
     store_inputs: tuple[str | None, Collection[str]],
     level: float,
 ) -> Inputs:
-    """``store_inputs`` to the store: its own probe, and the fields that its labs tell, which come before that."""
+    """Read the inputs of one operation. ``store_inputs``: the store's own probe, and the fields that its labs tell,
+    which come before that."""
     words, (probe, lab_fields) = {"operation": operation, **system_option.words}, store_inputs
     if "probe" in system_option.others:
         probe, lab_fields = system_option.others["probe"], ()

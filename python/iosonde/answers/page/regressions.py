@@ -84,13 +84,14 @@ def models_of_store(
 
 
 def _fit_model(
-    table: Table, response: str, unit: str, on: PageTerms, level: float, beside: Sequence[float]
+    table: Table, response: str, unit: str, on: PageTerms, level: float, other_p_values: Sequence[float]
 ) -> ResponseRegression:
-    """``list_extra_settings``: p values of the same factors' effects on the other responses."""
+    """Fit one response on the terms of the page. ``other_p_values``: p values of the same factors' effects on the other
+    responses."""
     regression = regress(table, response, on.terms, level)
     assert regression.model is not None and regression.assumptions is not None
     names = on.list_extra_settings(table)
-    variation, why = _analyse_variation(table, response, regression, names, beside)
+    variation, why = _analyse_variation(table, response, regression, names, other_p_values)
     divisor, name = human_scale(abs(regression.fit.mean_y), unit)
     terms = tuple(
         CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)

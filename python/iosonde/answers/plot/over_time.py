@@ -50,8 +50,8 @@ class PhaseOverTime:
 
 @dataclass(frozen=True)
 class OverTimePlot(Answer):
-    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``omissions`` what is "
-    "not drawn."""
+    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``omissions`` what is not
+    drawn."""
 
     run: str
     setting: str

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from iosonde.stats.sampling.population import COUNT
 from iosonde.stats.sampling.quantiles import quantile
-from iosonde.stats.sampling.shares import PopulationEstimate, count_sample, mean, share, size_sample
+from iosonde.stats.sampling.shares import PopulationEstimate, mean, sample_by_count, sample_by_size, share
 from iosonde.stats.sampling.strata import StratumValues
 from iosonde.survey.contents import Contents, Piece
 from iosonde.survey.opening import WalkedFile
@@ -36,29 +36,29 @@ class FileSample:
         self.contents = [contents[file.inode_key] for file in self.files]
         self.answered = np.array([not content.why for content in self.contents], bool)
         if by == COUNT:
-            self.drawn = count_sample(len(drawn), walked.files)
+            self.drawn = sample_by_count(len(drawn), walked.files)
         else:
             size = "allocated" if allocated else "size"
             total = walked.counts["allocated_bytes" if allocated else "bytes"]
-            self.drawn = size_sample(drawn.columns[size].astype(float), drawn.threshold, float(total))
+            self.drawn = sample_by_size(drawn.columns[size].astype(float), drawn.threshold, float(total))
 
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
     def share(self, where: Where, level: float) -> PopulationEstimate:
-        """The share of the mass in files that are ``where``."""
+        """The share of the mass in files that ``where`` selects."""
         stratum = self.are(where)
         return share(stratum.sample, stratum.values, level, stratum.answered)
 
     def are(self, where: Where) -> StratumValues:
-        """Which files are ``where``."""
+        """Which files ``where`` selects."""
         values = [where(file, content) for file, content in zip(self.files, self.contents, strict=True)]
         return StratumValues(self.drawn, values, self.answered)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
     ) -> PopulationEstimate:
-        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
-        not ``where``, ``outside``."""
+        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that
+        ``where`` does not select, ``outside``."""
         stratum = self.average_pieces(of, where, outside)
         return mean(stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces)
 

@@ -83,10 +83,10 @@ class StratumSample(Protocol):
     drawn: DrawnSample
 
     def are(self, where: Where) -> StratumValues:
-        """Which files are ``where``."""
+        """Which files ``where`` selects."""
 
     def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
-        """The mean of each file's pieces; of files that are not ``where``, ``outside``."""
+        """The mean of each file's pieces; of files that ``where`` does not select, ``outside``."""
 
     def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
         """What the walk knows of each drawn file."""
@@ -106,14 +106,14 @@ class StratifiedSample:
         self.certain = sum(int(part.drawn.certain.sum()) for part in parts)
 
     def share(self, where: Where, level: float) -> PopulationEstimate:
-        """The share of the mass in files that are ``where``."""
+        """The share of the mass in files that ``where`` selects."""
         return stratified_share([part.are(where) for part in self.parts], level)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
     ) -> PopulationEstimate:
-        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that are
-        not ``where``, ``outside``."""
+        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that
+        ``where`` does not select, ``outside``."""
         return stratified_mean([part.average_pieces(of, where, outside) for part in self.parts], level, bounded)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:

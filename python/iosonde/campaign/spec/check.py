@@ -171,7 +171,7 @@ def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
 
 def _without_key(error: InputError, key: str) -> Message:
     """Return the message of an error without the key that a Problem names."""
-    return restore(error.code, error.message.removeprefix(f"{key}: "), error.values)
+    return error.message.without_prefix(f"{key}: ")
 
 
 def used_names(data: Mapping[str, Any]) -> set[str]:

@@ -80,7 +80,7 @@ def answers(asking: LabHost, server: LabHost) -> bool:
 
 def no_answer(server: LabHost) -> Message:
     """Complain of a server that does not do such a call."""
-    return Message("no-answer", "{host} does not answer as an NFS server", host=server.name)
+    return Message("no-response", "{host} does not answer as an NFS server", host=server.name)
 
 
 @cache

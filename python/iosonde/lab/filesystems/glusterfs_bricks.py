@@ -198,7 +198,7 @@ def _check_client(lab: Lab, client: LabHost) -> list[str]:
     try:
         output = client.shell(f"{look} || :", limit_s=_ANSWERS_S)
     except LabError:
-        return [Message("no-answer", "{host}: its mount does not answer", host=client.name)]
+        return [Message("no-response", "{host}: its mount does not answer", host=client.name)]
     missed = [lab.servers[int(n)].name for n, there in _CONNECTED.findall(output) if there == "0"]
     if not output:
         return [Message("not-mounted", "{host}: the volume is not mounted", host=client.name)]

@@ -113,7 +113,7 @@ class _Hdfs(Recipe):
         try:
             return messages + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
         except LabError:
-            return [Message("no-answer", "{host}: does not answer", host=MASTER)]
+            return [Message("no-response", "{host}: does not answer", host=MASTER)]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
         """As the name node hears of them, which misses one only after 11 s: so whether they listen is asked, too."""

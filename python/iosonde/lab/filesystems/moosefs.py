@@ -132,7 +132,7 @@ class _MooseFs(Recipe):
         """Chunk servers that the master does not see, and chunks that lack copies."""
         states = self.states(lab)
         if MASTER in states:
-            return [Message("no-answer", "{host}: it does not answer", host=MASTER)]
+            return [Message("no-response", "{host}: it does not answer", host=MASTER)]
         messages = [
             Message("not-connected", "{host}: its chunk server is not connected to the master", host=name)
             for name, state in states.items()

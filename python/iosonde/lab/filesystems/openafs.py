@@ -102,7 +102,7 @@ class _OpenAfs(Recipe):
         (server,) = lab.servers
         lines = _status(server)
         if lines is None:
-            return [Message("no-answer", "{host}: its bosserver does not answer", host=server.name)]
+            return [Message("no-response", "{host}: its bosserver does not answer", host=server.name)]
         return [
             Message("server-down", "{host}: {output}", host=server.name, output=line.strip())
             for line in lines

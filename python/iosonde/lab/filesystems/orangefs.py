@@ -106,7 +106,7 @@ class _OrangeFs(Recipe):
     def health(self, lab: Lab) -> list[str]:
         """Servers that do not take a connection."""
         return [
-            Message("no-answer", "{host}: its pvfs2-server does not answer", host=server.name)
+            Message("no-response", "{host}: its pvfs2-server does not answer", host=server.name)
             for server in lab.servers
             if not _answers(server)
         ]

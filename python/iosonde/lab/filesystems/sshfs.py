@@ -66,7 +66,7 @@ class _Sshfs(Recipe):
         try:
             lab.clients[0].run("ssh", server.name, "true", limit_s=_ANSWER_S)
         except LabError:
-            return [Message("no-answer", "{host} does not answer as an SSH server", host=server.name)]
+            return [Message("no-response", "{host} does not answer as an SSH server", host=server.name)]
         return []
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:

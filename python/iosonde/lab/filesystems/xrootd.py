@@ -83,7 +83,7 @@ class _XRootD(Recipe):
         """Who does not answer: the redirector or a data server."""
         everyone = (*lab.select_hosts(REDIRECTOR), *lab.servers)
         return [
-            Message("no-answer", "{host} does not answer as an XRootD server", host=host.name)
+            Message("no-response", "{host} does not answer as an XRootD server", host=host.name)
             for host in everyone
             if not _answers(lab.clients[0], host)
         ]

@@ -179,10 +179,10 @@ def parsed(
                 continue
             executions = parse(item["parse"], name, content)
         except UnknownFormatError as error:
-            unknown[part.rank] = error.message.removeprefix(f"{name}: ")
+            unknown[part.rank] = error.message.without_prefix(f"{name}: ")
             continue
         except IosondeError as error:
-            missing.append(_describe_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
+            missing.append(_describe_unread(item, part.rank, error.message.without_prefix(f"{name}: ")))
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
         if cut := part.command.get("cut_bytes"):

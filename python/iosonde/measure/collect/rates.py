@@ -93,7 +93,7 @@ def observations(
     if times.comparable:
         rate_by_clock["last_done"] = float(done.sum() / times.span_ns * 1e9)
         rate_by_clock |= _from_records(parts, times, kind, bandwidth)
-    includes = _list_included(parts, kind, kinds)
+    includes = _format_included(parts, kind, kinds)
     rows = [
         Observation(operation, f"{plan.measures}_{clock}", value, unit, None, repetition, count, includes)
         for clock, value in rate_by_clock.items()
@@ -146,7 +146,7 @@ def _count_done(part: RankPhase, kind: int, bandwidth: bool) -> int:
     return part.total(kind, "count") - part.total(kind, "errors")
 
 
-def _list_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
+def _format_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
     others = {entry["kind"] for part in parts for entry in part.totals} - {counted}
     return ",".join(kinds[kind] for kind in sorted(others))
 

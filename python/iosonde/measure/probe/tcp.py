@@ -100,7 +100,7 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
     try:
         done = run_program(words, LIMIT_S, in_child=signal_on_parent_death(signal.SIGKILL))
     except (OSError, subprocess.TimeoutExpired):
-        return "", 0.0, Message("no-answer", "no answer within {limit_s:.0f} s", limit_s=LIMIT_S)
+        return "", 0.0, Message("no-response", "no answer within {limit_s:.0f} s", limit_s=LIMIT_S)
     try:
         document = json.loads(done.stdout)
         if document.get("error"):

@@ -85,7 +85,7 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
                 "there are {levels}",
                 factor=name,
                 level=level,
-                levels=_list_levels(feature),
+                levels=_format_levels(feature),
             )
         mask &= x[:, place] == code
     if not mask.any():
@@ -105,5 +105,5 @@ def _decode_level(feature: Feature, code: float) -> Cell:
     return code if feature.numeric else feature.levels[int(code)]
 
 
-def _list_levels(feature: Feature) -> str:
+def _format_levels(feature: Feature) -> str:
     return ", ".join(str(tidy(level)) if isinstance(level, float) else str(level) for level in feature.levels[:12])

@@ -49,7 +49,7 @@ class Scale:
         )
 
     def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
-        """The share of ``effect`` in all but what is ``before`` it."""
+        """The share of ``effect`` in all but what comes ``before`` it."""
         total = self.total - before.ss
         value = effect.ss / total if total > 0 else 0.0
         if self.noise.df < LEAST_DF:
@@ -117,8 +117,8 @@ def sampled(before: Additive, after: Additive, reference: Additive, level: float
 def part_of(
     design: Design, scale: Scale, before: Array, own: Array, reference: Array, sample: bool
 ) -> tuple[VariancePart, Array | None]:
-    """What the columns ``own`` add to those ``before``, as a share of what the columns ``reference`` leave; and, of a
-    ``sample`` of settings, what each of them moves it."""
+    """What the columns ``own`` add to the columns ``before``, as a share of what the columns ``reference`` leave; and,
+    of a ``sample`` of settings, what each of them moves it."""
     if sample:
         after = np.column_stack([before, own])
         return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)

@@ -45,8 +45,8 @@ def total_shares(
     level: float,
     rng: np.random.Generator,
 ) -> TotalShares:
-    """By the estimator that the design allows. ``remaining_share`` is the share of V(Y) that the fixed factors "
-    "leave."""
+    """Estimate the total shares as the design allows. ``remaining_share`` is the share of V(Y) that the fixed factors
+    leave."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
         return _by_means(design, resampled, fixed_factors, level)

@@ -171,7 +171,7 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
         rest = "noise is what the main effects leave, and " if design.kind in (FRACTION, SCATTERED) else ""
         yield Message(
             "no-repeats",
-            f"no setting was repeated: {rest}{st}interactions cannot be told from noise; repeat the settings to "
+            "no setting was repeated: " + rest + st + "interactions cannot be told from noise; repeat the settings to "
             "tell them apart",
         )
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:

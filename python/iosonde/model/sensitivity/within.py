@@ -37,8 +37,8 @@ class Within:
 def within(
     design: Design, resampled: Resampled, fixed_factors: Groups, level: float, rng: np.random.Generator
 ) -> Within:
-    """For every factor that is not ``fixed_factors``. Raises DataError where the fixed ones leave nothing to rank "
-    "in."""
+    """Compute the shares of every factor outside ``fixed_factors``. Raises DataError where these leave nothing to rank
+    in."""
     rest = [i for i in range(len(design.features)) if i not in fixed_factors]
     if design.kind != SCATTERED:
         shares = {i: VarianceShare(fixed_factors | {i}, fixed_factors, fixed_factors) for i in rest}

@@ -55,8 +55,8 @@ _DODGE = 0.011  # of the axis, between points of two colours
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What all panels have in common. ``names`` of the levels along x, those ``visible_names``; ``lying``: bars go
-    from left to right."""
+    """What all panels have in common. ``names``: those of the levels along x; ``visible_names``: the ones that are
+    shown; ``lying``: bars go from left to right."""
 
     plot: SettingsPlot
     names: tuple[str, ...]

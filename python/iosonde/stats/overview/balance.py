@@ -22,10 +22,10 @@ _OF_TRIAL = ("repetition", "block", CENTRE, *OBSERVED_FACTORS, *PROBE_FACTORS)
 
 @dataclass(frozen=True)
 class ServerBalance:
-    """What was ``what`` (written, read) at one ``setting``. ``index``: bytes of the busiest of ``n_servers`` ÷ their
-    mean, over trials: 1 is even. ``lost``: the share of the rate that this costs where the servers limit, 1 − 1 ÷
-    index, as all wait for the busiest. ``least``: the least index of a trial. ``busiest``: in how many trials each
-    server was it."""
+    """How even the servers were at one ``setting`` in ``what`` (written, read). ``index``: bytes of the busiest of
+    ``n_servers`` ÷ their mean, over trials: 1 is even. ``lost``: the share of the rate that this costs where the
+    servers limit, 1 − 1 ÷ index, as all wait for the busiest. ``least``: the least index of a trial. ``busiest``: in
+    how many trials each server was it."""
 
     what: str
     setting: str

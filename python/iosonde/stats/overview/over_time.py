@@ -107,8 +107,9 @@ class _Bins:
 class PhaseRows:
     """The operations of one phase that succeeded, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock;
     where clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled
-    to all where they are a sample; ``ranks``, and ``find_bins`` which of them each is. ``slow`` took most of the time
-    of the kinds that are many. ``mine``: how many there are, failed ones too, of ``n_operations``."""
+    to all where they are a sample; ``ranks``: all that took part; ``of``: the place among these of each operation's
+    rank. ``slow`` took most of the time of the kinds that are many. ``mine``: how many there are, failed ones too, of
+    ``n_operations``."""
 
     start: Array
     duration: Array

@@ -97,8 +97,8 @@ class StoreBackground:
     """What a store holds besides its cells. ``runs``: all trials (incomplete ones too: they become a finding), of the
     ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: so many trials fixed the number of
     trials by Stein's rule, whose interval the means then carry. ``units``: of the factors that have one.
-    ``extra_cells``:
-    cells of the headline metrics, which belong to the family of tests. ``probes`` say what the hardware carries."""
+    ``extra_cells``: cells of the headline metrics, which belong to the family of tests. ``probes`` say what the
+    hardware carries."""
 
     runs: Sequence[StoredRun] = ()
     experiments: Sequence[Experiment] = ()

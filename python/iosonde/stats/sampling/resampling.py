@@ -14,7 +14,7 @@ from iosonde.stats.estimate.distributions import binomial_interval
 
 from .population import CAPACITY, COUNT, TYPE, Floats, Places, Population, TrueNumber
 from .quantiles import quantile
-from .shares import DrawnSample, count_sample, hansen_hurwitz, mean, share, size_sample
+from .shares import DrawnSample, hansen_hurwitz, mean, sample_by_count, sample_by_size, share
 from .stopping import StopRule, narrow
 from .strata import StratumValues, allocate, stratified_mean, stratified_share
 
@@ -132,9 +132,10 @@ def _draw_first(population: Population, way: str, keys: Floats, order: Places) -
     """All but the last of an order, which is the threshold."""
     chosen = order[:-1]
     if way == BY_COUNT:
-        return _Draw([chosen], [count_sample(len(chosen), len(population.sizes))])
+        return _Draw([chosen], [sample_by_count(len(chosen), len(population.sizes))])
     return _Draw(
-        [chosen], [size_sample(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.totals[CAPACITY])]
+        [chosen],
+        [sample_by_size(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.totals[CAPACITY])],
     )
 
 
@@ -160,9 +161,9 @@ def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Plac
         some, after = mine[:n], mine[n : n + 1]
         chosen.append(some)
         if of == COUNT:
-            samples.append(count_sample(n, files[part]))
+            samples.append(sample_by_count(n, files[part]))
         else:
-            samples.append(size_sample(population.sizes[some], _find_end_key(keys, after), masses[part]))
+            samples.append(sample_by_size(population.sizes[some], _find_end_key(keys, after), masses[part]))
     return _Draw(chosen, samples)
 
 

@@ -56,13 +56,13 @@ class DrawnSample:
         return np.where(sure, self.masses, self.rest / max(1, int((~sure).sum())))
 
 
-def count_sample(draws: int, population: int) -> DrawnSample:
+def sample_by_count(draws: int, population: int) -> DrawnSample:
     """Files drawn with equal chances, without replacement."""
     ones = np.ones(draws)
     return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
 
 
-def size_sample(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
+def sample_by_size(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
     """Files drawn by their mass, given the threshold of priority sampling: a key is a random number of (0, 1) over the
     mass, and the files with the smallest were drawn. None: all were."""
     chances = np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold)
