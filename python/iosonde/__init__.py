@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import anova, corpus, explain_difference, queue, rank, rank_published, regress, scale
+    from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
+    from .commands.rank.options import rank
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
@@ -57,7 +58,7 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("rank", "rank_published", "regress", "anova", "corpus", "scale", "queue", "explain_difference"),
+    "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
@@ -73,7 +74,7 @@ __all__ = [
     "describe",
     "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
     "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "prune_store",
-    "queue", "rank", "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run",
+    "queue", "rank", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run",
     "slowest", "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade",
     "validate", "verify", "watch", "write_report",
 ]  # fmt: skip
@@ -82,6 +83,11 @@ __all__ = [
 if not TYPE_CHECKING:  # to a type checker it would say that every name is there
 
     def __getattr__(name: str) -> Any:
+        from .commands import abouts
+
+        for folder, about in abouts().items():
+            if name in about.functions:
+                return getattr(importlib.import_module(f"iosonde.commands.{folder}.options"), name)
         if name not in _HOME:
             raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
         from .api.spelling import for_python

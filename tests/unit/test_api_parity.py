@@ -64,7 +64,7 @@ CASES = [
      lambda p: iosonde.rank(p["MATTERS"], "write", ["access", "processes"],
                             blocks={"a": ["access"], "b": ["processes"]})),
     ("rank --coefficients LINE --levels a=0,1 --levels b=0,1,2",
-     lambda p: iosonde.rank_published(p["LINE"], {"a": [0, 1], "b": [0, 1, 2]})),
+     lambda p: iosonde.rank(coefficients=p["LINE"], levels={"a": [0, 1], "b": [0, 1, 2]})),
     ("regress CP --response real_s --on replicas --at replicas=9 --new 2 --robust",
      lambda p: iosonde.regress(p["CP"], **SAMPLE, at={"replicas": 9}, new=2, robust=True)),
     ("regress CP --response real_s --on replicas --without 5,6",
@@ -411,11 +411,11 @@ IN_ANOTHER_WAY = {
     "corpus": {"all", "page"},  # every=True, write_report(store)
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
-    "validate": {"model", "against", "at"}, "rank": {"coefficients", "levels"},
+    "validate": {"model", "against", "at"},
 }  # fmt: skip
 FUNCTIONS = {
     "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),
-    "scale": ("scale", "queue"), "rank": ("rank", "rank_published"), "validate": ("validate", "held_out"),
+    "scale": ("scale", "queue"), "validate": ("validate", "held_out"),
     "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
     "survey": ("survey_tree", "survey_simulate", "survey_plan"),
 }  # fmt: skip

@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.cli.commands import bound
 from iosonde.core.hardware import SOURCE
 from iosonde.core.types import Observation, Run
 from iosonde.store import Store
+from terminal import command_of
+
+bound = command_of("bound")
 
 DISK, CPU = 200e6, 1e-9
 NODE = {"host": "a", "rank": 0, "cores": 1, "disk": {"write": DISK, "read": 2 * DISK, "way": "x"}, "copy_one": 1e9,
@@ -40,7 +42,7 @@ def store(path, *runs: Run):
 
 
 def asked(path, *words: str):
-    return CliRunner().invoke(bound.command, [str(path), *words])
+    return CliRunner().invoke(bound, [str(path), *words])
 
 
 def shares(path, *words: str) -> list[dict]:

@@ -13,9 +13,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli.commands import advise
 from iosonde.core.errors import InputError, IosondeError
 from messages import raises
+from terminal import command_of
+
+advise = command_of("advise")
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
 ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
@@ -25,7 +27,7 @@ SET_STRIPE = "lfs setstripe -c 2 -S 2M "
 
 
 def invoke(*args: str) -> str:
-    return CliRunner().invoke(advise.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+    return CliRunner().invoke(advise, list(args), catch_exceptions=False, standalone_mode=False).stdout
 
 
 def trials(path: Path, effect: float, seed: int, n: int = 12) -> str:

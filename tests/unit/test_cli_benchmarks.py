@@ -8,11 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.campaign import benchmarks
-from iosonde.cli.commands.plan import command as plan
-from iosonde.cli.commands.run import command as run
 from iosonde.core.errors import InputError
 from iosonde.store import Store
 from messages import assert_problem
+from terminal import command_of
+
+plan = command_of("plan")
+run = command_of("run")
 
 
 def invoke(command, *words):

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 _native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import store  # noqa: E402
 
-from iosonde.cli.commands.bound import command  # noqa: E402
 from iosonde.core.errors import IosondeError  # noqa: E402
 from iosonde.core.system_words import OPTIONS  # noqa: E402
 from iosonde.model.bound.shares import ABOVE, PERHAPS  # noqa: E402
 from messages import assert_problem  # noqa: E402
+from terminal import command_of  # noqa: E402
+
+command = command_of("bound")
 
 WRITES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")
 

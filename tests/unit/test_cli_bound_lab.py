@@ -10,9 +10,12 @@ pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.bound.inputs import BY_HAND
 from iosonde.answers.bound.lab_truth import THE_LAB
 from iosonde.answers.bound.shared_files import THE_FILES
-from iosonde.cli.commands import bound, report
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.store import Store
+from terminal import command_of
+
+bound = command_of("bound")
+report = command_of("report")
 
 NODES = "the nodes of the trials"  # as the JSON says where a number comes from
 GOODPUT = 100e6 / 8 * 0.956
@@ -47,7 +50,7 @@ def asked(command, *words):
 
 
 def rows(*words):
-    return json.loads(asked(bound.command, *words, "--json"))["rows"]
+    return json.loads(asked(bound, *words, "--json"))["rows"]
 
 
 def inputs(row):
@@ -63,7 +66,7 @@ def test_the_truth_of_the_lab_is_what_limits_without_a_word(tmp_path):
         "disk_read": (9e6, THE_LAB), "disk_write": (8e6, THE_LAB), "redundancy": ("client", THE_LAB),
         "replicas": (2, THE_LAB), "clients": (2, NODES),
     }  # fmt: skip
-    text = asked(bound.command, path)
+    text = asked(bound, path)
     assert f"{THE_LAB}: servers 2, disks 2, net 11.4 MiB/s" in text
     assert all(len(line) < 80 for line in text.splitlines())
 
@@ -75,7 +78,7 @@ def test_files_of_several_clients_lie_where_chance_puts_them(tmp_path):
     (row,) = rows(path)
     assert row["s"] == pytest.approx(1.5 * GOODPUT, rel=0.01)
     assert inputs(row)["stripe_count"] == (1, THE_FILES)
-    text = " ".join(asked(bound.command, path).split())
+    text = " ".join(asked(bound, path).split())
     assert f"{THE_FILES}: stripe 1, placement" in text
     assert rows(path, "--stripe", "2")[0]["s"] == pytest.approx(2 * GOODPUT)
     spread = lab({"copies": 1, "servers_of_a_file": 2}, disk_write=None, disk_read=None)  # in pieces over both
@@ -88,7 +91,7 @@ def test_what_is_given_by_hand_wins_and_is_said(tmp_path):
     assert (row["s"], row["limit"]) == (pytest.approx(4e6), ["network_clients", "network_servers"])
     found = inputs(row)
     assert found["network"] == (4e6, BY_HAND) and found["disk"] == (40e6, BY_HAND) and "disk_write" not in found
-    text = asked(bound.command, path, "--net", "4MB/s")
+    text = asked(bound, path, "--net", "4MB/s")
     assert re.search(rf"~ net .*{THE_LAB}, 11.4 MiB/s, ", text) and f"{BY_HAND.capitalize()}: net 3.81 MiB/s." in text
 
 
@@ -136,7 +139,7 @@ def test_what_has_no_limit_is_taken_as_it_was_measured(tmp_path):
     path = stored(tmp_path / "s", [({}, free, {}, 1e8)] * 2)
     found = inputs(rows(path)[0])
     assert (found["network"][0], found["disk_write"][0], found["disk_read"][0]) == (2e9, 4e8, 5e8)
-    assert emulated["warnings"][0] in " ".join(asked(bound.command, path).split())
+    assert emulated["warnings"][0] in " ".join(asked(bound, path).split())
 
 
 def test_pieces_and_parity_are_told(tmp_path):
@@ -151,13 +154,13 @@ def test_a_lab_without_servers_or_a_description_says_nothing(tmp_path):
     path = stored(tmp_path / "s", [({}, lab(file_system="local"), {}, 5e6), ({}, {"emulated": {}}, {}, 5e6)])
     (row,) = rows(path, "--net", "10MB/s")
     assert inputs(row) == {"network": (10e6, BY_HAND), "clients": (2, NODES)}
-    assert THE_LAB not in asked(bound.command, path, "--net", "10MB/s")
+    assert THE_LAB not in asked(bound, path, "--net", "10MB/s")
 
 
 def test_the_page_has_the_bound_by_itself_and_names_the_lab(tmp_path):
     path = stored(tmp_path / "s", [({}, lab(), {}, 7e6), ({}, lab(), {}, 7.1e6)])
-    (made,) = json.loads(asked(report.command, path, "--json"))["bound"]["items"]
+    (made,) = json.loads(asked(report, path, "--json"))["bound"]["items"]
     assert made["shares"][0]["bound"] == pytest.approx(8e6)
     assert dict(map(tuple, made["inputs"]))["net"] == f"11.4 MiB/s, from {THE_LAB}"
-    (made,) = json.loads(asked(report.command, path, "--json", "--bound", "net=2MB/s"))["bound"]["items"]
+    (made,) = json.loads(asked(report, path, "--json", "--bound", "net=2MB/s"))["bound"]["items"]
     assert made["shares"][0]["bound"] == pytest.approx(2e6)

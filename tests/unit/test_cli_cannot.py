@@ -9,10 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.campaign import turn
-from iosonde.cli.commands import plan, run
 from iosonde.core import filesystems
 from iosonde.measure import cannot, items
 from iosonde.store import Store
+from terminal import command_of
+
+plan = command_of("plan")
+run = command_of("run")
 
 FILE = """\
 name: once
@@ -48,7 +51,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(here):
-    for command, words in ((plan.command, []), (run.command, ["--store", "s", "--alongside"])):
+    for command, words in ((plan, []), (run, ["--store", "s", "--alongside"])):
         done = CliRunner().invoke(command, ["e.yaml", "--target", "t", *words])
         said = " ".join(done.output.split())
         assert done.exit_code == 0, done.output
@@ -78,7 +81,7 @@ steps:
 def test_each_trial_is_judged_by_its_own_settings(here):
     """Whichever of them is the first."""
     (here / "e.yaml").write_text(MIXED)
-    for command, words in ((plan.command, []), (run.command, ["--store", "s", "--alongside"])):
+    for command, words in ((plan, []), (run, ["--store", "s", "--alongside"])):
         said = " ".join(CliRunner().invoke(command, ["e.yaml", "--target", "t", *words]).output.split())
         assert " (offsets=shuffled): " in said and said.count(" skipped ") == 1 and re.search(r" 4 \w+ of 8 \(", said)
     kept = Store.open(here / "s").runs()
@@ -99,7 +102,7 @@ def test_two_phases_of_one_name_are_two():
 
 
 def test_of_the_envelope_only_what_several_write_into_one_file_is_skipped(here):
-    done = CliRunner().invoke(plan.command, ["--target", "t", "--nodes", "2"])
+    done = CliRunner().invoke(plan, ["--target", "t", "--nodes", "2"])
     skipped = [line.partition(" ")[0] for line in done.output.splitlines() if " is skipped: " in line]
     assert skipped == ["write_shared_segmented", "write_shared_strided"], done.output
 
@@ -114,8 +117,8 @@ def test_a_rank_that_begins_inside_a_file_is_seen_too():
 def test_where_the_runs_are_is_said_once_for_all_labs_of_a_campaign(here, monkeypatch):
     """Each lab is measured by a run of its own, which the campaign that holds the machine started."""
     words = ["e.yaml", "--target", "t", "--alongside", "--store"]
-    assert "report s" in CliRunner().invoke(run.command, [*words, "s"]).output
+    assert "report s" in CliRunner().invoke(run, [*words, "s"]).output
     for name, value in turn.passed_on().items():
         monkeypatch.setenv(name, value)
-    done = CliRunner().invoke(run.command, [*words, "z"])
+    done = CliRunner().invoke(run, [*words, "z"])
     assert done.exit_code == 0 and "report z" not in done.output

@@ -13,18 +13,21 @@ from click.testing import CliRunner
 _native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import run, store  # noqa: E402
 
-from iosonde.cli.commands import check, verify  # noqa: E402
 from iosonde.core.errors import InputError  # noqa: E402
 from iosonde.core.stored import StoredRun  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
 from iosonde.stats.overview.recompute import rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402
 from messages import raises  # noqa: E402
+from terminal import command_of  # noqa: E402
+
+check = command_of("check")
+verify = command_of("verify")
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
 
-def invoke(*args: str, code: int = 0, command=check.command) -> str:
+def invoke(*args: str, code: int = 0, command=check) -> str:
     done = CliRunner().invoke(command, list(args), catch_exceptions=False)
     assert done.exit_code == code, done.output
     return done.stdout
@@ -106,7 +109,7 @@ def test_bad_input_is_one_sentence(tmp_path, text, code, place):
 def test_tiny_and_constant_tables_are_looked_at(tmp_path, content):
     path = tmp_path / "x.csv"
     path.write_text(content)
-    done = CliRunner().invoke(check.command, [str(path), "--response", "y"], catch_exceptions=False)
+    done = CliRunner().invoke(check, [str(path), "--response", "y"], catch_exceptions=False)
     assert done.exit_code in (0, 1)
 
 
@@ -120,7 +123,7 @@ def test_text_and_infinities_in_a_response_are_refused_with_their_place(tmp_path
 
 def test_a_store_is_examined_and_its_noise_shown(tmp_path):
     store(tmp_path / "s", repetitions=8)
-    made = json.loads(CliRunner().invoke(check.command, [str(tmp_path / "s"), "--json"]).stdout)
+    made = json.loads(CliRunner().invoke(check, [str(tmp_path / "s"), "--json"]).stdout)
     assert made["n_cells"] == 4 and made["settings"] == ["nodes"]
     noise = json.loads(invoke(str(tmp_path / "s"), "--noise", "--json"))
     assert noise["power"] == 0.8 and noise["level"] == 0.95
@@ -152,20 +155,20 @@ def verifiable(path: Path, factor: float = 1.0) -> str:
 
 def test_verify_finds_an_honest_store_good_and_a_flattered_one_not(tmp_path):
     good, bad = verifiable(tmp_path / "good"), verifiable(tmp_path / "bad", 1.01)
-    assert json.loads(invoke(good, "--json", command=verify.command))["good"]
-    made = json.loads(invoke(bad, "--json", code=1, command=verify.command))
+    assert json.loads(invoke(good, "--json", command=verify))["good"]
+    made = json.loads(invoke(bad, "--json", code=1, command=verify))
     assert not made["good"] and made["different"]
-    text = invoke(bad, code=1, command=verify.command)
-    assert text != invoke(good, command=verify.command) and max(map(len, text.splitlines())) < 80
+    text = invoke(bad, code=1, command=verify)
+    assert text != invoke(good, command=verify) and max(map(len, text.splitlines())) < 80
 
 
 def test_verify_says_when_it_can_tell_nothing(tmp_path):
     store(tmp_path / "s")
-    assert invoke(str(tmp_path / "s"), code=1, command=verify.command).splitlines()[-1].endswith(".")
-    made = json.loads(invoke(str(tmp_path / "s"), "--json", code=1, command=verify.command))
+    assert invoke(str(tmp_path / "s"), code=1, command=verify).splitlines()[-1].endswith(".")
+    made = json.loads(invoke(str(tmp_path / "s"), "--json", code=1, command=verify))
     assert not made["good"] and not made["different"]
 
 
 def test_verify_wants_a_store():
     with raises("not-a-store", InputError, source=CP):
-        invoke(CP, command=verify.command)
+        invoke(CP, command=verify)

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import compare
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError, IosondeError
 from messages import assert_problem
+from terminal import command_of
+
+compare = command_of("compare")
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 CP_ARGS = (CP, "--response", "real_s", "--group", "replicas")
@@ -20,7 +22,7 @@ UFS = "mean=177.1,low=167.6,high=186.6,n=8,level=0.9,name=UFS"
 
 
 def invoke(*args: str) -> str:
-    return CliRunner().invoke(compare.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+    return CliRunner().invoke(compare, list(args), catch_exceptions=False, standalone_mode=False).stdout
 
 
 def as_json(*args: str) -> dict:
@@ -168,7 +170,8 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
     pytest.importorskip("iosonde.engine._native")
     from stats_sample import store
 
-    from iosonde.cli.commands import anova, regress
+    anova = command_of("anova")
+    regress = command_of("regress")
 
     store(tmp_path / "s")
     kind = ("--where", "operation=create", "--where", "metric=rate_last_done")
@@ -178,7 +181,7 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
     error = refused(path, "1", "2", "--group", "nodes", "--response", "value")
     assert_problem(error, "ambiguous-metric", n_kinds=2)
     assert "--where 'operation=create'" in error.hint
-    for command in (regress.command, anova.command):
+    for command in (regress, anova):
         args = [path, "--response", "value", "--on", "nodes"]
         with pytest.raises(InputError):
             CliRunner().invoke(command, args, catch_exceptions=False, standalone_mode=False)

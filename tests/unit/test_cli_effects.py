@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import anova, plot, rank, report, summary
 from iosonde.core.verdict import VerdictState
+from terminal import command_of
+
+anova = command_of("anova")
+plot = command_of("plot")
+rank = command_of("rank")
+report = command_of("report")
+summary = command_of("summary")
 
 NOT_SEPARABLE = VerdictState.NOT_SEPARABLE
 
@@ -23,7 +29,7 @@ def written(path, head: str, rows) -> str:
 
 
 def content(name: str, *words: str) -> dict:
-    done = CliRunner().invoke((COMMANDS | {"anova": anova})[name].command, [*words, "--json"], catch_exceptions=False)
+    done = CliRunner().invoke((COMMANDS | {"anova": anova})[name], [*words, "--json"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 

@@ -11,14 +11,18 @@ import declared_sample
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import fit, predict, validate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.verdict import VerdictState
 from iosonde.store import Store
 from messages import raises
+from terminal import command_of
 
-COMMANDS = {"fit": fit.command, "predict": predict.command, "validate": validate.command}
+fit = command_of("fit")
+predict = command_of("predict")
+validate = command_of("validate")
+
+COMMANDS = {"fit": fit, "predict": predict, "validate": validate}
 RATE = "speed (MB/s)"
 CHOSEN = "loglinear"
 

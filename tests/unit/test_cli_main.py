@@ -13,6 +13,7 @@ import pytest
 import store_samples
 
 from iosonde.store import Store
+from terminal import command_of
 
 IOSONDE = [sys.executable, "-m", "iosonde.cli.main"]
 
@@ -198,7 +199,7 @@ def test_a_terminated_import_leaves_nothing_half_written(tmp_path):
 
 
 def test_a_command_has_the_name_that_the_manual_has_and_no_other():
-    from iosonde.cli.commands.lab import command
+    command = command_of("lab")
 
     assert "exec" in command.commands and all(name.isalpha() for name in command.commands)
 

@@ -7,8 +7,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import explain_difference, run, show
 from iosonde.core.errors import InputError
+from terminal import command_of
+
+explain_difference = command_of("explain-difference")
+run = command_of("run")
+show = command_of("show")
 
 
 def iosonde(command, *words):
@@ -23,14 +27,14 @@ def store(tmp_path_factory):
     place = tmp_path_factory.mktemp("native")
     (place / "target").mkdir()
     command = f"ior -w -r -e -F -t 4k -b 64k -k -o {place}/target/file"
-    result = iosonde(run.command, command, "--native", "--repetitions", 2, "--store", place / "store", "--json")
+    result = iosonde(run, command, "--native", "--repetitions", 2, "--store", place / "store", "--json")
     assert "note: -k is ignored" in result.stderr
     assert not list((place / "target").iterdir())
     return place / "store"
 
 
 def test_a_native_command_is_stored_and_shown_by_its_tools_definition(store):
-    shown = json.loads(iosonde(show.command, store, "--as", "ior", "--json").stdout)
+    shown = json.loads(iosonde(show, store, "--as", "ior", "--json").stdout)
     (setting,) = shown["settings"]
     assert [(phase["phase"], phase["iteration"]) for phase in setting["phases"]] == [
         ("write", 0), ("read", 0), ("write", 1), ("read", 1),
@@ -43,7 +47,7 @@ def test_a_native_command_is_stored_and_shown_by_its_tools_definition(store):
 def test_one_recorded_run_is_split_between_two_definitions(store):
     (name,) = {path.name for path in (store / "runs").iterdir() if path.name.endswith("-0000")}
     words = ("--store", store, f"{name}@ior", f"{name}@iozone", "--operation", "write", "--json")
-    (found,) = json.loads(iosonde(explain_difference.command, *words).stdout)["differences"]
+    (found,) = json.loads(iosonde(explain_difference, *words).stdout)["differences"]
     product = 1.0
     for part in found["parts"]:
         product *= part["factor"]
@@ -55,10 +59,10 @@ def test_one_recorded_run_is_split_between_two_definitions(store):
 def test_iozones_flags_are_in_its_definition(tmp_path):
     (tmp_path / "target").mkdir()
     words = ("--native", "--target", tmp_path / "target", "--repetitions", 1, "--store", tmp_path / "store")
-    iosonde(run.command, "iozone -i 0 -+n -s 64k -r 4k -e -c", *words)
-    (setting,) = json.loads(iosonde(show.command, tmp_path / "store", "--as", "iozone", "--json").stdout)["settings"]
+    iosonde(run, "iozone -i 0 -+n -s 64k -r 4k -e -c", *words)
+    (setting,) = json.loads(iosonde(show, tmp_path / "store", "--as", "iozone", "--json").stdout)["settings"]
     (row,) = setting["phases"][0]["rows"]
-    (wide,) = json.loads(iosonde(show.command, tmp_path / "store", "--as", "ior", "--json").stdout)["settings"]
+    (wide,) = json.loads(iosonde(show, tmp_path / "store", "--as", "ior", "--json").stdout)["settings"]
     ior = wide["phases"][0]["rows"][0]
     # With -e and -c only the open is outside; without, also what comes after the writes.
     assert ior["access_time"] < 65536 / row["children"] <= ior["total_time"] - ior["open_time"] + 1e-9
@@ -75,6 +79,6 @@ def test_iozones_flags_are_in_its_definition(tmp_path):
 )
 def test_what_cannot_be_run_natively_is_refused_before_anything_starts(tmp_path, words, said):
     with pytest.raises(InputError) as caught:
-        iosonde(run.command, *words, "--target", tmp_path, "--store", tmp_path / "store")
+        iosonde(run, *words, "--target", tmp_path, "--store", tmp_path / "store")
     assert said in caught.value.message
     assert not (tmp_path / "store").exists()

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import advise, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.explain.rules import RuleCondition
 from iosonde.store import Store
+from terminal import command_of
+
+advise = command_of("advise")
+report = command_of("report")
 
 DATA = Path(__file__).parent.parent / "golden" / "data" / "sieving_384.csv"
 CHOOSE = ["--choose", "servers,stripe,sieving"]
@@ -35,13 +38,13 @@ def small(path, gain=1.5):
 
 
 def page(*words):
-    out = run(report.command, *words, "--json")
+    out = run(report, *words, "--json")
     assert out.exit_code == 0, out.output
     return json.loads(out.stdout)["advice"]
 
 
 def test_the_advice_is_that_of_the_command():
-    said = json.loads(run(advise.command, DATA, "--response", "mib_s", *CHOOSE, *IN_USE,
+    said = json.loads(run(advise, DATA, "--response", "mib_s", *CHOOSE, *IN_USE,
                           "--given", "op,hole_kib,block_kib", "--json").stdout)  # fmt: skip
     (made,) = page(DATA, "--response", "mib_s", *CHOOSE, *IN_USE)["items"]
     assert made["ratio"] == said["gain"]["ratio"] and said["gain"]["over"] == "1/2M/off"
@@ -82,12 +85,12 @@ def test_what_is_given_is_every_other_setting_and_may_be_named(tmp_path):
 
 def test_the_page_has_the_section_and_the_answer_on_its_first_screen(tmp_path):
     table = small(tmp_path / "t.csv")
-    out = run(report.command, table, "-o", tmp_path / "p.html", "--choose", "hint", "--current", "hint=a")
+    out = run(report, table, "-o", tmp_path / "p.html", "--choose", "hint", "--current", "hint=a")
     assert out.exit_code == 0, out.output
     html = (tmp_path / "p.html").read_text()
     assert 'id="advice"' in html and html.count("Advice: 2 rules") == 2 and "--current hint=a" in html
     assert ">a (" in html and "size &lt;= 6.5" in html
-    run(report.command, table, "-o", tmp_path / "p.html")
+    run(report, table, "-o", tmp_path / "p.html")
     assert 'id="advice"' not in (tmp_path / "p.html").read_text()
 
 
@@ -134,7 +137,7 @@ def test_of_a_store_each_metric_has_advice_and_blocks_are_no_workload(tmp_path):
     ],
 )
 def test_wrong_words_are_one_sentence(tmp_path, words, says):
-    out = run(report.command, small(tmp_path / "t.csv"), "-o", tmp_path / "p.html", *words)
+    out = run(report, small(tmp_path / "t.csv"), "-o", tmp_path / "p.html", *words)
     assert isinstance(out.exception, IosondeError), out.exception
     assert re.search(says, f"{out.exception.message} {out.exception.hint}")
     assert not (tmp_path / "p.html").exists()

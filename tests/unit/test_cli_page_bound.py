@@ -9,10 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.answers.page.bound_option import parse
-from iosonde.cli.commands import bound, report
 from iosonde.core.errors import InputError
 from iosonde.core.types import Run
 from iosonde.store import Store
+from terminal import command_of
+
+bound = command_of("bound")
+report = command_of("report")
 
 OPTIONS = ["--servers", "2", "--net", "1GB/s", "--disks", "4", "--disk", "300MB/s"]
 ASKED = "servers=2,net=1GB/s,disks=4,disk=300MB/s"
@@ -31,11 +34,11 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(store):
-    return json.loads(run(report.command, store, "--json", "--bound", ASKED).stdout)
+    return json.loads(run(report, store, "--json", "--bound", ASKED).stdout)
 
 
 def test_shares_and_losses_are_those_of_the_command(store, page):
-    said = json.loads(run(bound.command, store, *OPTIONS, "--waterfall", "--json").stdout)
+    said = json.loads(run(bound, store, *OPTIONS, "--waterfall", "--json").stdout)
     (made,) = page["bound"]["items"]
     (row,), (share,) = said["rows"], made["shares"]
     assert (share["bound"], share["share"]["value"]) == (row["s"], row["share"])
@@ -61,7 +64,7 @@ def test_operations_and_results_are_read_once_a_page(store, tmp_path, monkeypatc
 
     for name in ("operations", "operation_batches", "results"):
         monkeypatch.setattr(Store, name, counting(name))
-    assert run(report.command, store, "-o", tmp_path / "page.html", "--bound", ASKED).exit_code == 0
+    assert run(report, store, "-o", tmp_path / "page.html", "--bound", ASKED).exit_code == 0
     assert read == {**{("operations", f"w-{number}"): 1 for number in range(6)}, ("results",): 1}
 
 
@@ -75,7 +78,7 @@ def test_the_roofline_is_the_minimum_of_its_ceilings_and_holds_the_measurement(p
 
 
 def test_the_page_has_the_section_the_figures_and_the_sentence(store, tmp_path):
-    out = run(report.command, store, "-o", tmp_path / "page.html", "--bound", ASKED)
+    out = run(report, store, "-o", tmp_path / "page.html", "--bound", ASKED)
     assert out.exit_code == 0, out.output
     html = (tmp_path / "page.html").read_text()
     for text in ('id="bound"', 'data-figure="bound-1"', "--bound servers=2,net=1GB/s"):
@@ -85,15 +88,15 @@ def test_the_page_has_the_section_the_figures_and_the_sentence(store, tmp_path):
 
 
 def test_without_a_bound_there_is_no_such_section(store, tmp_path):
-    assert run(report.command, store, "-o", tmp_path / "page.html").exit_code == 0
+    assert run(report, store, "-o", tmp_path / "page.html").exit_code == 0
     assert 'id="bound"' not in (tmp_path / "page.html").read_text()
 
 
 def test_above_the_bound_is_flagged(store, tmp_path):
-    run(report.command, store, "-o", tmp_path / "page.html", "--bound", "net=100MB/s")
+    run(report, store, "-o", tmp_path / "page.html", "--bound", "net=100MB/s")
     html = (tmp_path / "page.html").read_text()
     assert '">!' in html and "cache" in html
-    run(report.command, store, "-o", tmp_path / "page.html", "--bound", "net=10GB/s")
+    run(report, store, "-o", tmp_path / "page.html", "--bound", "net=10GB/s")
     assert '">!' not in (tmp_path / "page.html").read_text()
 
 
@@ -117,7 +120,7 @@ def with_probe(path, facts):
 
 
 def items(path, *words):
-    out = run(report.command, path, "--json", *words)
+    out = run(report, path, "--json", *words)
     assert out.exit_code == 0, out.output
     return json.loads(out.stdout)["bound"]
 
@@ -171,7 +174,7 @@ def test_a_wrong_bound_is_one_sentence(store, tmp_path, text, says):
 
     from iosonde.core.errors import IosondeError
 
-    out = run(report.command, store, "-o", tmp_path / "page.html", "--bound", text)
+    out = run(report, store, "-o", tmp_path / "page.html", "--bound", text)
     assert isinstance(out.exception, IosondeError), out.output
     assert re.search(says, f"{out.exception.message} {out.exception.hint}")
     assert not (tmp_path / "page.html").exists()
@@ -200,7 +203,7 @@ def test_names_from_data_are_text_in_every_new_part(tmp_path):
     rows = "".join(f"{fs}{bad},{size},{100 * size + r + (50 if fs == 'a' else 0)}\n"
                    for fs in "ab" for size in range(1, 9) for r in range(3))  # fmt: skip
     (tmp_path / "t.csv").write_text(f"fs{bad},size,speed_MB/s\n" + rows)
-    out = run(report.command, tmp_path / "t.csv", "-o", tmp_path / "p.html", "--bound", "net=1GB/s", "--choose",
+    out = run(report, tmp_path / "t.csv", "-o", tmp_path / "p.html", "--bound", "net=1GB/s", "--choose",
               f"fs{bad}")  # fmt: skip
     assert out.exit_code == 0, out.exception
     html = re.sub(r"<script>.*?</script>", "", (tmp_path / "p.html").read_text(), flags=re.DOTALL)

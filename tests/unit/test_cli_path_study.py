@@ -9,14 +9,16 @@ from click.testing import CliRunner
 from machine_cells import matrix
 
 from iosonde.answers.path_study import path_study
-from iosonde.cli.commands.run import command as run
-from iosonde.cli.commands.time_model import command as time_model
 from iosonde.core import truth
 from iosonde.core.errors import InputError
 from iosonde.data.source import open_data
 from iosonde.measure import machines
 from iosonde.report.figures.path_study import figure
 from iosonde.store import Store
+from terminal import command_of
+
+run = command_of("run")
+time_model = command_of("time-model")
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
 from iosonde.answers.plot import factors
-from iosonde.cli.commands.plot import command
 from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import ResponseQuery
@@ -19,6 +18,9 @@ from iosonde.report.figures.factors import factor_figure, factors_figure
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.regress import regress
+from terminal import command_of
+
+command = command_of("plot")
 
 SIZES = (4, 8, 16, 32, 64)
 

@@ -10,11 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.campaign import preflight
-from iosonde.cli.commands.probe import command
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.measure.probe import local as probe_local
 from iosonde.measure.target.space import QuotaFree
 from iosonde.store import Store
+from terminal import command_of
+
+command = command_of("probe")
 
 
 def invoke(*words):

@@ -8,10 +8,12 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands.rank import command
 from messages import raises
 from rank_sample import rows
 from sample_store import main as make_store
+from terminal import command_of
+
+command = command_of("rank")
 
 LINE = (
     "metric,feature,coefficient\nwrite,Intercept,5\nwrite,net,2\nwrite,disk,-1\nwrite,age,3\nread,net,1\nread,disk,1\n"
@@ -149,8 +151,8 @@ def test_the_figure_is_drawn(runs, tmp_path):
         (("--coefficients", "RUNS", "--levels", "net=0,1"), "missing-column"),
         (("RUNS", "--coefficients", "LINE"), "conflicting-options"),
         (("--block", "a=b", "--coefficients", "LINE"), "conflicting-options"),
-        (("RUNS", "--block", "hardware"), "missing-factors"),
-        (("RUNS", "--block", "a=network", "--block", "a=servers"), "duplicate-block"),
+        (("RUNS", "--block", "hardware"), "missing-members"),
+        (("RUNS", "--block", "a=network", "--block", "a=servers"), "duplicate-name"),
         (("RUNS", "--block", "a=network", "--fixed", "servers"), "conflicting-options"),
         (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "unknown-factor"),
         (("RUNS", "--response", "log(write)", "--on", "write,network"), "conflicting-roles"),

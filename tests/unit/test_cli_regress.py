@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands import regress
 from iosonde.core.errors import DataError, InputError
 from messages import raises
+from terminal import command_of
+
+regress = command_of("regress")
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 ARGS = (CP, "--response", "real_s", "--on", "replicas")
@@ -19,7 +21,7 @@ SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 
 
 
 def invoke(*args: str) -> str:
-    return CliRunner().invoke(regress.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+    return CliRunner().invoke(regress, list(args), catch_exceptions=False, standalone_mode=False).stdout
 
 
 @pytest.fixture
@@ -116,7 +118,7 @@ def test_the_four_plots_are_one_file(tmp_path, form):
 def test_one_plot_alone_and_of_several_predictors(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 4},{i * i % 7}\n" for i in range(24)))
-    for kind in regress.PLOTS:
+    for kind in ("fit", "residuals", "order", "qq"):
         invoke(str(path), "--response", "y", "--on", "a,b", "--plot", str(tmp_path / "p.svg"), "--plot-kind", kind)
         text = (tmp_path / "p.svg").read_text()
         assert ("Normal Q–Q" in text) == (kind == "qq") and ("predicted" in text) == (kind in ("fit", "residuals"))

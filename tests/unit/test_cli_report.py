@@ -15,12 +15,15 @@ from iosonde.answers.page.axis import Axis, title
 from iosonde.answers.page.experiment import open_chosen
 from iosonde.answers.page.of_store import page_of_store
 from iosonde.answers.plot import ask
-from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
 from iosonde.data.asked import ResponseQuery
 from iosonde.store import Store
+from terminal import command_of
+
+plot = command_of("plot")
+report = command_of("report")
 
 MISSING = "rank 1 died"
 FACTS = {
@@ -61,7 +64,7 @@ def page_at(path, experiment=None, where=()):
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
-    code, out, err = run(report.command, whole, "-o", tmp_path / "page.html")
+    code, out, err = run(report, whole, "-o", tmp_path / "page.html")
     assert code == 0
     assert out.startswith("/mnt/scratch reads 2.") and max(map(len, out.splitlines())) < 80
     assert out.endswith("GiB/s from 2 nodes\n")
@@ -74,7 +77,7 @@ def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
 def test_a_long_headline_is_wrapped(tmp_path):
     path = tmp_path / "measured.csv"
     path.write_text(f"nodes,write of {'very ' * 12} large files (MiB/s)\n1,2\n1,3\n2,4\n2,4.5\n")
-    code, out, _ = run(report.command, path, "-o", tmp_path / "page.html")
+    code, out, _ = run(report, path, "-o", tmp_path / "page.html")
     assert code == 0 and len(out) > 80 and max(map(len, out.splitlines())) < 80
 
 
@@ -120,13 +123,13 @@ def test_what_and_how_to_do_it_again(whole):
 
 @pytest.mark.parametrize("kind", ["bars", "latency", "timeline", "time"])
 def test_plot_one_kind_to_a_file(whole, tmp_path, kind):
-    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figure.svg", "--kind", kind)
+    code, out, _ = run(plot, whole, "-o", tmp_path / "figure.svg", "--kind", kind)
     assert (code, out.strip()) == (0, str(tmp_path / "figure.svg"))
     assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_plot_all_to_a_directory(whole, tmp_path):
-    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figures", "--format", "pdf", "--kind", "page")
+    code, out, _ = run(plot, whole, "-o", tmp_path / "figures", "--format", "pdf", "--kind", "page")
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["bars.pdf", "latency.pdf", "timeline.pdf"]
     assert len(out.splitlines()) == 3
@@ -136,7 +139,7 @@ def test_plot_all_to_a_directory(whole, tmp_path):
 def test_what_is_drawn_as_json_and_nothing_is_written(whole, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     words = {"--bars": ["--bars"], "--on": ["--on", "nodes"], "heatmap": []}.get(kind, ["--kind", kind])
-    code, out, said = run(plot.command, whole, "--json", *words)
+    code, out, said = run(plot, whole, "--json", *words)
     made = json.loads(out)
     assert (code, list(made), made["schema"]) == (0, ["schema", "figures", "notes", "verdicts"], 1)
     assert not list(tmp_path.iterdir())
@@ -147,7 +150,7 @@ def test_what_is_drawn_as_json_and_nothing_is_written(whole, tmp_path, monkeypat
 
 
 def test_a_trial_over_its_time_as_data_is_all_that_was_recorded(whole):
-    _, out, _ = run(plot.command, whole, "--json", "--kind", "time", "--metric", "create")
+    _, out, _ = run(plot, whole, "--json", "--kind", "time", "--metric", "create")
     (figure,) = json.loads(out)["figures"]
     (phase,) = figure["phases"]
     ends = [*(one["start_s"] for one in phase["bins"][1:]), phase["end_s"]]
@@ -157,7 +160,7 @@ def test_a_trial_over_its_time_as_data_is_all_that_was_recorded(whole):
 
 
 def test_plot_only_a_metric(whole, tmp_path):
-    assert run(plot.command, whole, "-o", tmp_path / "a.svg", "--metric", "create")[0] == 0
+    assert run(plot, whole, "-o", tmp_path / "a.svg", "--metric", "create")[0] == 0
     drawn = (tmp_path / "a.svg").read_text()
     assert "Create" in drawn and "1-to-1" not in drawn
 
@@ -180,23 +183,23 @@ def test_plot_only_a_metric(whole, tmp_path):
 )
 def test_wrong_input_to_plot_is_one_sentence_and_leaves_nothing(whole, tmp_path, monkeypatch, words, says):
     monkeypatch.chdir(tmp_path)
-    code, _, message = run(plot.command, whole, *words)
+    code, _, message = run(plot, whole, *words)
     assert code == 2
     assert says in message
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
 def test_wrong_input_to_report(whole, tmp_path):
-    assert run(report.command, tmp_path / "none")[0] == 2
-    assert run(report.command, whole, "-o", tmp_path / "no" / "page.html")[0] == 2
-    assert run(report.command, whole, "-o", tmp_path / "a.html", "--experiment", "nope")[0] == 2
+    assert run(report, tmp_path / "none")[0] == 2
+    assert run(report, whole, "-o", tmp_path / "no" / "page.html")[0] == 2
+    assert run(report, whole, "-o", tmp_path / "a.html", "--experiment", "nope")[0] == 2
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monkeypatch):
     (tmp_path / "page.html").write_text("old")
     monkeypatch.setattr("iosonde.cli.output.Path.replace", _full)
-    assert run(report.command, whole, "-o", tmp_path / "page.html")[0] == 2
+    assert run(report, whole, "-o", tmp_path / "page.html")[0] == 2
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
 
 
@@ -206,7 +209,7 @@ def test_a_page_goes_through_a_link_and_into_a_pipe_and_replaces_neither(whole, 
     os.mkfifo(tmp_path / "pipe")
     reader = subprocess.Popen(["wc", "-c", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True)
     for name in ("link", "pipe"):
-        assert run(report.command, whole, "-o", tmp_path / name)[0] == 0
+        assert run(report, whole, "-o", tmp_path / name)[0] == 0
     assert (tmp_path / "link").is_symlink()
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert int(reader.communicate()[0].split()[0]) > 10_000
@@ -219,11 +222,11 @@ def _full(self, target):
 
 def test_an_empty_store(tmp_path):
     Store.create(tmp_path / "store")
-    code, out, _ = run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")
+    code, out, _ = run(report, tmp_path / "store", "-o", tmp_path / "page.html")
     assert code == 0
     page = page_at(tmp_path / "store")
     assert " ".join(out.split()) == page.headline and len(page.bars.missing) == 1
-    assert run(plot.command, tmp_path / "store", "-o", tmp_path / "x.svg")[0] == 2
+    assert run(plot, tmp_path / "store", "-o", tmp_path / "x.svg")[0] == 2
     assert not (tmp_path / "x.svg").exists()
 
 
@@ -234,7 +237,7 @@ def test_only_incomplete_trials(tmp_path):
     assert page.latencies.missing and page.timelines.missing and page.facts.missing
     assert {row[-1] for row in page.trials.rows} == {MISSING}
     assert any(finding.code == "S102" for finding in page.findings)
-    assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
+    assert run(report, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
 
 
 def test_no_operations_and_one_trial(tmp_path):
@@ -247,7 +250,7 @@ def test_no_operations_and_one_trial(tmp_path):
     assert "--nodes" in page.bars.missing[0]
     assert page.bars.items[0].cells[0].estimate.low is None
     assert page.warnings(medians=False)
-    assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
+    assert run(report, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
 
 
 def test_the_first_screen_says_how_much_came_over_the_network(tmp_path):
@@ -297,7 +300,7 @@ def test_trials_without_a_rate_are_not_called_incomplete(tmp_path):
 
 def test_json(whole, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, _ = run(report.command, whole, "--json")
+    code, out, _ = run(report, whole, "--json")
     data = json.loads(out)
     assert code == 0
     assert data["iosonde_report"] == 1

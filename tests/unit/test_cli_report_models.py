@@ -14,7 +14,6 @@ from iosonde.answers.page.content.tables import Section
 from iosonde.answers.page.findings import at_the_top
 from iosonde.answers.report import ReportQuery
 from iosonde.answers.report import report as page_of
-from iosonde.cli.commands import report
 from iosonde.cli.options.data import open_data
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
@@ -22,11 +21,14 @@ from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 from iosonde.store import Store
+from terminal import command_of
+
+report = command_of("report")
 
 
 def run(*words):
     """(exit code, stdout, message)."""
-    result = CliRunner().invoke(report.command, [str(word) for word in words])
+    result = CliRunner().invoke(report, [str(word) for word in words])
     if isinstance(result.exception, IosondeError):
         return result.exception.exit_code, result.stdout, result.exception.message
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

@@ -9,16 +9,18 @@ import pytest
 import stats_sample
 from click.testing import CliRunner
 
-from iosonde.cli.commands import scale
 from iosonde.core.errors import DataError, InputError, IosondeError
 from messages import raises
+from terminal import command_of
+
+scale = command_of("scale")
 
 PROCESSES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")
 ARGS = (PROCESSES, "--on", "processes", "--response", "write_kb_s", "--by", "fs")
 
 
 def invoke(*args: str) -> str:
-    return CliRunner().invoke(scale.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+    return CliRunner().invoke(scale, list(args), catch_exceptions=False, standalone_mode=False).stdout
 
 
 def csv(tmp_path, text: str) -> str:
@@ -52,7 +54,7 @@ def test_ten_processes_of_one_node_bring_nothing_on_nfs():
 
 
 def test_a_missing_value_is_left_out_and_said():
-    result = CliRunner().invoke(scale.command, [*ARGS, "--where", "fs=AFS"], standalone_mode=False)
+    result = CliRunner().invoke(scale, [*ARGS, "--where", "fs=AFS"], standalone_mode=False)
     assert "1 of 10 " in result.stdout
 
 

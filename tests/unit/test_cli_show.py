@@ -13,13 +13,15 @@ import pytest
 import store_samples
 from click.testing import CliRunner, Result
 
-from iosonde.cli.commands import show
-from iosonde.cli.commands import store as store_command
 from iosonde.core.errors import DataError, IncompleteError, InputError
 from iosonde.core.types import Observation
 from iosonde.engine import _native
 from iosonde.store import Store
 from messages import raises
+from terminal import command_of
+
+show = command_of("show")
+store_command = command_of("store")
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def invoke(command, *words: object) -> Result:
 
 def test_a_store_at_a_glance(store: Store) -> None:
     store.notes.change("e-1-0", add=["baseline"])
-    lines = invoke(show.command, store.path).stdout.splitlines()
+    lines = invoke(show, store.path).stdout.splitlines()
     text = "\n".join(lines)
     assert re.search(r"\b1 \w+, 4 \w+, 1 ", " ".join(text.split()))
     assert text.count("fs=nfs") == 1
@@ -71,21 +73,21 @@ def test_the_slowest_operations_of_all_runs_and_of_one(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s")
     for number in range(3):
         store.append(recorded(number, 11 + number))
-    text = invoke(show.command, store.path, "--slowest", 2).stdout
+    text = invoke(show, store.path, "--slowest", 2).stdout
     assert re.findall(r"\b\d+\b", text.splitlines()[0]) == ["2", "120", "3"] and "e-1-…" in text
     assert [line.split() for line in text.splitlines()[-2:]] == [
         ["15.0", "ms", "13.0", "µs", "read_large", "read", "1", "node1", "3", "52", "KiB", "4", "KiB", "2"],
         ["10.0", "ms", "12.0", "µs", "read_large", "read", "0", "node0", "3", "48", "KiB", "4", "KiB", "1"],
     ]
     assert max(map(len, text.splitlines())) < 80
-    made = json.loads(invoke(show.command, store.path, "--slowest", 1, "--json").stdout)
+    made = json.loads(invoke(show, store.path, "--slowest", 1, "--json").stdout)
     assert made["operations"] == [
         {"run": "e-1-2", "operation": "read_large", "kind": "read", "rank": 1, "host": "node1", "file": 3,
          "offset": 53248, "size": 4096, "start_s": pytest.approx(13e-6), "duration_s": 0.015, "status": 0,
          "path": ""}
     ]  # fmt: skip
     assert (made["runs"], made["recorded"], made["notes"]) == (3, 120, [])
-    one = invoke(show.command, store.path, "e-1-0", "--slowest").stdout
+    one = invoke(show, store.path, "e-1-0", "--slowest").stdout
     assert re.findall(r"\b\d+\b", one)[:2] == ["20", "40"] and "e-1-0" in one and "5.00 ms" in one
     assert len(one.splitlines()) == 20 + 4
 
@@ -95,8 +97,8 @@ def test_what_was_only_sampled_is_said_of_the_slowest(tmp_path: Path) -> None:
     phase = {**run.phases[0], "recorded_all": False, "histograms": {"read": [[250, 1000]]},
              "totals": {"read": {"count": 1000, "bytes": 0, "errors": 0}}}  # fmt: skip
     store.append(store_samples.run("e-1-0", operations=run.operations, phases=[phase]))
-    text = invoke(show.command, store.path, "--slowest", 1).stdout
-    (note,) = json.loads(invoke(show.command, store.path, "--slowest", 1, "--json").stdout)["notes"]
+    text = invoke(show, store.path, "--slowest", 1).stdout
+    (note,) = json.loads(invoke(show, store.path, "--slowest", 1, "--json").stdout)["notes"]
     assert note in " ".join(text.split()) and note.startswith("960 ") and "histograms" in note
 
 
@@ -104,18 +106,18 @@ def test_slowest_needs_recorded_operations_and_stands_alone(store: Store, tmp_pa
     empty = Store.create(tmp_path / "none")
     empty.append(store_samples.run("x", operations=None))
     with raises("no-recorded-operations", DataError):
-        invoke(show.command, empty.path, "--slowest")
+        invoke(show, empty.path, "--slowest")
     with raises("out-of-range", InputError, count=0):
-        invoke(show.command, store.path, "--slowest", 0)
+        invoke(show, store.path, "--slowest", 0)
     with raises("conflicting-options", InputError):
-        invoke(show.command, store.path, "--slowest", "--as", "ior")
+        invoke(show, store.path, "--slowest", "--as", "ior")
 
 
 def test_sizes_of_runs_are_shown_as_such(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s")
     for number, size in enumerate(("64k", "1m")):
         store.append(store_samples.run(f"e-1-{number}", factors={"t": size, "block_size": 4096}))
-    listing, one = invoke(show.command, store.path).stdout, invoke(show.command, store.path, "e-1-0").stdout
+    listing, one = invoke(show, store.path).stdout, invoke(show, store.path, "e-1-0").stdout
     assert "64 KiB" in listing and "1 MiB" in listing and "block_size=4 KiB" in listing and "64k" not in listing
     assert "t=64 KiB, block_size=4 KiB" in one
 
@@ -125,7 +127,7 @@ def test_many_factors_stay_under_80_columns_and_are_named(tmp_path: Path) -> Non
     for number in range(2):
         factors = {f"a_rather_long_factor_{name}": number for name in range(9)}
         store.append(store_samples.run(f"a-very-long-run-name-{'x' * 60}-{number}", factors=factors))
-    lines = invoke(show.command, store.path).stdout.splitlines()
+    lines = invoke(show, store.path).stdout.splitlines()
     assert max(map(len, lines)) < 80
     assert all(f"a_rather_long_factor_{name}" in "\n".join(lines) for name in range(9))
 
@@ -136,14 +138,14 @@ def test_the_name_of_a_run_is_whole_however_many_factors(tmp_path: Path) -> None
     for n, name in enumerate(names):
         factors = {"client_cache": "cold-verified" if n else "cold-requested", "reader": f"node-{n}", "block": n}
         made.append(store_samples.run(name, factors=factors))
-    lines = invoke(show.command, made.path).stdout.splitlines()
+    lines = invoke(show, made.path).stdout.splitlines()
     assert [line.split()[0] for line in lines if line.startswith("2026")] == names
     assert max(map(len, lines)) < 80
 
 
 def test_one_run_in_detail(store: Store) -> None:
     store.notes.change("e-1-3", note="a switch failed")
-    text = invoke(show.command, store.path, "e-1-3").stdout
+    text = invoke(show, store.path, "e-1-3").stdout
     for said in ("incomplete: rank 3 did not finish", "238 MiB/s", "a switch failed", "6 operations", "share=0.75",
                  "M101 the cache may have served this", "kernel  6.1"):  # fmt: skip
         assert said in text
@@ -157,7 +159,7 @@ def test_a_run_lists_what_was_mounted_anew(tmp_path: Path) -> None:
     later = [{"mount": "/mnt/x", "host": "n1", "at": at.format(9), "seconds": 0.25}]
     phases = [{"index": 0, "name": "read", "cache": {"state": "cold-verified", "remounts": later}}]
     store.append(store_samples.run(facts={"remounts": first}, phases=phases))
-    text = " ".join(invoke(show.command, store.path, "run-1").stdout.split())
+    text = " ".join(invoke(show, store.path, "run-1").stdout.split())
     for numbers in ("/mnt/x on 2 nodes .*10:00:01, 1.1 s to 2.1 s", "/mnt/x on n1 .*read, at 10:00:09, 250 ms"):
         assert re.search(numbers, text)
     assert "remounts[0]" not in text
@@ -174,20 +176,20 @@ def test_nothing_from_a_file_reaches_the_terminal_raw(tmp_path: Path) -> None:
     )  # fmt: skip
     store.notes.change("run-1", add=[evil], note=evil)
     for words in ([store.path], [store.path, "run-1"], [store.path, "--json"], [store.path, "run-1", "--json"]):
-        text = invoke(show.command, *words).output
+        text = invoke(show, *words).output
         assert "owned" in text
         assert not set(text) & set("\x1b\x07\x9b\u202e")
     with pytest.raises(IncompleteError):
-        invoke(store_command.command, "check", store.path)
-    assert "\x1b" not in invoke(store_command.command, "tag", store.path, "run-1").output
+        invoke(store_command, "check", store.path)
+    assert "\x1b" not in invoke(store_command, "tag", store.path, "run-1").output
 
 
 def test_json_of_a_store_and_of_a_run(store: Store) -> None:
-    content = json.loads(invoke(show.command, store.path, "--json", "--where", "nodes=2").stdout)
+    content = json.loads(invoke(show, store.path, "--json", "--where", "nodes=2").stdout)
     assert sorted(content) == ["experiments", "problems", "runs", "schema", "store"]
     assert [run["id"] for run in content["runs"]] == ["e-1-1", "e-1-3"]
     assert content["runs"][1]["missing"] == store.run("e-1-3").missing and not content["runs"][0]["missing"]
-    one = json.loads(invoke(show.command, store.path, "e-1-0", "--json").stdout)
+    one = json.loads(invoke(show, store.path, "e-1-0", "--json").stdout)
     assert sorted(one) == ["notes", "results", "run", "schema", "tags"]
     assert one["run"]["factors"]["nodes"] == 1
     assert one["results"][0]["value"] == 2.5e8
@@ -202,28 +204,28 @@ def test_json_has_no_nan(tmp_path: Path) -> None:
         raise AssertionError(name)
 
     for words in ([store.path, "--json"], [store.path, "run-1", "--json"], [store.path, "--export", "json"]):
-        json.loads(invoke(show.command, *words).stdout, parse_constant=refuse)
+        json.loads(invoke(show, *words).stdout, parse_constant=refuse)
 
 
 def test_results_leave_as_csv_json_and_parquet(store: Store, tmp_path: Path) -> None:
     expected = store.results().to_pylist()
-    rows = list(csv.DictReader(io.StringIO(invoke(show.command, store.path, "--export", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(invoke(show, store.path, "--export", "csv").stdout)))
     assert [(row["run"], float(row["value"]), row["rank"], row["fs"]) for row in rows] == [
         (row["run"], row["value"], "" if row["rank"] is None else str(row["rank"]), row["fs"]) for row in expected
     ]
-    assert json.loads(invoke(show.command, store.path, "--export", "json").stdout) == {"schema": 2, "rows": expected}
-    invoke(show.command, store.path, "--export", "parquet", "-o", tmp_path / "r.parquet")
+    assert json.loads(invoke(show, store.path, "--export", "json").stdout) == {"schema": 2, "rows": expected}
+    invoke(show, store.path, "--export", "parquet", "-o", tmp_path / "r.parquet")
     assert pq.read_table(tmp_path / "r.parquet").to_pylist() == expected
-    one = invoke(show.command, store.path, "e-1-3", "--export", "csv", "--incomplete").stdout
+    one = invoke(show, store.path, "e-1-3", "--export", "csv", "--incomplete").stdout
     assert {row["run"] for row in csv.DictReader(io.StringIO(one))} == {"e-1-3"}
-    none = invoke(show.command, store.path, "--export", "json", "--where", "metric=none").stdout
+    none = invoke(show, store.path, "--export", "json", "--where", "metric=none").stdout
     assert json.loads(none)["rows"] == []
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_operations_leave_with_the_names_of_their_kinds(store: Store, tmp_path: Path, form: str) -> None:
     file = tmp_path / "o"
-    invoke(show.command, store.path, "--export", form, "--operations", "--where", "nodes=1", "-o", file)
+    invoke(show, store.path, "--export", form, "--operations", "--where", "nodes=1", "-o", file)
     if form == "csv":
         rows = list(csv.DictReader(file.open()))
     else:
@@ -240,7 +242,7 @@ def test_operations_leave_with_the_names_of_their_kinds(store: Store, tmp_path: 
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(store: Store, words: list[str]) -> None:
     with pytest.raises(InputError) as refused:
-        invoke(show.command, store.path, *words)
+        invoke(show, store.path, *words)
     assert refused.value.hint
 
 
@@ -249,48 +251,48 @@ def test_a_failed_export_leaves_nothing(store: Store, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     (tmp_path / "out").mkdir()
     with raises("damaged-run", DataError, run_id="e-1-1"):
-        invoke(show.command, store.path, "--export", "csv", "--operations", "-o", tmp_path / "out" / "o.csv")
+        invoke(show, store.path, "--export", "csv", "--operations", "-o", tmp_path / "out" / "o.csv")
     assert list((tmp_path / "out").iterdir()) == []
     with raises("unwritable-file"):
-        invoke(show.command, store.path, "--export", "csv", "-o", tmp_path / "nowhere" / "o.csv")
+        invoke(show, store.path, "--export", "csv", "-o", tmp_path / "nowhere" / "o.csv")
 
 
 def test_a_damaged_run_is_named_on_stderr(store: Store) -> None:
     (store.path / "runs" / "e-1-1" / "raw" / "out.txt").unlink()
-    result = invoke(show.command, store.path)
+    result = invoke(show, store.path)
     assert "e-1-1" in result.stderr and "raw/out.txt" in result.stderr and "[D101]" in result.stderr
     assert "e-1-1" not in result.stdout
     with raises("damaged-run", DataError, run_id="e-1-1"):
-        invoke(show.command, store.path, "e-1-1")
+        invoke(show, store.path, "e-1-1")
 
 
 def test_check(store: Store, tmp_path: Path) -> None:
     with pytest.raises(IncompleteError) as found:
-        invoke(store_command.command, "check", store.path)
+        invoke(store_command, "check", store.path)
     assert found.value.exit_code == 1
     assert re.findall(r"\b\d+\b", found.value.message.rpartition("/")[2]) == ["0", "1", "4"]
     whole = Store.create(tmp_path / "whole")
     whole.save_experiment(store_samples.experiment())
     whole.append(store_samples.run())
-    assert invoke(store_command.command, "check", whole.path).stdout.startswith(f"{whole.path}: 1 ")
+    assert invoke(store_command, "check", whole.path).stdout.startswith(f"{whole.path}: 1 ")
     path = whole.path / "runs" / "run-1" / "operations.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with raises("damaged-store", IncompleteError, n_damaged=1):
-        invoke(store_command.command, "check", whole.path, "--json")
+        invoke(store_command, "check", whole.path, "--json")
 
 
 def test_tags_notes_merge_and_redact(store: Store, tmp_path: Path) -> None:
-    assert invoke(store_command.command, "tag", store.path, "e-1-0", "b", "a").stdout == "e-1-0: a b\n"
-    assert invoke(store_command.command, "tag", store.path, "e-1-0", "--remove", "b").stdout == "e-1-0: a\n"
-    invoke(store_command.command, "note", store.path, "e-1-0", "alice")
+    assert invoke(store_command, "tag", store.path, "e-1-0", "b", "a").stdout == "e-1-0: a b\n"
+    assert invoke(store_command, "tag", store.path, "e-1-0", "--remove", "b").stdout == "e-1-0: a\n"
+    invoke(store_command, "note", store.path, "e-1-0", "alice")
     with raises("unknown-run"):
-        invoke(store_command.command, "tag", store.path, "nothing", "a")
-    shown = json.loads(invoke(show.command, store.path, "--where", "tags=a", "--json").stdout)
+        invoke(store_command, "tag", store.path, "nothing", "a")
+    shown = json.loads(invoke(show, store.path, "--where", "tags=a", "--json").stdout)
     assert [run["id"] for run in shown["runs"]] == ["e-1-0"]
     for numbers in (["4", "1"], ["0", "0", "4"]):
-        text = invoke(store_command.command, "merge", tmp_path / "all", store.path).stdout
+        text = invoke(store_command, "merge", tmp_path / "all", store.path).stdout
         assert re.findall(r"\d+", text) == numbers
-    done = invoke(store_command.command, "redact", store.path, tmp_path / "copy", "--also", "alice", "--json")
+    done = invoke(store_command, "redact", store.path, tmp_path / "copy", "--also", "alice", "--json")
     assert json.loads(done.stdout)["replaced"] == {"host": 1, "name": 1}
     assert Store.open(tmp_path / "copy").notes.read_notes("e-1-0")["notes"][0]["text"] == "name-1"
 
@@ -311,6 +313,6 @@ def test_every_code_of_a_store_has_a_page() -> None:
 def test_an_export_gives_cells_as_they_are_and_says_what_a_spreadsheet_does_with_them(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     store.append(store_samples.run("e-1", factors={"label": "=1+1"}))
-    rows = list(csv.DictReader(io.StringIO(invoke(show.command, tmp_path / "store", "--export", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(invoke(show, tmp_path / "store", "--export", "csv").stdout)))
     assert {row["label"] for row in rows} == {"=1+1"}
-    assert "=1+1 for a formula" in " ".join(invoke(show.command, "--help").stdout.split())
+    assert "=1+1 for a formula" in " ".join(invoke(show, "--help").stdout.split())

@@ -16,7 +16,6 @@ from stats_sample import MEAN, run, store  # noqa: E402
 
 from iosonde.answers.summary import Summary  # noqa: E402
 from iosonde.answers.summary import summary as summary_of  # noqa: E402
-from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
@@ -27,6 +26,10 @@ from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 from iosonde.stats.overview.types import Overview, OverviewLatency  # noqa: E402
 from messages import raises
+from terminal import command_of
+
+explain = command_of("explain")
+summary = command_of("summary")
 
 SERVER = "server1: no answer"
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
@@ -34,7 +37,7 @@ WRITES = str(Path(CP).parent / "write_by_process_count.csv")
 
 
 def invoke(*args: str) -> str:
-    done = CliRunner().invoke(summary.command, list(args), catch_exceptions=False)
+    done = CliRunner().invoke(summary, list(args), catch_exceptions=False)
     assert done.exit_code == 0
     return done.stdout
 
@@ -97,7 +100,7 @@ def test_what_was_measured_and_what_was_set_is_found_in_a_table_as_by_plot_and_r
 @pytest.mark.parametrize("args", [["--response", "real_s", "--by", "replica"], ["--response", "none"]])
 def test_a_wrong_or_missing_column_is_refused_with_the_right_ones(args):
     with pytest.raises((InputError, DataError)) as refused:
-        CliRunner().invoke(summary.command, [CP, *args], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(summary, [CP, *args], catch_exceptions=False, standalone_mode=False)
     assert "re" in refused.value.hint
 
 
@@ -224,16 +227,16 @@ def test_other_clocks_are_other_metrics(measured):
     assert len(as_json(measured, "--clock", "all")["groups"]) == 8
     assert {g["metric"] for g in as_json(measured, "--clock", "rate_last_done")["groups"]} == {"rate_last_done"}
     with pytest.raises(DataError):
-        CliRunner().invoke(summary.command, [measured, "--clock", "x"], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(summary, [measured, "--clock", "x"], catch_exceptions=False, standalone_mode=False)
 
 
 def test_ranks_are_no_trials_even_when_a_response_is_named(measured):
     asked = [measured, "--response", "value", "--by", "operation,nodes", "--where"]
     with pytest.raises(InputError):  # a rate and a bandwidth are never one cell
-        CliRunner().invoke(summary.command, [*asked, "operation=create"], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(summary, [*asked, "operation=create"], catch_exceptions=False, standalone_mode=False)
     assert [g["n"] for g in as_json(*asked, "metric=rate_last_done")["groups"]] == [6, 6]
     with pytest.raises(InputError):
-        CliRunner().invoke(summary.command, [*asked, "metric=rate_own"], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(summary, [*asked, "metric=rate_own"], catch_exceptions=False, standalone_mode=False)
 
 
 def test_where_holds_for_runs_and_rows(measured):
@@ -265,10 +268,10 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
 
 
 def test_explain_prints_the_page_or_the_nearest_code():
-    assert CliRunner().invoke(explain.command, ["s104"]).stdout.startswith("S104: cache ")
-    assert "S101: " in CliRunner().invoke(explain.command, []).stdout
+    assert CliRunner().invoke(explain, ["s104"]).stdout.startswith("S104: cache ")
+    assert "S101: " in CliRunner().invoke(explain, []).stdout
     with pytest.raises(InputError):
-        CliRunner().invoke(explain.command, ["S999"], catch_exceptions=False, standalone_mode=False)
+        CliRunner().invoke(explain, ["S999"], catch_exceptions=False, standalone_mode=False)
 
 
 @pytest.mark.parametrize(("unit", "cut"), [("bytes/s", True), ("K", False)])
@@ -281,9 +284,7 @@ def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
 
 def test_what_is_the_same_in_all_rows_of_a_run_is_not_counted_row_by_row(measured):
     with raises("ambiguous-metric"):
-        CliRunner().invoke(
-            summary.command, [measured, "--response", "nodes"], catch_exceptions=False, standalone_mode=False
-        )
+        CliRunner().invoke(summary, [measured, "--response", "nodes"], catch_exceptions=False, standalone_mode=False)
 
 
 def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
@@ -309,11 +310,11 @@ def test_a_cache_that_varied_is_said_of_reads_alone():
 
 def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):
     (tmp_path / "r.csv").write_text("fs,rate (MB/s),t_s\na,10,1\na,40,9\nb,20,2\nb,20.1,8\n")
-    text = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "rate", "--by", "fs"]).stdout
+    text = CliRunner().invoke(summary, [str(tmp_path / "r.csv"), "--response", "rate", "--by", "fs"]).stdout
     said = " ".join(text.split())
     assert re.search(r"16\.0 \([0-9.e-]+–[0-9.e+]+\) MB/s \(fs=a\)", said), "with its interval"
     assert "(fs=b)" not in said[said.index("harmonic") : said.index("~ ")]
-    other = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "t_s", "--by", "fs"]).stdout
+    other = CliRunner().invoke(summary, [str(tmp_path / "r.csv"), "--response", "t_s", "--by", "fs"]).stdout
     assert "harmonic" not in other, "times add up: their mean is the arithmetic one"
 
 
@@ -382,9 +383,9 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines))
     words = [str(path), "--by", "fs,record", "--unit", "KB/s", "--response"]
-    text = CliRunner().invoke(summary.command, [*words, "write_KB/s,moved"]).stdout
+    text = CliRunner().invoke(summary, [*words, "write_KB/s,moved"]).stdout
     assert max(map(len, text.splitlines())) < 80
-    alone = CliRunner().invoke(summary.command, [*words, "write_KB/s"]).stdout
+    alone = CliRunner().invoke(summary, [*words, "write_KB/s"]).stdout
     block = alone[alone.index("write, KB/s") : alone.index("  n 4")]
     assert "record=64" in block and block in text, "as it is alone"
     assert text.count("median") > alone.count("median"), "the other one has a line a cell, with medians"
@@ -394,7 +395,7 @@ def test_a_response_with_wide_numbers_does_not_spread_out_the_others(tmp_path):
 def test_a_logarithm_is_called_what_it_is(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("fs,write (MiB/s)\na,10\na,11\nb,20\nb,21\n")
-    done = CliRunner().invoke(summary.command, [str(path), "--response", "log(write)", "--by", "fs"])
+    done = CliRunner().invoke(summary, [str(path), "--response", "log(write)", "--by", "fs"])
     assert "\nlog(write)\n" in done.output
 
 

@@ -8,9 +8,11 @@ import re
 from click.testing import CliRunner
 
 import survey_tree
-from iosonde.cli.commands import report
-from iosonde.cli.commands.survey import command
 from messages import raises
+from terminal import command_of
+
+report = command_of("report")
+command = command_of("survey")
 
 
 def test_the_command_writes_it_whole_or_says_why_not(tmp_path, empty_cache):
@@ -38,8 +40,8 @@ def test_the_page_of_a_store_of_surveys_is_the_last_one_s_and_knows_no_campaign(
     survey_tree.make(tree, files=20)
     words = [str(tree), "--codecs", "none", "--store", str(store)]
     assert [CliRunner().invoke(command, words, catch_exceptions=False).exit_code for _ in range(2)] == [0, 0]
-    found = CliRunner().invoke(report.command, [str(store), "-o", str(page)], catch_exceptions=False)
+    found = CliRunner().invoke(report, [str(store), "-o", str(page)], catch_exceptions=False)
     assert re.search(r"\b2\s+surveys\b", found.stdout)
     assert page.read_text(encoding="utf-8").endswith("</html>")
     with raises("inapplicable-option", option="--by"):
-        CliRunner().invoke(report.command, [str(store), "-o", str(page), "--by", "tree"], catch_exceptions=False)
+        CliRunner().invoke(report, [str(store), "-o", str(page), "--by", "tree"], catch_exceptions=False)

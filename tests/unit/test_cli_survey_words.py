@@ -7,7 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands.survey import command
+from terminal import command_of
+
+command = command_of("survey")
 
 
 def survey(*words: str) -> dict:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands.time_model import command
 from iosonde.core.errors import IosondeError
 from iosonde.model.time_model import TimePart, conditions, mixture
+from terminal import command_of
+
+command = command_of("time-model")
 
 SIZE = 262144
 PARTS = [

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from iosonde.answers.cluster import read_cluster
 from iosonde.answers.upgrade import upgrade
-from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import IosondeError
 from iosonde.explain.upgrade_tables import (
     CRITERIA,
 )
 from messages import codes
+from terminal import command_of
+
+command = command_of("upgrade")
 
 GIGABIT = "gigabit"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -145,7 +147,7 @@ def test_a_model_needs_settings_to_be_asked_at(tmp_path):
      ("time_s", lambda n: 100 - 9 * n, 8.1, False)],
 )  # fmt: skip
 def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too_fast):
-    from iosonde.cli.commands.fit import command as fit
+    fit = command_of("fit")
 
     rows = [f"network,{name}"] + [f"{n},{value(n) + r * 0.01:.2f}" for n in (1, 2, 4, 10) for r in range(8)]
     (tmp_path / "d.csv").write_text("\n".join(rows) + "\n")

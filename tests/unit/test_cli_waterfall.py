@@ -8,6 +8,8 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from terminal import command_of
+
 
 @pytest.fixture
 def place(tmp_path) -> str:
@@ -19,7 +21,7 @@ def place(tmp_path) -> str:
 
 
 def invoke(*args: str) -> str:
-    from iosonde.cli.commands.bound import command
+    command = command_of("bound")
 
     done = CliRunner().invoke(command, list(args), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -59,7 +61,7 @@ def test_a_roofline_by_hand_against_servers_and_request(tmp_path):
 
 
 def test_a_waterfall_needs_a_store_and_a_figure_a_format(place):
-    from iosonde.cli.commands.bound import command
+    command = command_of("bound")
     from iosonde.core.errors import InputError
 
     for args in (["--servers", "2", "--net", "1GB/s", "--waterfall"], [place, "--net", "1MB/s", "--plot", "x.gif"]):

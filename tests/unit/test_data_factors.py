@@ -16,7 +16,6 @@ from iosonde.answers.fit import fit
 from iosonde.answers.regress import regress
 from iosonde.answers.summary import store_overview
 from iosonde.answers.validate import validate
-from iosonde.cli.commands import check, rank, summary
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import ResponseQuery
@@ -24,6 +23,11 @@ from iosonde.data.responses import choose_response, responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
+from terminal import command_of
+
+check = command_of("check")
+rank = command_of("rank")
+summary = command_of("summary")
 
 NOW = "2026-11-22T10:00:00Z"
 
@@ -57,9 +61,9 @@ def test_a_value_that_is_no_number_is_named_by_its_run_and_metric(tmp_path):
     place = stored(tmp_path / "s", [trial(i, math.nan if i == 3 else 100.0 + i, n=i % 2) for i in range(8)], "n")
     row = f"{place}, run e-0003, write bandwidth_last_done"
     with raises("not-a-number", DataError, row=row, column="value", cell="nan") as refused:
-        summary.command.main([place], standalone_mode=False)
+        summary.main([place], standalone_mode=False)
     assert_problem(refused.value.values["cure"], "leave-run-out", run="e-0003")
-    summary.command.main([place, "--where", "run!=e-0003"], standalone_mode=False)
+    summary.main([place, "--where", "run!=e-0003"], standalone_mode=False)
 
 
 def overview(place: str, **asked):
@@ -87,7 +91,7 @@ def fraction() -> list[Run]:
 def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
     place = stored(tmp_path / "s", fraction(), "nodes", "a", "b", "c", "d")
     assert [factor.name for factor in responses(open_data(place), ResponseQuery())[0].factors] == ["a", "b", "c", "d"]
-    made = json.loads(CliRunner().invoke(rank.command, [place, "--json"]).stdout)["rankings"][0]
+    made = json.loads(CliRunner().invoke(rank, [place, "--json"]).stdout)["rankings"][0]
     first = made["factors"][0]
     assert first["name"] == "d" and first["s1"] > 0.9
 
@@ -174,7 +178,7 @@ def test_two_file_systems_or_targets_are_two_levels(tmp_path, second, factor):
     assert made.by == (factor,) and [row.n for row in made.rows] == [6, 6]
     only = open_data(place, [f"{factor}={made.rows[0].by[factor]}"])
     assert len(only.trials().rows) == 6
-    text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
+    text = CliRunner().invoke(summary, [place, "--by", "nodes"]).stdout
     assert factor in text, "what is pooled although it varies is said (S110)"
 
 
@@ -184,7 +188,7 @@ def test_the_structure_of_the_file_system_is_a_column_to_choose_and_group_by_and
     place = stored(tmp_path / "s", runs, "nodes")
     assert open_data(place).varying_factors.names == ["filesystem"]
     assert len(open_data(place, ["structure=parallel"]).trials().rows) == 6
-    done = CliRunner().invoke(summary.command, [place, "--by", "structure", "--json"])
+    done = CliRunner().invoke(summary, [place, "--by", "structure", "--json"])
     assert [(one["by"]["structure"], one["n"]) for one in json.loads(done.stdout)["groups"]] == [
         ("local", 3),
         ("client/server", 3),
@@ -250,7 +254,7 @@ def test_an_option_of_the_file_system_that_changed_is_a_factor_although_nobody_d
     assert open_data(place).varying_factors.factors[0].role is Role.OBSERVED
     assert len(open_data(place, ["performance.write-behind=off"]).trials().rows) == 6
     assert len(open_data(place, ["performance.write-behind=off"]).runs) == 6
-    text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
+    text = CliRunner().invoke(summary, [place, "--by", "nodes"]).stdout
     assert "S110" in text and "performance.write-behind" in text, "what is pooled although it varies is said"
 
 
@@ -338,7 +342,7 @@ def test_another_measured_column_of_a_table_is_no_factor(tmp_path, response):
     assert one.names == ["nodes", "mode"]
     assert_problem(one.warnings[0], "assumed-factors", factors="nodes, mode")
     assert "took_s" in one.warnings[0].values["excluded"]
-    text = CliRunner().invoke(rank.command, [place, "--response", response]).stdout
+    text = CliRunner().invoke(rank, [place, "--response", response]).stdout
     assert text.startswith(f"{response} on nodes, mode, assumed (--on); 24 trials of 4 settings")
     assert choose_response(open_data(place), ResponseQuery((response,), ("took_s",))).warnings == ()
 
@@ -348,7 +352,7 @@ def test_another_measured_column_of_a_table_is_no_factor(tmp_path, response):
 def test_check_takes_every_name_of_a_response(tmp_path, response, options):
     metrics = ("bandwidth_last_done", "bandwidth_first_done")
     runs = [replace(several(i, *metrics), factors={"nodes": 1 + i % 2, "repetition": i // 2}) for i in range(16)]
-    done = CliRunner().invoke(check.command, [stored(tmp_path / "s", runs, "nodes"), "--response", response, *options])
+    done = CliRunner().invoke(check, [stored(tmp_path / "s", runs, "nodes"), "--response", response, *options])
     assert done.exit_code in (0, 1) and done.stdout, done.exception
 
 

@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands.import_ import command as import_command
 from iosonde.core.errors import DataError
 from iosonde.foreign import unpacking
 from iosonde.importers.text import read
 from iosonde.store import Store
 from messages import raises
+from terminal import command_of
+
+import_command = command_of("import")
 
 OURS = Path(__file__).parents[1] / "golden" / "fixtures"
 MDTEST = OURS / "mdtest" / "gen-mdtest400-3iter.txt"

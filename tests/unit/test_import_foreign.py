@@ -13,8 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.answers.sides import sides
-from iosonde.cli.commands.import_ import command as import_command
-from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
@@ -22,6 +20,10 @@ from iosonde.foreign.guarded import open_checked
 from iosonde.foreign.waiting import waiting_mount
 from iosonde.store import Store
 from messages import raises
+from terminal import command_of
+
+import_command = command_of("import")
+parse_command = command_of("parse")
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
 LIMIT_S = 0.6

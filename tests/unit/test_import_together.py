@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.cli.commands.import_ import command as import_command
 from iosonde.importers.io500_execution import is_execution
 from iosonde.store import Store
+from terminal import command_of
+
+import_command = command_of("import")
 
 MIB, GIB = 1024.0**2, 1024.0**3
 BANDWIDTHS = {"ior-easy-write": 4.0, "ior-hard-write": 1.0, "ior-easy-read": 4.0, "ior-hard-read": 1.0}

@@ -16,8 +16,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.commands.import_ import command as import_command
-from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, InputError
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
@@ -28,6 +26,10 @@ from iosonde.importers.paths import manifest_factors, pattern_factors
 from iosonde.importers.runs import runs_of
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
+from terminal import command_of
+
+import_command = command_of("import")
+parse_command = command_of("parse")
 
 ROOT = Path(__file__).parents[2]
 OURS = ROOT / "tests" / "golden" / "fixtures"

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.cli.commands.import_ import command as import_command
 from messages import raises
+from terminal import command_of
+
+import_command = command_of("import")
 
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
 

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from iosonde.answers import doctor as doctor_answer
 from iosonde.answers.doctor import Doctor
-from iosonde.cli.commands import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.core.message import Message
 from iosonde.lab import LabListing, Possible
@@ -21,6 +20,9 @@ from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
 from iosonde.report.text.doctor import lines
 from messages import assert_problem, raises
+from terminal import command_of
+
+doctor = command_of("doctor")
 
 
 def good() -> Ability:
@@ -226,7 +228,7 @@ def test_lines_are_short_and_harmless():
 
 def test_json_and_exit_code(monkeypatch):
     monkeypatch.setattr(abilities, "check_all", lambda *_: [good(), *BAD])
-    result = CliRunner().invoke(doctor.command, ["--json"])
+    result = CliRunner().invoke(doctor, ["--json"])
     told = json.loads(result.output)
     assert (result.exit_code, told["version"]) == (0, 1)
     assert told["checks"][0] == good().to_json()
@@ -236,7 +238,7 @@ def test_json_and_exit_code(monkeypatch):
 def test_something_required_that_is_missing_is_exit_1(monkeypatch):
     monkeypatch.setattr(abilities, "check_all", lambda *_: [Ability("python", False, "2.7", required=True)])
     with raises("requirements-missing", IncompleteError, missing="python") as caught:
-        CliRunner().invoke(doctor.command, [], catch_exceptions=False)
+        CliRunner().invoke(doctor, [], catch_exceptions=False)
     assert caught.value.exit_code == 1
 
 
@@ -245,12 +247,12 @@ def test_the_command_itself_does_not_touch_its_target(tmp_path, monkeypatch):
     touched, true = [], os.stat
     monkeypatch.setattr(os, "stat", lambda path, *more, **also: touched.append(str(path)) or true(path, *more, **also))
     monkeypatch.setattr(abilities, "check_all", lambda *_: [good()])
-    CliRunner().invoke(doctor.command, ["--target", str(tmp_path)], catch_exceptions=False)
+    CliRunner().invoke(doctor, ["--target", str(tmp_path)], catch_exceptions=False)
     assert str(tmp_path) not in touched
 
 
 def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
-    result = CliRunner().invoke(doctor.command, ["--target", str(tmp_path / "no")])
+    result = CliRunner().invoke(doctor, ["--target", str(tmp_path / "no")])
     assert result.exception.exit_code == 2
     assert "not a directory" in result.exception.message
 

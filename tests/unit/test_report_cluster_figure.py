@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from iosonde.answers.cluster import read_cluster
 from iosonde.answers.upgrade import today_of
-from iosonde.cli.commands.upgrade import command
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
@@ -22,6 +21,9 @@ from iosonde.report.figures.cluster import ClusterDrawing, amount, cluster_figur
 from iosonde.report.figures.vocabulary import VERMILION
 from messages import codes, raises
 from page_sample import HOSTILE
+from terminal import command_of
+
+command = command_of("upgrade")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade.yaml"
 MB = 1e6

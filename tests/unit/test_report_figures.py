@@ -19,12 +19,13 @@ from iosonde.answers.page.content.factors import (
     Tree,
 )
 from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
+from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 from iosonde.core.types import Estimate
 from iosonde.report.figures.bars import bars_figure, bars_reach
 from iosonde.report.figures.depth import depth_figure
 from iosonde.report.figures.factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.report.figures.figure import MIME_TYPE, Figure, together
-from iosonde.report.figures.files import FORMATS, format_of, image, numbered
+from iosonde.report.figures.files import image, numbered
 from iosonde.report.figures.heatmap import heatmap_figure
 from iosonde.report.figures.latency import latency_figure
 from iosonde.report.figures.over_time import over_time_figure
@@ -133,7 +134,7 @@ def test_text_of_a_title_is_shown_as_it_is():
     assert "$$x^2$$\\x1b[31m" in text and "<img" not in text and "\x1b" not in text
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", FIGURE_FORMATS)
 def test_each_format_and_the_same_picture_twice(kind):
     page = sample_page()
     figure = together([bars_figure(page.bars.items[0], page.axis), latency_figure(page.latencies.items[0], "node")], 2)
@@ -288,11 +289,11 @@ def test_the_page_paints_with_its_variables_and_leaves_data_alone():
 @pytest.mark.parametrize("name", ["a.gif", "a", "svg", ".pdf", "a.svg.bak"])
 def test_a_name_that_ends_otherwise_is_no_figure(name):
     with raises("unknown-file-format"):
-        format_of(name)
+        figure_format(name)
 
 
 def test_endings_are_known_in_any_case():
-    assert [format_of(name) for name in ("a.PNG", "b/c.svg", "d.e.pdf")] == ["png", "svg", "pdf"]
+    assert [figure_format(name) for name in ("a.PNG", "b/c.svg", "d.e.pdf")] == ["png", "svg", "pdf"]
 
 
 def test_clips_are_numbered_and_text_is_not():

@@ -12,9 +12,12 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from iosonde.answers.parse import Parse
-from iosonde.cli.commands import parse, show
 from iosonde.importers import read, understand
 from iosonde.store import Store
+from terminal import command_of
+
+parse = command_of("parse")
+show = command_of("show")
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = sorted(path for path in (ROOT / "tests/golden/fixtures").glob("*/*"))
@@ -37,7 +40,7 @@ def test_exports_are_what_the_schema_says(tmp_path, name, options):
     store.save_experiment(store_samples.experiment())
     store.append(store_samples.run())
     store.append(store_samples.run("run-2", missing=["rank 1 died"]))
-    exported = output(show.command, str(store.path), "--export", "json", *options)
+    exported = output(show, str(store.path), "--export", "json", *options)
     assert exported["rows"]
     validator(name).validate(exported)
     exported["rows"][0]["run"] = 7
@@ -53,5 +56,5 @@ def test_every_capture_is_parsed_into_what_the_schema_says():
 
 def test_a_file_that_nobody_knows_too(tmp_path):
     (tmp_path / "x").write_text("hello\n")
-    result = CliRunner().invoke(parse.command, [str(tmp_path / "x"), "--json"], standalone_mode=False)
+    result = CliRunner().invoke(parse, [str(tmp_path / "x"), "--json"], standalone_mode=False)
     validator("parse").validate(json.loads(result.stdout))

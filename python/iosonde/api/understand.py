@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from iosonde.core.errors import InputError
-from iosonde.data.asked import ResponseQuery
 
 from . import words
 from .result import Result
@@ -15,9 +14,7 @@ from .words import (
     Names,
     Setting,
     checked,
-    levels_of,
     names,
-    open,
     open_last_experiment,
     takes,
     texts,
@@ -29,59 +26,8 @@ if TYPE_CHECKING:
     from iosonde.answers.corpus import Corpus
     from iosonde.answers.explain_difference import Differences
     from iosonde.answers.queue import Network
-    from iosonde.answers.rank import Rankings
     from iosonde.answers.regress import LeastSquares
     from iosonde.answers.scale import ScalingLaws
-
-
-@takes(DataOptions)
-def rank(
-    data: Any,
-    response: Names = None,
-    on: Names = None,
-    *,
-    fixed: Names = None,
-    blocks: Mapping[str, Sequence[str]] | None = None,
-    **options: Unpack[DataOptions],
-) -> Result[Rankings]:
-    """Which factor matters: shares of the response's variance, with intervals.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str or sequence of str, optional
-        What was measured. Without it every measured column, or metric of a store.
-    on : str or sequence of str, optional
-        The factors. Without it those that are known.
-    fixed : str or sequence of str, optional
-        Factors that one cannot choose: the others are ranked within them, too.
-    blocks : mapping of str to sequence of str, optional
-        Name → factors that are entered together, in order.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Rankings]
-        One row a factor of each response; ``.plot()`` draws bars with intervals.
-
-    See Also
-    --------
-    rank_published : by the coefficients that a publication prints.
-
-    Examples
-    --------
-    >>> iosonde.rank("results", response="write", on=["access", "request_KiB"])
-    """
-    from iosonde.answers.rank import Ranked
-    from iosonde.answers.rank import rank as answer
-    from iosonde.report.figures.importance import figure
-    from iosonde.report.text.rank import lines
-
-    together = {name: names(several, "blocks") for name, several in (blocks or {}).items()}
-    cells = [name for several in together.values() for name in several]
-    source, query = open_last_experiment(data, response, on, options, cells)
-    return Result(answer(source, query, Ranked(names(fixed, "fixed"), together)), lines, figure)
 
 
 @takes(DataOptions)
@@ -135,45 +81,6 @@ def corpus(
 
     source, query = words.open_query(data, response, on, options)
     return Result(answer(source, query, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
-
-
-def rank_published(
-    coefficients: Any,
-    levels: Mapping[str, Sequence[float]],
-    response: Names = None,
-    *,
-    fixed: Names = None,
-    level: float = 0.95,
-) -> Result[Rankings]:
-    """Which factor matters by a line that a publication prints.
-
-    It is ``iosonde rank --coefficients``.
-
-    Parameters
-    ----------
-    coefficients : path, table or Source
-        The columns ``feature`` and ``coefficient``; ``std_error`` and ``metric`` where they are known.
-    levels : mapping of str to sequence of float
-        Feature → the levels that were tried, in the numbers of the line.
-    response : str or sequence of str, optional
-        Only these metrics of several.
-    fixed : str or sequence of str, optional
-        Features that one cannot choose.
-    level : float, optional
-        The confidence of every interval.
-
-    Returns
-    -------
-    Result[Rankings]
-        One row a factor of each metric.
-    """
-    from iosonde.answers.published import rank_published as answer
-    from iosonde.report.figures.importance import figure
-    from iosonde.report.text.rank import lines
-
-    tried = [f"{name}={','.join(levels_of(several, 'levels'))}" for name, several in levels.items()]
-    query = ResponseQuery(names(response, "response"), level=checked(level))
-    return Result(answer(open(coefficients), query, tried, names(fixed, "fixed")), lines, figure)
 
 
 @takes(DataOptions)

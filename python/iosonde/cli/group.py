@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from iosonde.commands import abouts
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
@@ -95,6 +96,10 @@ class _LazyGroup(click.Group):
         if cmd_name not in GROUPS["Measure"]:
             _limit_blas_threads()
         module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
+        if module in abouts():
+            from iosonde.cli.terminal import folder_command
+
+            return folder_command(module)
         command: click.Command = importlib.import_module(f"iosonde.cli.commands.{module}").command
         return command
 

@@ -14,6 +14,7 @@ import click
 
 from iosonde import report
 from iosonde.core.errors import PROBLEM_DETECTED, InputError
+from iosonde.core.option_kinds import figure_format
 from iosonde.core.whole_file import replace_file, write_atomically
 from iosonde.foreign.reach import check_reachable
 
@@ -145,7 +146,7 @@ def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
 def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
     """Write a figure, if it was asked for, in the format that the path ends with. Raises InputError for another."""
     if path is not None:
-        talk(f"wrote {replace_file(Path(path), make_figure().image(report.figures.files.format_of(path)))}")
+        talk(f"wrote {replace_file(Path(path), make_figure().image(figure_format(path)))}")
 
 
 def replace_files(directory: Path, files: Mapping[str, str]) -> None:

@@ -83,12 +83,12 @@ class Waiting:
         self._on_look = on_look
         self._reported = set[str]()  # several may be waited for at once
 
-    def __call__(self, what: str, waited_s: float) -> None:
-        """``what`` has been waited for so long."""
+    def __call__(self, what: str, done: float) -> None:
+        """``what`` has been waited for so many seconds."""
         self._on_look()
-        if waited_s >= SAY_AFTER_S and what not in self._reported:
+        if done >= SAY_AFTER_S and what not in self._reported:
             self._reported.add(what)
-            since = time.strftime("%H:%M:%S", time.localtime(time.time() - waited_s))
+            since = time.strftime("%H:%M:%S", time.localtime(time.time() - done))
             talk(f"waiting since {since} for an answer: {what}")
 
 
@@ -99,8 +99,9 @@ class ShareDone:
         self._visible = sys.stderr.isatty()
         self._what, self._started, self._drawn_at = what, time.monotonic(), 0.0
 
-    def __call__(self, name: str, share: float) -> None:
-        """``share`` of the work is done, of late that on ``name``."""
+    def __call__(self, what: str, done: float) -> None:
+        """A share of the work is ``done``, of late that on ``what``."""
+        name, share = what, done
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
             self._drawn_at = gone_s
@@ -110,6 +111,12 @@ class ShareDone:
             line = f"{self._what}: {100 * share:.0f} %, {name}{remaining}"
             sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
+
+    def __enter__(self) -> ShareDone:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
 
     def clear(self) -> None:
         """Take the line away."""

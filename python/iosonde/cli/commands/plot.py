@@ -14,7 +14,7 @@ from iosonde.cli.options.data import clock_option, incomplete_option, open_data,
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import InputError
-from iosonde.report.figures.files import FORMATS, format_of
+from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Place:
 @click.option("--bars", is_flag=True, help="One bar plot per metric by node count; DATA may be a results file.")
 @click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
 @click.option("--together", is_flag=True, help="With --on: all responses in one panel for each factor.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
+@click.option("--format", "form", type=click.Choice(FIGURE_FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="Only this experiment.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @incomplete_option
@@ -118,7 +118,7 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
     """Makes the directory where it is one. Raises InputError."""
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
-        if form and form != format_of(path):
+        if form and form != figure_format(path):
             raise InputError(
                 "format-mismatch",
                 "{spell.format:{format}} and {path} do not agree",
@@ -134,7 +134,7 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
                 kind=ask.PAGE,
                 path=path,
             )
-        return Place(path, format_of(path), False)
+        return Place(path, figure_format(path), False)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
@@ -145,4 +145,4 @@ def _place(path: Path, form: str | None, kind: str) -> Place:
             path=path,
             reason=error.strerror,
         ) from error
-    return Place(path, form or FORMATS[0], True)
+    return Place(path, form or FIGURE_FORMATS[0], True)

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from iosonde import campaign, report
+from iosonde import campaign
 from iosonde.core.errors import InputError
+from iosonde.core.option_kinds import figure_format
 from iosonde.core.units import parse_seconds, parse_size
 
 _T = TypeVar("_T")
@@ -74,7 +75,7 @@ class FigureFile(_Kind):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """The name. Raises InputError for one that ends in no format of ours."""
-        report.figures.files.format_of(value)
+        figure_format(value)
         return str(value)
 
 

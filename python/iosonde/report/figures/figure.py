@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.option_kinds import figure_format
 from iosonde.core.whole_file import replace_file
 from iosonde.report.text import escape
 
-from .files import format_of, image
+from .files import image
 from .vocabulary import CONFIG, Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -46,7 +47,7 @@ class Figure:
 
     def save(self, path: str | Path) -> Path:
         """Write it as ``.png``, ``.svg`` or ``.pdf``, whole or not at all. Raises InputError."""
-        return replace_file(Path(path), self.image(format_of(path)))
+        return replace_file(Path(path), self.image(figure_format(path)))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """What a notebook shows: the interactive figure, or the SVG where it cannot."""

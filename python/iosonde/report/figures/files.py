@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from iosonde.core.errors import InputError
 
 from .png import smaller
 from .vocabulary import Spec
 
-FORMATS = ("png", "svg", "pdf")
 _PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCALE = 2.0  # pixels of a PNG for each point
 _MOST_PIXELS = 2**28  # 1 GiB
 _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
-
-
-def format_of(path: str | Path) -> str:
-    """The format that a file's name ends with. Raises InputError for a name that ends otherwise."""
-    form = Path(path).suffix.lower().lstrip(".")
-    if form not in FORMATS:
-        raise InputError(
-            "unknown-file-format",
-            "{path} is not a figure's name",
-            "end it in .{formats} or .{last_format}",
-            path=path,
-            formats=", .".join(FORMATS[:-1]),
-            last_format=FORMATS[-1],
-        )
-    return form
 
 
 def names_of_files(titles: Sequence[str]) -> list[str]:
@@ -46,7 +29,7 @@ def names_of_files(titles: Sequence[str]) -> list[str]:
 
 
 def image(specification: Spec, form: str) -> bytes:
-    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FORMATS.
+    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FIGURE_FORMATS.
 
     The same bytes for the same figure, but in a PDF with several fonts these come in any order.
     """

@@ -1,0 +1,142 @@
+"""Commands on a terminal: click's parser of each, made from its declared options, and what becomes of its result."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.commands.python import COMMANDS
+from iosonde.core.front_end import FrontEnd, listening
+from iosonde.core.message import spelled, terminal_spelling
+from iosonde.core.options import Rest
+
+from .default_subcommand import FirstByDefault
+from .output import emit, show, talk
+from .progress import Counting, ShareDone, Waiting
+
+if TYPE_CHECKING:
+    from iosonde.commands.command import Command, Group
+    from iosonde.core.front_end import Progress
+    from iosonde.core.options import Option
+
+_OPTION = re.compile(r"`([a-z][a-z_]*)`")
+
+
+class TerminalFrontEnd(FrontEnd):
+    """Somebody looks at stderr."""
+
+    def warn(self, text: str) -> None:
+        """A line that begins with what it is."""
+        talk(f"warning: {text}")
+
+    def remark(self, text: str) -> None:
+        """A line."""
+        talk(text)
+
+    note = remark
+
+    def share_progress(self, what: str) -> AbstractContextManager[Progress]:
+        """A line with the time left."""
+        return ShareDone(what)
+
+    def count_progress(self) -> AbstractContextManager[Progress]:
+        """A line with how many are done."""
+        return Counting()
+
+    def waiting(self) -> Progress:
+        """A line, once it has been for longer than people like to guess."""
+        return Waiting()
+
+
+def folder_command(folder: str) -> click.Command:
+    """Return the command of a folder of ``commands``, or the group of its commands."""
+    module = importlib.import_module(f"iosonde.commands.{folder}.options")
+    declared = [command for command in COMMANDS.values() if command.answer.__module__ == module.__name__]
+    name = folder.strip("_").replace("_", "-")
+    commands = {command.name: command for command in declared if command.name}
+    if name in commands:
+        return click_command(commands[name])
+    about: Group = module.GROUP
+    group_class = partial(FirstByDefault, about.default) if about.default else click.Group
+    return group_class(
+        name=name,
+        commands={command.name.split()[-1]: click_command(command) for command in commands.values()},
+        help=about.help,
+        epilog=f"Example: iosonde {about.example}",
+    )
+
+
+def click_command(command: Command) -> click.Command:
+    """Return the parser of a command, which runs it."""
+    parameters = [_build_parameter(command, option) for option in command.declarations]
+    if command.has_json:
+        parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Stable JSON on stdout."))
+    plural = "s" if "; iosonde " in command.example else ""
+    rest = next((option for option in command.declarations if isinstance(option, Rest)), None)
+    return click.Command(
+        command.name.split()[-1],
+        callback=partial(_run, command),
+        params=parameters,
+        help=_for_terminal(command, command.description),
+        epilog=f"Example{plural}: iosonde {command.example}",
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": rest.is_last} if rest else {},
+    )
+
+
+def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
+    """Answer, print the answer, and only then write files."""
+    options = {option.name: option for option in command.declarations}
+    values = {name: options[name].read(text) for name, text in texts.items() if text not in (None, ())}
+    with spelled(terminal_spelling), listening(TerminalFrontEnd()):
+        result = command.answer(command.options(**values))
+        if isinstance(result, int):
+            raise click.exceptions.Exit(result)
+        if isinstance(result, str):
+            show([result])
+        elif result is not None:
+            emit(result, result.text(), as_json, result.write)
+
+
+def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:
+    if option.is_argument:
+        nargs, kind = -1 if option.is_repeatable else 1, click.UNPROCESSED if isinstance(option, Rest) else str
+        metavar, is_required = _format_metavar(option), option.is_required
+        return click.Argument([option.name], metavar=metavar, required=is_required, nargs=nargs, type=kind)
+    flag = "--" + option.flag.replace("_", "-")
+    names = [*([option.short] if option.short else []), flag]
+    help_text = _for_terminal(command, option.help) + (f"  [default: {text}]" if (text := option.default_text) else "")
+    if option.is_switch:
+        both = f"{flag}/--no-{flag[2:]}" if option.default is None else flag
+        return click.Option([both, option.name], is_flag=True, default=None, help=help_text)
+    more: dict[str, Any] = {"is_flag": False, "flag_value": option.without_value} if option.without_value else {}
+    return click.Option(
+        [*names, option.name],
+        metavar=option.metavar,
+        help=help_text,
+        multiple=option.is_repeatable,
+        required=option.is_required,
+        envvar=option.variable or None,
+        **more,
+    )
+
+
+def _format_metavar(option: Option[Any, Any]) -> str:
+    return option.metavar if option.is_required or option.metavar.startswith("[") else f"[{option.metavar}]"
+
+
+def _for_terminal(command: Command, text: str) -> str:
+    """A text in which `` `name` `` is an option, as a terminal spells it."""
+    options = {option.name: option for option in command.declarations}
+
+    def spell(match: re.Match[str]) -> str:
+        option = options.get(match[1])
+        if option is None:
+            return match[0]
+        return option.metavar if option.is_argument else "--" + option.flag.replace("_", "-")
+
+    return _OPTION.sub(spell, text)

@@ -1,0 +1,21 @@
+"""What the list of commands says of a folder."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+GROUPS = ("Measure", "Believe", "Understand", "Decide", "Share")
+"""What one wants, in the order of the list."""
+
+
+class About(NamedTuple):
+    """What is known of a folder before its options are loaded.
+
+    ``group``: the title it stands under; ``place``: its place there; ``brief``: its line; ``functions``: what the
+    package ``iosonde`` has of it.
+    """
+
+    group: str
+    place: int
+    brief: str
+    functions: tuple[str, ...] = ()

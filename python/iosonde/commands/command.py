@@ -1,0 +1,103 @@
+"""A command: its options, the function that answers, and what the terminal, Python and the docs know of it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from iosonde.core.front_end import listening
+from iosonde.core.message import set_default_spelling, spelled
+from iosonde.core.options import Option, options_of
+from iosonde.data.options import SHARED
+
+from . import python
+from .python import COMMANDS
+
+P = ParamSpec("P")
+OptionsT = TypeVar("OptionsT")
+ResultT = TypeVar("ResultT")
+_SECTION = re.compile(r"^(Returns|Raises|Examples|See Also)\n-+$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A declared command. ``name``: on the terminal, two words for one of a group, '' for none; ``function``: in
+    Python, '' for none; ``answer``: takes an instance of ``options``; ``example``: as ``--help`` shows it."""
+
+    name: str
+    function: str
+    options: type
+    answer: Callable[[Any], Any]
+    example: str
+
+    @property
+    def declarations(self) -> tuple[Option[Any, Any], ...]:
+        """Its options: its own before those that it shares with every analysis."""
+        return tuple(sorted(options_of(self.options), key=lambda option: option.name in SHARED))
+
+    @property
+    def description(self) -> str:
+        """What it does: its docstring up to the first section."""
+        text = inspect.getdoc(self.answer) or ""
+        match = _SECTION.search(text)
+        return text[: match.start() if match else None].strip()
+
+    @property
+    def sections(self) -> str:
+        """The sections of its docstring, as numpydoc has them."""
+        return (inspect.getdoc(self.answer) or "")[len(self.description) :].strip()
+
+    @property
+    def has_json(self) -> bool:
+        """Whether it answers with something that has a stable JSON."""
+        return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
+
+
+@dataclass(frozen=True)
+class Group:
+    """What ``--help`` says of commands of two words: ``GROUP`` in their folder's options. ``default``: the one that is
+    meant where a path follows at once."""
+
+    help: str
+    example: str
+    default: str = ""
+
+
+def command(
+    name: str, options: Callable[P, OptionsT], example: str = "", *, in_python: bool = True
+) -> Callable[[Callable[[OptionsT], ResultT]], Callable[P, ResultT]]:
+    """Declare a command: the decorated function answers ``options``; what it becomes takes their values.
+
+    ``example``: what follows ``iosonde`` in ``--help``. One with ``name=""`` is of Python alone, one without
+    ``in_python`` of the terminal alone.
+    """
+
+    def declare(answer: Callable[[OptionsT], ResultT]) -> Callable[P, ResultT]:
+        assert isinstance(options, type)
+        declared = Command(name, answer.__name__ if in_python else "", options, answer, example)
+        signature, key = python.signature_of(declared), f"{answer.__module__}.{answer.__name__}"
+
+        @functools.wraps(answer)
+        def call(*args: P.args, **values: P.kwargs) -> ResultT:
+            set_default_spelling(python.PythonSpelling())  # of threads, and of what an answer computes later
+            with spelled(python.PythonSpelling(key), is_default=True), listening(python.PythonFrontEnd()):
+                try:
+                    bound = signature.bind(*args, **values)
+                except TypeError as error:
+                    raise TypeError(f"iosonde.{answer.__name__}(): {error}") from None
+                result = answer(options(*bound.args, **bound.kwargs))
+                python.finish(result)
+                return result
+
+        call.__doc__ = python.docstring_of(declared)
+        vars(call)["__signature__"] = signature
+        if in_python:
+            call.__module__ = "iosonde"  # where pickle and readers find it
+        COMMANDS[key] = declared
+        return call
+
+    return declare

@@ -1,0 +1,90 @@
+"""Commands as functions of Python: their signature, their docstring, how their messages name options."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import IosondeWarning
+from iosonde.core.front_end import FrontEnd
+from iosonde.core.options import Option
+
+if TYPE_CHECKING:
+    from .command import Command
+
+# Options of a terminal that are no keyword: methods of results.
+_METHODS = {"json": ".to_dict()", "output": ".save()"}
+_OPTION = re.compile(r"`([a-z][a-z_]*)`")
+
+
+class PythonFrontEnd(FrontEnd):
+    """A program listens: what it has to know is an IosondeWarning at the line that called us."""
+
+    def warn(self, text: str) -> None:
+        """An IosondeWarning."""
+        depth, frame = 1, sys._getframe(0)
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "iosonde":
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(text, IosondeWarning, stacklevel=depth)
+
+    remark = warn
+
+
+def finish(result: Any) -> None:
+    """Write the files that a result comes with."""
+    if write := getattr(result, "write", None):
+        write()
+
+
+def signature_of(command: Command) -> inspect.Signature:
+    """Return the signature of the function: a keyword for every option, with the default as people write it."""
+    parameters = []
+    for field in fields(command.options):
+        option: Option[Any, Any] = getattr(command.options, field.name)
+        kind = inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = inspect.Parameter.empty if option.is_required else option.default
+        parameters.append(inspect.Parameter(field.name, kind, default=default, annotation=option.kind))
+    parameters.sort(key=lambda parameter: parameter.kind)
+    return inspect.Signature(parameters, return_annotation=inspect.signature(command.answer).return_annotation)
+
+
+def docstring_of(command: Command) -> str:
+    """Return the docstring of the function: what it does, its keywords, its further sections."""
+    parameters = "\n".join(line for option in command.declarations for line in _describe(option))
+    text = f"{command.description}\n\nParameters\n----------\n{parameters}\n\n{command.sections}".strip()
+    return _OPTION.sub(lambda match: f"``{match[1]}``", text)
+
+
+def _describe(option: Option[Any, Any]) -> Iterator[str]:
+    default = "" if option.is_required else ", optional" if option.default is None else f", default {option.default!r}"
+    yield f"{option.name} : {option.kind}{default}"
+    yield from textwrap.wrap(option.help, 110, initial_indent="    ", subsequent_indent="    ")
+
+
+COMMANDS: dict[str, Command] = {}
+"""Module and name of a function → its command, of all that are loaded."""
+
+
+@dataclass(frozen=True)
+class PythonSpelling:
+    """How a function names options: ``where`` with ``fs=nfs`` is ``where='fs=nfs'``. ``command``: the key of its command
+    in COMMANDS, '' for none in particular."""
+
+    command: str = ""
+
+    def __call__(self, option: str, value: str) -> str:
+        """Return an option as a keyword with its value."""
+        flag, text = option.strip("_"), value.strip("'\"")
+        declarations = COMMANDS[self.command].declarations if self.command in COMMANDS else ()
+        for declared in declarations:
+            if flag in (declared.flag, declared.name):
+                return f"{declared.name}=" + (declared.write(text) if text or declared.is_switch else "")
+        if flag in _METHODS:
+            return _METHODS[flag]
+        return f"{flag}=" + (Option().write(text) if text else "")

@@ -1,0 +1,74 @@
+"""What a command gives: an answer that shows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from iosonde.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iosonde.report.figures.figure import Figure
+
+
+class TabularAnswer(Protocol):
+    """An answer as data."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat dict for each cell, factor or finding."""
+
+
+AnswerT = TypeVar("AnswerT", bound=TabularAnswer)
+
+
+@dataclass(frozen=True)
+class Result(Generic[AnswerT]):
+    """An answer that shows itself. ``answer`` holds its estimates, findings and sentence, with their types; ``lines``
+    makes its text, ``figure`` its figure, where there is one; ``write`` writes the files that were asked for."""
+
+    answer: AnswerT
+    lines: Callable[[AnswerT], Iterable[str]]
+    figure: Callable[..., Figure] | None = None
+    write: Callable[[], object] | None = None
+
+    def __str__(self) -> str:
+        """Return what the terminal shows."""
+        return "\n".join(self.text())
+
+    __repr__ = __str__
+
+    def text(self) -> Iterable[str]:
+        """Return the lines that the terminal shows."""
+        return self.lines(self.answer)
+
+    @property
+    def problem(self) -> bool:
+        """Whether it is a problem that the command exists to find: exit code 1."""
+        return bool(getattr(self.answer, "problem", False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return self.answer.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each cell, factor or finding. Needs pandas."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise InputError(
+                "missing-package", "a frame needs pandas", "pip install pandas, or use .to_dict()"
+            ) from error
+        return pd.DataFrame(self.answer.records())
+
+    def plot(self, **how: Any) -> Figure:
+        """Return the figure, which shows itself in a notebook and has ``.save("name.pdf")``; ``how`` chooses where an
+        answer has several. Raises InputError where it has none."""
+        if self.figure is None:
+            raise InputError("no-figure", "this answer has no figure", "iosonde.plot draws DATA itself")
+        return self.figure(self.answer, **how)

@@ -1,0 +1,71 @@
+"""Who listens while a command works: a terminal, or a program that called a function.
+
+A room says ``front_end().warn(…)``; what becomes of it, a line on stderr or an ``IosondeWarning``, the front end knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+
+class Progress(Protocol):
+    """A line that shows how far something is."""
+
+    def __call__(self, what: str, done: Any) -> None:
+        """``done`` of the work is done, of late that on ``what``."""
+
+
+class FrontEnd:
+    """Nobody listens: what is said is dropped. Front ends override what they show."""
+
+    def warn(self, text: str) -> None:
+        """Warn of something that the reader of a result has to know."""
+
+    def remark(self, text: str) -> None:
+        """Say what was chosen in the user's place."""
+
+    def note(self, text: str) -> None:
+        """Say what is being done, or was: of interest only while it happens."""
+
+    def share_progress(self, what: str) -> AbstractContextManager[Progress]:
+        """Return what shows the share of the work that is done."""
+        return nullcontext(lambda what, done: None)
+
+    def count_progress(self) -> AbstractContextManager[Progress]:
+        """Return what shows how many of something are done."""
+        return nullcontext(lambda what, done: None)
+
+    def waiting(self) -> Progress:
+        """Return what shows how long something has been waited for, in seconds."""
+        return lambda what, done: None
+
+
+_listener: ContextVar[FrontEnd | None] = ContextVar("listener", default=None)
+_process: FrontEnd | None = None
+
+
+def front_end() -> FrontEnd:
+    """Return who listens here and now."""
+    return _listener.get() or _process or FrontEnd()
+
+
+def set_front_end(listener: FrontEnd | None) -> None:
+    """Let this front end listen in all of this process."""
+    global _process
+    _process = listener
+
+
+@contextmanager
+def listening(listener: FrontEnd) -> Iterator[None]:
+    """Let this front end listen meanwhile, where nobody does yet."""
+    if _listener.get() or _process:
+        yield
+        return
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

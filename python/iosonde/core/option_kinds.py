@@ -1,0 +1,245 @@
+"""Kinds of options that are numbers, quantities with units, values by name, files of figures."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .levels import check_level
+from .message import current_spelling
+from .options import GivenNames, NameList, Option, Text, V, level_text, split_names
+from .pairs import pairs_of
+from .units import parse_seconds, parse_share, parse_size
+
+FIGURE_FORMATS = ("png", "svg", "pdf")
+
+
+class Number(Option[V, float | str | None]):
+    """A number from ``least`` to ``most``."""
+
+    kind = "float"
+    _convert: type[float | int] = float
+    _words = "a number"
+
+    def __init__(
+        self,
+        metavar: str,
+        help: str,
+        default: float | None = None,
+        *,
+        least: float = float("-inf"),  # noqa: A002
+        most: float = float("inf"),
+        **more: Any,
+    ) -> None:
+        super().__init__(metavar, help, default, **more)
+        self.least, self.most = least, most
+
+    def parse(self, value: Any) -> Any:
+        """The number. Raises InputError for one out of its bounds."""
+        try:
+            if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
+                raise ValueError
+            number = self._convert(value)  # type: ignore[arg-type]  # of any real number
+            if number != float(value) or not self.least <= number <= self.most:
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise self.error(
+                "out-of-range", "{option} is not possible", "give {bounds}", value, bounds=self._describe_bounds()
+            ) from None
+        return number
+
+    def _describe_bounds(self) -> str:
+        low, high = (
+            level_text(int(bound) if abs(bound) < 1e15 and bound == int(bound) else bound)
+            if abs(bound) != float("inf")
+            else ""
+            for bound in (self.least, self.most)
+        )
+        return f"{self._words}{f' of {low} or more' if low and not high else f' from {low} to {high}' if high else ''}"
+
+
+class Integer(Number[V]):
+    """A whole number from ``least`` to ``most``."""
+
+    kind = "int"
+    _convert = int
+    _words = "a whole number"
+
+
+class Level(Number[V]):
+    """A confidence level."""
+
+    def parse(self, value: Any) -> Any:
+        """Return the level. Raises InputError for one that cannot be."""
+        return check_level(super().parse(value))
+
+    def _describe_bounds(self) -> str:
+        return "a fraction such as 0.95"
+
+
+class Counts(Option[V, int | Sequence[int] | str | None]):
+    """Counts such as ``1,2,4``, each once."""
+
+    kind = "int or sequence of int"
+
+    def __init__(self, metavar: str, help: str, default: Any = None, *, most: int = 2**63, **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, default, **more)
+        self.most = most
+
+    def parse(self, value: Any) -> tuple[int, ...]:
+        """The counts. Raises InputError."""
+        several = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        try:
+            counts = tuple(int(count) for count in several if count == count and not isinstance(count, bool))
+        except ValueError:
+            counts = ()
+        if not counts or min(counts) < 1 or max(counts) > self.most:
+            raise self.error("not-a-count-list", "{option} is not a list of counts", "write it like 1,2,4", value)
+        return tuple(dict.fromkeys(counts))
+
+    def write(self, value: str) -> str:
+        """A number, or a list of them."""
+        return f"[{', '.join(split_names(value))}]" if "," in value else value
+
+
+class _Quantity(Option[V, str | float | None]):
+    """A number with a unit: a text with it, or a number in base units."""
+
+    kind = "str or float"
+
+    def parse(self, value: Any) -> Any:
+        """The number in base units. Raises InputError."""
+        try:
+            return self._parse(value)
+        except InputError as error:
+            raise self.error(
+                error.code, "{option} is not possible: {reason}", "{cure}", value, reason=error.message, cure=error.hint
+            ) from error
+
+    def _parse(self, value: Any) -> float:
+        raise NotImplementedError
+
+
+class Size(_Quantity[V]):
+    """A size such as ``4KiB`` or ``1M``, in bytes."""
+
+    kind = "str or int"
+
+    def _parse(self, value: Any) -> int:
+        return parse_size(value)
+
+
+class Duration(_Quantity[V]):
+    """A duration such as ``30min``, in seconds."""
+
+    def _parse(self, value: Any) -> float:
+        return parse_seconds(value)
+
+
+class Share(_Quantity[V]):
+    """A share: ``2%`` or ``0.02``."""
+
+    def _parse(self, value: Any) -> float:
+        return parse_share(str(value))
+
+
+class Setting(Option[V, Mapping[str, Any] | str | None]):
+    """Values by name: ``a=9,b=nfs`` on a terminal, a dict in Python; read as texts."""
+
+    kind = "dict"
+
+    def __init__(self, metavar: str, help: str, *, hint: str = "write it as stripe_count=2", **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, **more)
+        self._hint = hint
+
+    def parse(self, value: Any) -> dict[str, str]:
+        """Name → text. Raises InputError for what has no names."""
+        if isinstance(value, str | list | tuple):
+            return pairs_of(value, current_spelling()(self.flag, ""), self._hint)
+        if not hasattr(value, "items"):  # a dict, or a row of a frame
+            raise self.type_error(value, "give a dict: {{'size': 4096}}")
+        return {str(name): level_text(level) for name, level in value.items()}
+
+    def write(self, value: str) -> str:
+        """``a=1,b=x`` as ``{'a': 1, 'b': 'x'}``; ``n=1,2`` as ``{'n': [1, 2]}``."""
+        levels: dict[str, list[str]] = {}
+        for part in value.split(","):
+            name, _, level = part.rpartition("=") if "=" in part else (list(levels or [""])[-1], "", part)
+            levels.setdefault(name, []).append(super().write(level))
+        items = (
+            f"{name!r}: {several[0] if len(several) == 1 else '[' + ', '.join(several) + ']'}"
+            for name, several in levels.items()
+        )
+        return f"{{{', '.join(items)}}}"
+
+
+class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
+    """Lists by name: ``hardware=network,disk``, repeated, or a dict of lists in Python."""
+
+    kind = "dict of sequence"
+
+    def __init__(self, metavar: str, help: str, example: str, **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, {}, is_repeatable=True, **more)
+        self._example = example
+
+    def parse(self, value: Any) -> dict[str, NameList]:
+        """Name → texts. Raises InputError for a list without a name or without a member, and for a name given twice."""
+        if isinstance(value, Mapping):
+            items = [(str(name), self._texts(several)) for name, several in value.items()]
+        else:
+            items = [self._parse_text(text) for text in ([value] if isinstance(value, str) else value)]
+        lists: dict[str, NameList] = {}
+        for name, texts in items:
+            if name in lists:
+                raise self.error(
+                    "duplicate-name",
+                    "{option} is given twice",
+                    "give {name} once, with all its members",
+                    f"{name}=…",
+                    name=name,
+                )
+            lists[name] = texts
+        return lists
+
+    def _parse_text(self, text: str) -> tuple[str, NameList]:
+        name, equals, members = (part.strip() for part in text.partition("="))
+        if not name or not equals or not split_names(members):
+            raise self.error(
+                "missing-members", "{option} names no members", "write it as {example}", text, example=self._example
+            )
+        return name, tuple(split_names(members))
+
+    def _texts(self, several: Any) -> NameList:
+        is_list = isinstance(several, Iterable) and not isinstance(several, str)
+        return tuple(level_text(level) for level in (several if is_list else [several]))
+
+    def write(self, value: str) -> str:
+        """``hw=net,disk`` as ``{'hw': ['net', 'disk']}``."""
+        return Setting("", "").write(value) if "=" in value else super().write(value)
+
+
+class FigureFile(Text[V]):
+    """The file of a figure: its name is looked at before anything is computed."""
+
+    def parse(self, value: Any) -> str:
+        """The path. Raises InputError for one that ends in no format of figures."""
+        figure_format(value)
+        return str(value)
+
+
+def figure_format(path: str | Path) -> str:
+    """Return the format that a figure's name ends with. Raises InputError for a name that ends otherwise."""
+    form = Path(path).suffix.lower().lstrip(".")
+    if form not in FIGURE_FORMATS:
+        raise InputError(
+            "unknown-file-format",
+            "{path} is not a figure's name",
+            "end it in .{formats} or .{last_format}",
+            path=path,
+            formats=", .".join(FIGURE_FORMATS[:-1]),
+            last_format=FIGURE_FORMATS[-1],
+        )
+    return form

@@ -1,0 +1,245 @@
+"""Options, declared once: the command line, the keywords in Python, their help and the docs' tables follow from them.
+
+The options of a command are the fields of a dataclass. A field's type says what the code reads, its value how people
+write it::
+
+    @dataclass(kw_only=True)
+    class RankOptions(DataOptions):
+        fixed: Names[NameList] = Names("X,…", "Factors that one cannot choose: rank the others within them, too.")
+        depth: Integer[int] = Integer("N", "Questions of the tree, at most.", 5, least=0, most=12)
+
+``RankOptions(data, fixed="a")``, ``RankOptions(data, fixed=["a", "b"])`` and ``--fixed a,b`` set the same value, a
+tuple of texts. Type checkers know both types: that of ``__set__`` is taken, that of ``__get__`` is read. A field is set
+once: options never change (``frozen=True`` would say so, but makes mypy take one type for the other).
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import PurePath
+from typing import Any, Generic, Self, TypeVar, overload
+
+from .errors import InputError
+from .message import current_spelling
+
+NameList = tuple[str, ...]
+GivenNames = str | Sequence[str] | None
+V = TypeVar("V")
+"""What an option's field holds: ``int``, or ``int | None`` where nothing stands for a choice of our own."""
+G = TypeVar("G", contravariant=True)
+
+
+class Option(Generic[V, G]):
+    """One option: ``metavar`` and ``help`` as ``--help`` has them, and the default as its user would write it.
+
+    ``flag``: its name on a terminal where that is not the field's (``for`` of ``workload``); ``short``: as ``-o``;
+    ``is_argument``: given by its place there; ``is_required``: and it has to be; ``is_repeatable``: several are;
+    ``without_value``: what it stands for where no value follows; ``variable``: of the environment, asked before the
+    default; ``default_text``: what ``--help`` says of the default, '' to say nothing.
+    """
+
+    is_switch = False
+    kind = "str"
+    """What ``help`` says of its type."""
+
+    def __init__(
+        self,
+        metavar: str = "",
+        help: str = "",
+        default: Any = None,
+        *,
+        flag: str = "",
+        short: str = "",  # noqa: A002
+        is_argument: bool = False,
+        is_required: bool = False,
+        is_repeatable: bool = False,
+        without_value: str = "",
+        variable: str = "",
+        default_text: str | None = None,
+    ) -> None:
+        self.name, self.metavar, self.help, self.default = "", metavar, help, default
+        self.flag, self.short, self.variable, self.without_value = flag, short, variable, without_value
+        self.is_argument, self.is_required, self.is_repeatable = is_argument, is_required, is_repeatable
+        self._default_text = default_text
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.flag = name, self.flag or name.strip("_")
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: Any) -> V: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """The value; of the class the declaration, which dataclasses take for the default."""
+        return self if instance is None else vars(instance)[self.name]
+
+    def __set__(self, instance: object, value: G) -> None:
+        if self.name in vars(instance):
+            raise AttributeError(f"{type(instance).__name__}.{self.name} is set already")
+        given: Any = value
+        if given is self:  # nothing was given, and dataclasses take the declaration for the default
+            given = self.default
+        vars(instance)[self.name] = None if given is None else self.parse(given)
+
+    def parse(self, value: Any) -> Any:
+        """Return what the field holds for a value that is not None. Raises InputError."""
+        return value
+
+    def read(self, text: Any) -> Any:
+        """Return the value that a terminal's text stands for: of a repeatable option all of them."""
+        return text
+
+    def write(self, value: str) -> str:
+        """Return a value of the command line as Python writes it."""
+        return value if value.replace(".", "", 1).isdigit() or value.isupper() else repr(value)
+
+    @property
+    def default_text(self) -> str:
+        """What ``--help`` and the docs say of the default; '' where it is nothing, or the help says it."""
+        if self._default_text is not None:
+            return self._default_text
+        return "" if self.default in (None, (), False, "", {}) else level_text(self.default)
+
+    def error(self, code: str, template: str, hint: str, value: object = "", **values: object) -> InputError:
+        """Return the error of a value that this option cannot take; ``{option}`` in the template is both of them."""
+        option = current_spelling()(self.flag, level_text(value))
+        return InputError(code, template, hint, option=option, argument=self.name, **values)
+
+    def type_error(self, value: object, hint: str) -> InputError:
+        """Return the error of a value that is no text, number or whatever this option takes."""
+        return self.error(
+            "wrong-argument-type", "{option} is given as {type_name}", hint, type_name=type(value).__name__
+        )
+
+
+class Data(Option[Any, Any]):
+    """A path, a table in memory, or a Source that is open."""
+
+    kind = "path, table or Source"
+
+
+class Value(Option[Any, Any]):
+    """Whatever Python gives, and a text from a terminal: the command itself looks at it."""
+
+    kind = "object"
+
+
+class Text(Option[V, str | float | PurePath | None]):
+    """A text, a path, a number as people write it."""
+
+    kind = "str"
+
+    def parse(self, value: Any) -> str:
+        """Text of it."""
+        return level_text(value)
+
+
+class Flag(Option[V, bool | None]):
+    """Yes or no; ``bool | None`` is also ``--no-NAME``, and None where nobody said."""
+
+    is_switch = True
+    kind = "bool"
+
+    def __init__(self, help: str, default: bool | None = False, *, flag: str = "", default_text: str = "") -> None:  # noqa: A002
+        super().__init__("", help, default, flag=flag, default_text=default_text)
+
+    def write(self, value: str) -> str:
+        """``True`` of a flag that is given."""
+        return value or "True"
+
+
+class Names(Option[V, GivenNames]):
+    """Names: ``a,b`` on a terminal, one text or a sequence of them in Python. One that holds a comma cannot be given on
+    a terminal."""
+
+    kind = "str or sequence of str"
+
+    def read(self, text: Any) -> Any:
+        """``a, b`` → ["a", "b"]; of a repeatable option each text is a name."""
+        return list(text) if self.is_repeatable else split_names(text)
+
+    def parse(self, value: Any) -> NameList:
+        """The names. Raises InputError for what is no text."""
+        several = (value,) if isinstance(value, str) else value
+        if not isinstance(several, Iterable) or isinstance(several, Mapping):
+            raise self.type_error(value, "give a name, or a list of names")
+        values = tuple(several)
+        if wrong := [name for name in values if not isinstance(name, str)]:
+            raise self.error("not-text", "{option} is not text", "give names as texts, in quotes", wrong[0])
+        return values
+
+    def write(self, value: str) -> str:
+        """A name, or a list of them."""
+        parts = split_names(value)
+        is_list = not self.is_repeatable and len(parts) > 1 and all(map(str.isidentifier, parts))
+        return repr(parts) if is_list else super().write(value)
+
+
+class Levels(Names[V]):
+    """Levels of a factor: ``2``, ``2.0`` and ``"2"`` are one."""
+
+    kind = "level or sequence of levels"
+
+    def parse(self, value: Any) -> NameList:
+        """Their texts."""
+        several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+        return super().parse([level_text(level) for level in several])
+
+
+class Rest(Option[tuple[str, ...], Sequence[str]]):
+    """Every word that is left on a terminal, as it is: a command for another program. ``is_last``: options of ours may
+    stand among them."""
+
+    kind = "sequence of str"
+
+    def __init__(self, metavar: str, help: str, *, is_last: bool = False) -> None:  # noqa: A002
+        super().__init__(metavar, help, (), is_argument=True, is_repeatable=True)
+        self.is_last = is_last
+
+    def parse(self, value: Any) -> tuple[str, ...]:
+        """Return the words."""
+        return tuple(value)
+
+
+class Choice(Text[V]):
+    """One of a few words."""
+
+    def __init__(self, choices: Sequence[str], help: str, default: str | None = None, **more: Any) -> None:  # noqa: A002
+        super().__init__(more.pop("metavar", "|".join(choices)), help, default, **more)
+        self.choices = tuple(choices)
+        self.kind = "{" + ", ".join(f'"{choice}"' for choice in choices) + "}"
+
+    def parse(self, value: Any) -> str:
+        """The word. Raises InputError for another."""
+        if value not in self.choices:
+            raise self.error(
+                "unknown-option-value",
+                "{option} is not known",
+                "take {choices}",
+                value,
+                choices=", ".join(self.choices),
+            )
+        return str(value)
+
+
+def options_of(declaration: type) -> Iterator[Option[Any, Any]]:
+    """Options of a dataclass, in the order of its fields."""
+    for field in fields(declaration):
+        option = getattr(declaration, field.name, None)
+        if isinstance(option, Option):
+            yield option
+
+
+def split_names(text: str | None) -> list[str]:
+    """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def level_text(level: Any) -> str:
+    """A level, or another value of a setting, as people write it."""
+    if not isinstance(level, numbers.Real) or isinstance(level, bool):
+        return str(level)
+    number = float(level)
+    return str(int(number) if number.is_integer() and abs(number) < 2**53 else number)

@@ -1,0 +1,133 @@
+"""DATA and the options that every analysis shares: the same names, with the same meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.front_end import front_end
+from iosonde.core.levels import warning
+from iosonde.core.option_kinds import Level
+from iosonde.core.options import Data, Flag, NameList, Names, Text
+from iosonde.core.where import ALSO_INCOMPLETE
+from iosonde.foreign.reach import check_reachable
+
+from .asked import LAST_DONE, ResponseQuery
+
+if TYPE_CHECKING:
+    from .source import Source
+
+RANK = "rank"  # the column
+_LARGE_BYTES = 16 * 2**20
+
+
+@dataclass(kw_only=True)
+class LevelOptions:
+    """The confidence of what is computed."""
+
+    level: Level[float] = Level("C", "Confidence level of every interval.", 0.95)
+
+    def __post_init__(self) -> None:
+        """Warn of a level that is unusually low."""
+        if low := warning(self.level):
+            front_end().warn(low)
+
+
+@dataclass(kw_only=True)
+class RowOptions(LevelOptions):
+    """Which rows of DATA, and of a store which of its numbers."""
+
+    where: Names[NameList] = Names(
+        "COND", "Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable.", (), is_repeatable=True
+    )
+    incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
+    metric: Names[NameList] = Names(
+        "NAME,…",
+        "Store: only these metrics (bandwidth, iops, p99, …), or all.",
+        (),
+        default_text="each tool's headline",
+    )
+    experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
+
+    @property
+    def conditions(self) -> NameList:
+        """``where``, with what ``incomplete`` stands for."""
+        return (*self.where, ALSO_INCOMPLETE) if self.incomplete else self.where
+
+    def open(self, data: Any, *, ranks: bool = False) -> Source:
+        """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
+        very many are there, too. Raises InputError, DataError."""
+        from .source import Source, narrowed, open_data
+
+        if isinstance(data, Source):
+            return narrowed(data, self.conditions, self.experiment)
+        if isinstance(data, (str, Path)):
+            _announce_reading(Path(data))
+        with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
+        source = open_data(data, self.conditions, self.experiment, with_ranks)
+        for problem in source.problems:
+            front_end().warn(problem)
+        return source
+
+
+@dataclass(kw_only=True)
+class DataOptions(RowOptions):
+    """DATA, and what was measured. A command with factors adds ``on``, one with cells ``by``."""
+
+    clock: Text[str] = Text(
+        "CLOCK,…",
+        "Store: until when our engine's rates count: last_done, first_done, sum_of_ranks, overlap, all.",
+        LAST_DONE,
+    )
+    data: Data = Data(
+        "DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True, is_required=True
+    )
+    response: Names[NameList] = Names(
+        "Y,…",
+        "What was measured: columns; of a store operations or metrics; log(Y), Y/nodes.",
+        (),
+        default_text="everything",
+    )
+
+    @property
+    def query(self) -> ResponseQuery:
+        """What the answers take."""
+        return ResponseQuery(self.response, tuple(vars(self).get("on") or ()), self.clock, self.level, self.metric)
+
+    @property
+    def columns(self) -> NameList:
+        """The columns that ``on`` and ``by`` name, where the command has them."""
+        return tuple(name for option in ("on", "by") for name in vars(self).get(option) or ())
+
+    def open_data(self, data: Any = None) -> Source:
+        """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
+        return self.open(self.data if data is None else data, ranks=RANK in (*self.columns, *self.response))
+
+    def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
+        """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
+        ``cells``, which is said; ``alike`` as in ``by_itself``."""
+        return select_last_experiment(self.open_data(data), (*self.columns, *cells), alike)
+
+
+ON: Names[NameList] = Names("X,…", "The factors.", (), default_text="those that are known")
+"""The option ``on`` of commands that explain a response."""
+SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clock"))
+"""Options that mean the same wherever they are."""
+
+
+def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
+    """Of a store the last experiment alone where several would be in one cell, which is said; as ``by_itself``."""
+    from .source import by_itself
+
+    source, remark = by_itself(source, cells, alike)
+    if remark:
+        front_end().remark(remark)
+    return source
+
+
+def _announce_reading(path: Path) -> None:
+    """Say that a large file is being read. Raises NoAnswerError."""
+    check_reachable(path)
+    if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
+        front_end().note(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
