@@ -73,8 +73,7 @@ COMMANDS: dict[str, Command] = {}
 
 @dataclass(frozen=True)
 class PythonSpelling:
-    """How a function names options: ``where`` with ``fs=nfs`` is ``where='fs=nfs'``. ``command``: the key of its command
-    in COMMANDS, '' for none in particular."""
+    """How a function names options: ``where='fs=nfs'``. ``command``: its key in COMMANDS, '' for none in particular."""
 
     command: str = ""
 
