@@ -1,6 +1,6 @@
-"""Runs on scripted machines without processes: what ``iosonde run path-study --fake`` makes, in milliseconds a cell.
+"""Runs on scripted machines without processes: what ``iosonde run path-study --fake`` makes, in milliseconds per cell.
 
-For tests of what reads operations, and for the tables of docs/path-study.md: the truth of every operation is known
+For tests of code that reads operations, and for the tables of docs/path-study.md: the truth of every operation is known
 (``core/truth.py``).
 """
 
