@@ -24,12 +24,12 @@ FILE = "assignment"
 
 @dataclass(frozen=True)
 class Assignment:
-    """One trial. ``root`` is its directory on the target, ``items`` its steps in order (see ``items``), ``values`` the
-    values of its placeholders. ``hosts`` are the nodes' addresses for the launcher (empty: their host names),
-    ``directory`` is where commands run. ``outside`` are the launcher variables that were set before ours,
-    ``file_servers`` the hosts that hold the target's data (empty: unknown). Rank 0 notes in the file ``marks`` when a
-    phase begins and ends (empty: not needed). The command ``server_counts`` prints the servers' counters (empty: they
-    have none).
+    """The assignment of one trial. ``root`` is its directory on the target, ``items`` its steps in order (see
+    ``items``), ``values`` the values of its placeholders. ``hosts`` are the nodes' addresses for the launcher (empty:
+    their host names), ``directory`` is where commands run. ``outside`` are the launcher variables that were set before
+    ours, ``file_servers`` the hosts that hold the target's data (empty: unknown). Rank 0 notes in the file ``marks``
+    when a phase begins and ends (empty: not needed). The command ``server_counts`` prints the servers' counters (empty:
+    they have none).
     """
 
     root: str

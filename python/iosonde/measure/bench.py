@@ -35,11 +35,11 @@ class TrialDirectories(Protocol):
 @dataclass(frozen=True)
 class Bench:
     """The shared settings of all trials of one campaign. ``facts`` are stored with each run. ``allocation`` numbers the
-    set of nodes (a resume on other nodes has another number). ``workspace`` is None if only commands run and there is
-    no target: they choose where they write. ``parse`` reads the output of a step with ``parse``. ``remember`` holds
-    what cannot be removed until a hung process ends (`leftovers.remove_remembered`). ``forked`` makes the ranks of
-    single-rank trials on this host. ``look`` returns the condition of the target's file system, if known.
-    ``server_hands`` act on the servers themselves, in an emulated cluster, and ``lab`` holds its orders.
+    set of nodes (a resume on other nodes has another number). ``workspace`` is None without a target: commands choose
+    where they write. ``parse`` reads the output of a step with ``parse``. ``remember`` holds what cannot be removed
+    until a hung process ends (`leftovers.remove_remembered`). ``forked`` makes the ranks of single-rank trials on this
+    host. ``look`` returns the condition of the target's file system, if known. ``server_hands`` act on the servers
+    themselves, in an emulated cluster, and ``lab`` holds its orders.
     """
 
     experiment: str

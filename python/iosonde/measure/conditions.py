@@ -16,8 +16,8 @@ Look = Callable[[float], TargetCondition | None]
 
 
 def facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
-    """Return the stored record of both checks. ``sets``: the trial sets options itself, so that the earlier ones are no
-    level of it."""
+    """Return the stored record of both checks. ``sets``: the trial sets options itself, so that the earlier ones are
+    not its level."""
     looks = {"before": before, "after": after}
     states = {when: {"at": look["at"], "health": look["health"]} if look else None for when, look in looks.items()}
     return {**states, "options": _compare_options(before, after, sets)}

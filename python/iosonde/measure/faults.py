@@ -123,7 +123,7 @@ def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
 
 
 class TrialFaults:
-    """The faults of one trial; empty if there are no orders."""
+    """The faults of one trial; empty without orders."""
 
     def __init__(self, orders: LabOrders | None, name: str, values: Mapping[str, FactorValue]) -> None:
         """Order the faults. Raises SystemFaultError if the lab does not take them."""

@@ -85,9 +85,9 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
 
 
 def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
-    """Return the items of a trial; items with phases to ``skip`` get a reason for each of their phases ('': not
-    skipped). Phases are skipped if this file system cannot do them on the first or the last rank, which may begin
-    inside a file, or if they need more ``nodes``.
+    """Return the items of a trial; items with phases to ``skip`` get a reason for each phase ('': not skipped). Phases
+    are skipped if they need more ``nodes``, or if this file system cannot do them on the first or the last rank. The
+    last one may begin inside a file.
     """
     marked_items = []
     both = [layout(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]

@@ -38,7 +38,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 
 @dataclass(frozen=True)
 class Program:
-    """One program of a command. ``word`` is its unquoted name, ``at`` its position in the text. ``assigned`` are the
+    """A program of a command. ``word`` is its unquoted name, ``at`` its position in the text. ``assigned`` are the
     variables set before it, ``words`` its other words. ``alone``: the command runs no other program, except those that
     its output is piped to.
     """

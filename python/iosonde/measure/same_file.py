@@ -17,7 +17,7 @@ _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
 
 def written_by_all(command: str, nodes: int, per_node: int) -> str | None:
-    """Return the name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None if there is no such
+    """Return the name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None without such a
     file."""
     if nodes * per_node < 2:
         return None

@@ -1,6 +1,6 @@
 """Specification of one campaign, as plain data from any source: options, a bare command, or an experiment file.
 
-One trial runs ``set_up``, ``steps`` and ``tear_down`` in order at one setting of the factors. A step is a shell command
+A trial runs ``set_up``, ``steps`` and ``tear_down`` in order at one setting of the factors. A step is a shell command
 or a native workload. Commands and workload settings may contain names of factors and properties of the trial as
 ``${NAME}`` (see ``placeholders``).
 """
@@ -118,8 +118,8 @@ class Spec:
     cells and their order: ``{"kind": "full"}`` and its relatives in ``design``. With ``against`` at most
     ``repetitions`` pairs are measured. ``until`` is the half-width of the interval, as a fraction of the mean, that
     ends the repetitions, or None. ``targets`` are the measured directories, by their levels of the factor ``target``; a
-    single one may have no name, and then there is no such factor. Without targets there are only commands, and none
-    uses ``${TARGET}``. ``servers`` are the hosts of steps that run ``on: servers``. ``lab`` is the emulated cluster to
+    single one may have no name, and then the factor is missing. Without targets there are only commands, and none uses
+    ``${TARGET}``. ``servers`` are the hosts of steps that run ``on: servers``. ``lab`` is the emulated cluster to
     measure, as the words of ``iosonde lab up``. ``faults`` are inflicted on it in every trial, as written
     (``measure.faults``), and ``settle_s`` is how long its servers are observed after the last step.
     """
@@ -160,7 +160,7 @@ class Spec:
         return self.targets.get(self.target_name(factors))
 
     def levels(self, factor: str) -> tuple[FactorValue, ...]:
-        """Return the levels of a factor, () if there is no such factor."""
+        """Return the levels of a factor, () for an unknown one."""
         return next((candidate.levels for candidate in self.factors if candidate.name == factor), ())
 
     def counts(self, factor: str) -> tuple[int, ...]:

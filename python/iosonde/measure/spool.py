@@ -1,10 +1,10 @@
 """The files in which a rank leaves each phase's results, and how the parent reads them, whole or in parts.
 
-One file per rank, ``SPOOL/rank-00003``, one frame per phase or command, appended before the next barrier. So finished
-frames survive when MPI kills the survivors of a dead rank, and the length reveals a frame that was cut short. A frame
-is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of ``schema.OPERATION``).
-A command's output is a separate file, ``SPOOL/output-00003-0007`` (rank, frame). A rank's counts of its node's network
-traffic while all ranks worked are in ``SPOOL/wire-00003``, a line of JSON for each frame.
+Each rank has a file, ``SPOOL/rank-00003``, with a frame per phase or command, appended before the next barrier. So
+finished frames survive when MPI kills the survivors of a dead rank, and the length reveals a frame that was cut short.
+A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
+``schema.OPERATION``). A command's output is a separate file, ``SPOOL/output-00003-0007`` (rank, frame). A rank's counts
+of its node's network traffic while all ranks worked are in ``SPOOL/wire-00003``, a line of JSON for each frame.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class _Results:
 
     @property
     def hold_outputs(self) -> bool:
-        """Whether an output is so large that it stays in a file."""
+        """Return whether an output is so large that it stays in a file."""
         return any(isinstance(content, Path) for content in self.collected.raw.values())
 
 

@@ -20,7 +20,7 @@ from iosonde.measure.spec import EACH, ONCE
 _RATES = ("bandwidth", "rate", "iops")
 _PREFERRED = ("sum_of_ranks", "last_done", "", "mean", "own")
 _TIMES = ("time", "latency", "latency_mean")
-# Counts and ordinal numbers are no settings.
+# Counts and ordinal numbers are not settings.
 _COUNTED = ("iterations", "test_id")
 
 Key = tuple[str, str]  # operation, kind of metric
@@ -45,7 +45,7 @@ def totals(
     """Combine ``parsed`` (rank → what its output says); ``prefix`` is put before the tool's operation names.
 
     ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). If not
-    ``complete``, a rank is missing, and there are no rows of the whole.
+    ``complete``, a rank is missing, and the whole has no rows.
     """
     sums = Totals(factors=_select_shared_settings(parsed))
     varying = _list_varying(parsed)

@@ -51,9 +51,9 @@ class Collected:
 class SpooledTrial:
     """Location of a trial's parts, and what is known about the ranks.
 
-    Rank 0 wrote ``places``: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's before the
-    phases, as text keys), ``drift_ns`` (its change until after them), ``at_ns`` (when both were measured),
-    ``error_ns``. It is empty if the trial died early. ``target`` is the measured directory ('' if there is none),
+    Rank 0 wrote ``places``, empty if the trial died early. Its keys: ``nodes`` (node of each rank), ``hosts``,
+    ``error_ns``, ``offset_ns`` (rank's clock − rank 0's before the phases, as text keys), ``drift_ns`` (its change
+    until after them), ``at_ns`` (when both were measured). ``target`` is the measured directory ('' if there is none),
     ``copies`` how often a client sends each byte written there.
     """
 
@@ -199,7 +199,7 @@ def _collect_command(
         target_counts = {rank: count for rank, count in target_counts.items() if rank == 0}
     entry["network"] = wire.describe_command(target_counts, commands.moved(executions), source.nodes, source.copies)
     gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
-    # If the tool prints results, the command's time, which includes its start, is no headline.
+    # If the tool prints results, the command's time, which includes its start, is not a headline.
     own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
     gathered.headlines = merged([gathered.headlines, tool_headlines, own])
     return [(item["label"], absent)] if absent else []

@@ -163,9 +163,9 @@ def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list
 def parsed(
     folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
 ) -> tuple[dict[int, list[Any]], list[str], str]:
-    """Return (rank → its parsed output, unreadable outputs, why there is no result).
+    """Return (rank → its parsed output, unreadable outputs, reason for a missing result).
 
-    With AUTO, unrecognised output on all ranks is no fault: the command prints no results. If other ranks' outputs are
+    With AUTO, unrecognised output on all ranks is valid: the command prints no results. If other ranks' outputs are
     recognised, it is a fault.
     """
     executions_by_rank: dict[int, list[Any]] = {}

@@ -38,8 +38,8 @@ def moved(executions: Sequence[Any]) -> Moved | None:
 
 
 def _group_rows(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
-    """Group the rows that say how much was moved by their scope: the whole, or single jobs if there is no whole (fio
-    without group_reporting)."""
+    """Group the rows that say how much was moved by their scope: the whole, or single jobs without a whole (fio without
+    group_reporting)."""
     names = ("bytes", "bandwidth", "total_time")
     telling = [row for row in execution.rows if row.metric.startswith(names) and not _summed_up(row.metric)]
     total_operations = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}

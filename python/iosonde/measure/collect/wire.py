@@ -103,8 +103,8 @@ def describe_command(
 
 
 def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "") -> dict[str, Any]:
-    """Return ``reads`` and ``writes`` as words of ``core.wire`` ('' if there were too few bytes), the expected bytes,
-    the shares received and sent, and ``why`` something is unknown."""
+    """Return ``reads`` and ``writes`` as words of ``core.wire`` ('' if there were too few bytes). Also the expected
+    bytes, the shares received and sent, and ``why`` something is unknown."""
     why = why or next((counts["why"] for counts in counted if counts["why"]), "") or _explain_damage(counted)
     verdict: dict[str, Any] = {}
     reasons = []

@@ -22,5 +22,5 @@ __all__ = ["FULL", "Cells", "Offer", "cells", "check", "constraints", "judge", "
 
 
 def cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> Cells:
-    """Return the cells that one repetition measures, with notes. Raises InputError with the wrong key."""
+    """Return the cells of one repetition, with notes. Raises InputError with the wrong key."""
     return planned(factors, design, seed)[1]

@@ -27,7 +27,7 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a design. One repetition measures each once.
+    """The cells of a design, each measured once in a repetition.
 
     ``dropped`` counts the cells that a constraint forbids (each at the first that does). ``generators``, ``resolution``
     and ``aliases`` belong to a fraction (``fractional.Fraction``), ``discrepancy`` and ``merged`` to a Latin hypercube

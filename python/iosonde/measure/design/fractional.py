@@ -1,6 +1,6 @@
 """A fraction 2^(k-p) of the combinations of two-level factors: its cells, and its aliased effects.
 
-One of these keys selects it:
+The keys that select it, of which one is given:
 
 ``p``            the fraction 1/2^p of minimum aberration
 ``resolution``   the smallest such fraction of at least this resolution (3, 4, 5 …)

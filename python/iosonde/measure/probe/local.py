@@ -114,7 +114,7 @@ class _RefusedError(Exception):
 
 
 class _Files:
-    """One file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
+    """A file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
 
     def __init__(self, root: Path, name: str, size: int, backend: dict[str, Any], flags: Sequence[str]) -> None:
         from iosonde.engine import _native

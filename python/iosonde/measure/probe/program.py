@@ -34,8 +34,8 @@ RESULT = "result.json"
 
 @dataclass(frozen=True)
 class ProbeAssignment:
-    """One repetition. ``target`` is the directory to measure (empty: no disk); only the workspace of ``experiment`` in
-    it is written. ``size`` is the number of bytes that each node writes and reads there.
+    """Assignment of one repetition. ``target`` is the directory to measure (empty: no disk); only the workspace of
+    ``experiment`` in it is written. ``size`` is the number of bytes that each node writes and reads there.
 
     ``addresses``: addresses of the ranks' nodes for other programs. ``in_turn``: one node after the other, if all write
     to the same servers. ``only_clean``: measure nothing, and remove the workspace on every node.

@@ -28,8 +28,8 @@ PLACE = "rank-0"
 
 @dataclass(frozen=True)
 class ServerAssignment:
-    """One repetition on a server: a directory on each of its disks, and the bytes to write and read there.
-    ``only_clean``: measure nothing, and remove the files of an ended repetition."""
+    """Assignment of one repetition on a server: a directory on each of its disks, and the bytes to write and read
+    there. ``only_clean``: measure nothing, and remove the files of an ended repetition."""
 
     directories: tuple[str, ...]
     experiment: str

@@ -92,7 +92,7 @@ def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link
 
 
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
-    """Return (iperf3's output, bytes/s that arrived, why there is no figure)."""
+    """Return (iperf3's output, bytes/s that arrived, reason for a missing figure)."""
     if not port:
         return "", 0.0, Message("server-not-started", "the server there did not start")
     words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",

@@ -1,4 +1,4 @@
-"""One user command, run by /bin/sh on this node: started, watched, ended, with nothing left behind.
+"""A user command, run by /bin/sh on this node: started, watched, ended, with nothing left behind.
 
 ``posix_spawn`` with output to a file: a process that uses MPI must not fork, and a pipe could fill. The command has its
 own session, so that all of it can be ended; a daemon that left the session is found by a variable in its environment.

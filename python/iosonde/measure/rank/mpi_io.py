@@ -1,6 +1,6 @@
 """A phase through MPI-IO, with the methods and the record of the engine's session.
 
-One call of the library is one operation. The records do not show whether it became one large access or many small ones;
+A call of the library is an operation. The records do not show whether it became one large access or many small ones;
 the number of bytes that the process moved (``/proc/self/io``) does.
 """
 
@@ -43,7 +43,7 @@ class Record:
 
 
 class Session:
-    """One phase of this rank; all ranks create theirs together. ``hints`` are those in force, once it has run."""
+    """A phase of this rank; all ranks create theirs together. ``hints`` are those in force, once it has run."""
 
     def __init__(self, access: MpiIo, root: str, seed: int, ranks: Ranks) -> None:
         self._access, self._seed, self._ranks = access, seed, ranks

@@ -21,7 +21,7 @@ _MARK = b"[iosonde: %d bytes were cut here; keep_output of the step keeps more]\
 
 
 def limit_of(keep_output: int | None, ranks: int) -> int:
-    """Return the bytes of a command's output that one of ``ranks`` ranks keeps."""
+    """Return how many bytes of a command's output each of ``ranks`` ranks keeps."""
     return keep_output or max(RETAINED_BYTES // ranks, MIN_RANK_BYTES)
 
 

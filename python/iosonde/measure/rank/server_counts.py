@@ -18,7 +18,7 @@ _ANSWERS_S = 60.0
 
 
 def ask(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None:
-    """Keep the answer in the spool; without an answer there is no file. ``when``: core.faults.BEGUN, ENDED."""
+    """Keep the answer in the spool; without an answer there is none. ``when``: core.faults.BEGUN, ENDED."""
     if not assignment.server_counts:
         return
     if ranks.rank == 0:

@@ -24,7 +24,7 @@ SPACE_MARGIN = 1.05
 
 @dataclass(frozen=True)
 class Need:
-    """Space that one trial needs on the target at once, and the expected duration of the whole campaign."""
+    """Space that a trial needs on the target at once, and the expected duration of the whole campaign."""
 
     bytes: int
     files: int

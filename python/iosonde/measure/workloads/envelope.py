@@ -100,7 +100,7 @@ def bytes_written(settings: Settings, ranks: int) -> int:
 
 def files_touched(settings: Settings, ranks: int) -> int:
     """Return how often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and
-    the removal of both kinds. One rank makes and removes the shared ones."""
+    the removal of both kinds. A single rank makes and removes the shared ones."""
     return (7 * ranks + 2) * settings.small_files
 
 

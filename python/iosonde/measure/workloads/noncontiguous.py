@@ -29,7 +29,7 @@ _MAKE_TRANSFER = 4 * 2**20
 @dataclass(frozen=True)
 class Settings:
     """Sizes in bytes. ``file_size`` is over all ranks, including holes; each rank has an equal share of the pieces: in
-    its own segment, or, ``interleaved``, every R-th one. ``call_size``: the most that one call of MPI-IO moves.
+    its own segment, or, ``interleaved``, every R-th piece. ``call_size``: the most that a call of MPI-IO moves.
     ``hints`` are MPI-IO's; unless they set it, ``sieve_buffer`` is the size of its buffers too.
     """
 

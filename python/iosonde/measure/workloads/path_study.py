@@ -96,7 +96,7 @@ class Settings:
 
     @property
     def uses_files(self) -> bool:
-        """Whether the target holds any file."""
+        """Return whether the target holds any file."""
         return not self.machine and self.state != DISCARD
 
 

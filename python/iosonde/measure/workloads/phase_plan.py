@@ -43,7 +43,7 @@ class PhasePlan:
 
     @property
     def writes(self) -> bool:
-        """Whether this rank may write data in it."""
+        """Return whether this rank may write data in it."""
         if isinstance(self.phase, MpiIo):
             return self.phase.kind == "write"
         return self.phase is not None and any(_is_write(step) for step in self.phase.steps)

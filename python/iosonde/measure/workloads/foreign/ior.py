@@ -76,7 +76,7 @@ class Settings:
 
     @property
     def _is_single(self) -> bool:
-        """Whether each transfer is a step of its own."""
+        """Return whether each transfer is a step of its own."""
         return self.random_order or self.fsync_per_write
 
     @property
