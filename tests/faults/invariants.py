@@ -61,7 +61,7 @@ _MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
 _FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be computed again")
 _ON_NODE = " on "
-_UNTRUE = r"was not made by this experiment"
+_UNTRUE = r"was not created by this experiment"
 _REPR = re.compile(r"\b[A-Z]\w*(Error|Exception)\(")
 
 

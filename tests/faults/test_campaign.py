@@ -66,7 +66,7 @@ class Ended:
         ("target full", 1, "iosonde: the target is full", None),
         ("target full", 1, "iosonde: something failed", "does not say what happened: iosonde: something failed"),
         ("target full", 1, "iosonde: full: OSError(28, 'x')", "Python's words instead of a sentence"),
-        ("EIO of an operation", 2, "x was not made by this experiment; input/output error", "says what is not true"),
+        ("EIO of an operation", 2, "x was not created by this experiment; input/output error", "says what is not true"),
         ("kill -9 of a rank", 0, "", "ended with 0 and trials are missing"),
     ],
 )

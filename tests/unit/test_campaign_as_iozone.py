@@ -76,7 +76,7 @@ def test_each_test_by_its_number(cells, phases, options):
     [
         ([WRITE, phase("read", "read", record="8KiB")], "2 sizes of operations"),
         ([WRITE, phase("read", "read", more=", open_flags: [direct]")], "2 sets of flags"),
-        ([phase("write", flush=", fsync"), phase("rw")], "2 answers to whether fsync"),
+        ([phase("write", flush=", fsync"), phase("rw")], "2 choices whether fsync"),
         ([READ], "nothing writes the file"),
         ([phase("write", record="4KB")], "whole KiB"),
         ([phase("write", more=", time_limit: 1s")], "without a limit"),
@@ -99,7 +99,7 @@ def test_ranks_that_share_a_file_are_no_iozone(cells):
 def test_what_differs_is_said(cells):
     (cell,) = cells(WRITE, phase("rr", "read", how=", offsets: rnd"), READ)
     said = " ".join(cell.differs)
-    for part in ("in the order of their numbers", "reads and writes at random", "take some twice", "-U MOUNTPOINT"):
+    for part in ("in the order of their numbers", "reads and writes at random", "access some twice", "-U MOUNTPOINT"):
         assert part in said
 
 
@@ -109,7 +109,7 @@ def test_what_differs_is_said(cells):
         (("write", "random_read"), {}, ["-i 2 reads and writes at random", "the order of IOzone's random tests"]),
         (("random_read",), {}, ["IOzone times -i 0", "-i 2 reads and writes at random", "random tests is its own"]),
         (("write", "random_read", "random_write"), {}, ["the order of IOzone's random tests is its own"]),
-        (("write", "rewrite", "read"), {}, ["-i 1 is done twice, too"]),
+        (("write", "rewrite", "read"), {}, ["runs -i 1 twice, too"]),
         (("read", "write"), {}, ["in the order of their numbers"]),
         (("write", "read"), {"cache": "cold"}, ["-U MOUNTPOINT"]),
         (("write", "rewrite", "read", "reread"), {}, []),

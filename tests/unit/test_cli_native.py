@@ -71,7 +71,7 @@ def test_iozones_flags_are_in_its_definition(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ior -g", "--native"), "-g: there is no barrier"),
+        (("ior -g", "--native"), "-g: phases have no barrier"),
         (("--native",), "needs the command of another tool"),
         (("fio job", "--native"), "cannot be run natively"),
         (("ior -w", "--native", "--on", "all"), "needs the command of another tool"),

@@ -166,10 +166,10 @@ def test_names_from_a_file_stay_in_the_directory(tmp_path):
         ("{", "is not JSON"),
         ("[]", "no results by node count"),
         ('{"two": {"total": {}}}', "'two' is not a number of nodes"),
-        ('{"2": {"individual": []}}', "2: there is no 'total' of numbers"),
-        ('{"2": {"total": {"reader": "many"}}}', "2: there is no 'total' of numbers"),
-        ('{"2": {"total": {"reader": 1e999}}}', "2: there is no 'total' of numbers"),
-        ('{"2": {"total": {"reader": 1}, "repetitions": [3]}}', "2: there is no 'total' of numbers"),
+        ('{"2": {"individual": []}}', "2: 'total' with numbers is missing"),
+        ('{"2": {"total": {"reader": "many"}}}', "2: 'total' with numbers is missing"),
+        ('{"2": {"total": {"reader": 1e999}}}', "2: 'total' with numbers is missing"),
+        ('{"2": {"total": {"reader": 1}, "repetitions": [3]}}', "2: 'total' with numbers is missing"),
     ],
 )
 def test_a_file_that_is_none_is_said_in_a_sentence(tmp_path, content, said):

@@ -247,7 +247,7 @@ def test_what_follows_elbenchos_table_is_no_phase_of_it():
         ("ior WARNING: fsync() only available in POSIX.  Using value of 0.", "", "IOR warns: fsync() only available"),
         ("WARNING: inconsistent file size by different tasks", "", "IOR warns: inconsistent file size"),
         ("ior WARNING: cannot open hints file.", "", "IOR warns: cannot open hints file"),
-        ("WARNING: Task 0, partial read(), 512 of 1024 bytes at offset 0", "", "moved what was left by further calls"),
+        ("WARNING: Task 0, partial read(), 512 of 1024 bytes at offset 0", "", "moved the rest by further calls"),
         ("WARNING: too many retries -- aborting", "IOR says: too many retries", ""),
         ("WARNING: read(3, 0x55d0, 1024) returned EOF prematurely", "EOF prematurely", ""),
         ("WARNING: Incorrect data on read (3 errors found).", "IOR says: Incorrect data on read (3 errors found)", ""),

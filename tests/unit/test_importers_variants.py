@@ -264,7 +264,7 @@ def test_a_log_of_io500_that_prints_each_phase_twice_has_it_once():
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (io500(2021, without="find"), "the score has no phase find"),
+        (io500(2021, without="find"), "the score lacks find"),
         (io500(2021, ior_easy_read=1.6), "the score's bandwidth is 177.8 % of the geometric mean of its phases"),
         (io500(2021, mdtest_hard_stat=320.0), "the score's rate is 74.99 % of the geometric mean of its phases"),
         (io500(2021, total=5.0), "TOTAL 5 is not the root of bandwidth × IOPS"),
@@ -565,14 +565,14 @@ bytes   bytes    secs            #      #   10^6bits/sec
     [
         (STREAMS, 9, ""),
         (STREAMS, 8, "tcp_receive: 2 streams"),
-        (STREAMS, 7, "2 streams, and the line of their sum is not there"),
-        (STREAMS, 5, "2 streams, and the line of their sum is not there"),  # one of them looks like all
-        (STREAMS, 4, "the receiver's line is not there"),
+        (STREAMS, 7, "2 streams without the line of their sum"),
+        (STREAMS, 5, "2 streams without the line of their sum"),  # one of them looks like all
+        (STREAMS, 4, "the receiver's line is missing"),
         (OF_IPERF_2, 6, ""),
-        (OF_IPERF_2, 5, "2 streams, and the line of their sum is not there"),
-        (OF_IPERF_2, 4, "2 streams, and the line of their sum is not there"),
+        (OF_IPERF_2, 5, "2 streams without the line of their sum"),
+        (OF_IPERF_2, 4, "2 streams without the line of their sum"),
         (UDP_STREAM, 7, ""),
-        (UDP_STREAM, 6, "the receiver's line is not there"),
+        (UDP_STREAM, 6, "the receiver's line is missing"),
     ],
 )
 def test_streams_without_their_sum_and_a_sender_without_its_receiver_are_no_total(text, lines, says):

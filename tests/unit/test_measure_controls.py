@@ -107,8 +107,8 @@ class Table:
     [
         ({"umount": "", "mount": "30"}, None),  # the same number may come again
         ({"umount": "", "mount": "41"}, None),
-        ({"umount": "30", "mount": "30"}, "'umount' ended well, but /mnt is still mounted"),
-        ({"umount": "", "mount": ""}, "'mount' ended well, but nothing is mounted at /mnt"),
+        ({"umount": "30", "mount": "30"}, "'umount' succeeded, but /mnt is still mounted"),
+        ({"umount": "", "mount": ""}, "'mount' succeeded, but nothing is mounted at /mnt"),
     ],
 )
 def test_a_remount_is_looked_for_in_the_mount_table(monkeypatch, tmp_path, does, said):

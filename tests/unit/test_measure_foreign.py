@@ -171,7 +171,7 @@ def test_what_the_command_says_about_the_run_itself():
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("ior -w -g", "-g: there is no barrier inside a phase"),
+        ("ior -w -g", "-g: phases have no barrier"),
         ("ior -w -c", "-c: POSIX has no collective calls"),
         ("ior -a MPIIO", "-a: the engine does POSIX calls, not MPIIO"),
         ("ior -D 10 -d 3", "-D: a time limit"),
@@ -182,11 +182,11 @@ def test_what_the_command_says_about_the_run_itself():
         ("ior -b", "its value is missing"),
         ("ior -w 1m", "'1m' belongs to no option"),
         ("mdtest -n 10 -W 3", "-W: a time limit"),
-        ("mdtest -n 10 -S", "-S: every task has files of its own"),
+        ("mdtest -n 10 -S", "-S: every task has its own files"),
         ("mdtest -n 2 -b 2 -z 2", "leave some of them empty"),
         ("mdtest -F", "no items"),
         ("mdtest -n 5 -e 10", "reads more than"),
-        ("iozone -a", "-a: one file and record size a run"),
+        ("iozone -a", "-a: a run has one file size"),
         ("iozone -i 6", "-i 6: stdio"),
         ("iozone -s 10k -r 4k", "is not a multiple of the record"),
         ("iozone -B -K", "-K: no jitter"),

@@ -163,9 +163,9 @@ def test_a_constraint_that_breaks_a_fraction_is_said():
         ({"generators": ["D=ABA"]}, "design.generators[0]"),
         ({"generators": ["D=ABX"]}, "design.generators[0]"),
         ({"generators": ["AB=CD"]}, "design.generators[0]"),
-        ({"generators": ["D=ABC", "D=AB"]}, "design.generators[0]: ahead is made twice"),
-        ({"generators": ["C=AB", "D=AC"]}, "design.generators[1]: cache is itself"),
-        ({"generators": ["C=AB", "D=AB"]}, "design.generators: they make cache and ahead the same column"),
+        ({"generators": ["D=ABC", "D=AB"]}, "design.generators[0]: ahead has two generators"),
+        ({"generators": ["C=AB", "D=AC"]}, "design.generators[1]: cache has a generator"),
+        ({"generators": ["C=AB", "D=AB"]}, "design.generators: they give cache and ahead the same column"),
         ({"generators": ["D=DA"]}, "design.generators[0]"),
     ],
 )

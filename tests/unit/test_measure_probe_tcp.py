@@ -86,15 +86,19 @@ def iperf3(tmp_path, monkeypatch):
     [
         ('{"end": {"sum_received": {"bits_per_second": 8e9}}}', 1e9, ""),
         ('{"error": "unable to connect to server:\\nConnection refused"}', 0, "to server: Connection refused"),
-        ("{}", 0, "cannot be read (exit code 0)"),
-        ("[]", 0, "cannot be read (exit code 0)"),
-        ("Segmentation fault", 0, "cannot be read (exit code 0)"),
-        ('{"end": {"sum_received": {"bits_per_second": 1' + "0" * 400 + "}}}", 0, "cannot be read (exit code 0)"),
-        ('{"end": {"sum_received": {"bits_per_second": 0}}}', 0, "it says that 0 bytes/s arrived"),
-        ('{"end": {"sum_received": {"bits_per_second": -8}}}', 0, "it says that -1 bytes/s arrived"),
-        ('{"end": {"sum_received": {"bits_per_second": NaN}}}', 0, "it says that nan bytes/s arrived"),
-        ('{"end": {"sum_received": {"bits_per_second": 1e999}}}', 0, "it says that inf bytes/s arrived"),
-        ('{"end": {"sum_received": {"bits_per_second": null}}}', 0, "cannot be read (exit code 0)"),
+        ("{}", 0, "cannot read its output (exit code 0)"),
+        ("[]", 0, "cannot read its output (exit code 0)"),
+        ("Segmentation fault", 0, "cannot read its output (exit code 0)"),
+        (
+            '{"end": {"sum_received": {"bits_per_second": 1' + "0" * 400 + "}}}",
+            0,
+            "cannot read its output (exit code 0)",
+        ),
+        ('{"end": {"sum_received": {"bits_per_second": 0}}}', 0, "it reports that 0 bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": -8}}}', 0, "it reports that -1 bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": NaN}}}', 0, "it reports that nan bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": 1e999}}}', 0, "it reports that inf bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": null}}}', 0, "cannot read its output (exit code 0)"),
     ],
 )
 def test_what_iperf3_says_is_a_rate_or_a_reason(iperf3, tmp_path, printed, rate, error):

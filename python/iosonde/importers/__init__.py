@@ -1,4 +1,4 @@
-"""Other tools' results: text → Runs. One file per tool; how to add one: docs/importers.md."""
+"""Results of other tools: text → Runs. Each tool has one file; docs/importers.md explains how to add one."""
 
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed, Row
 from .registry import Understood, importers, understand

@@ -10,12 +10,12 @@ import re
 import struct
 
 _INTEGER, _NUMBER, _LABEL, _BEGIN, _END = 0x02, 0x03, 0x04, 0x09, 0x0A
-# How IOzone's records begin: where a length is wrong (a path was edited afterwards), reading goes on at the next one.
+# Begin of IOzone's records: after a wrong length (a path was edited afterwards), reading continues at the next one.
 _RECORD = re.compile(rb"\x03\x00\x0f\x00|\x04\x00\x08\x01|\x02\x00\x09\x00")
 
 
 def sheet_lines(data: bytes) -> list[str]:
-    """The rows of the sheet as text: numbers of a row that begins with one are a block's sizes or values."""
+    """Return the rows of the sheet as text: numbers of a row that begins with one are a block's sizes or values."""
     rows: dict[int, dict[int, str | float]] = {}
     at = 0
     while at + 4 <= len(data):

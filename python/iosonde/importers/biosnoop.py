@@ -3,8 +3,8 @@
     TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)
     0.000004    supervise      1950    xvda1     W 13092560   4096      0.74
 
-``QUE(ms)`` (``-Q``) is the time in the queue of the kernel: a fact beside, and no part of the latency. The program of
-the same name of bpftrace says no place, size or direction: its latencies are counted, and are no operations.
+``QUE(ms)`` (``-Q``) is the time in the kernel's queue: a separate fact, not part of the latency. bpftrace's program of
+the same name prints no offset, size or direction: its latencies are only counted, and are not operations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECTOR = 512
 
 
 def claims(text: Text) -> Claim | None:
-    """By the header."""
+    """Recognise the header."""
     for pattern, words in ((_HEAD, "TIME(s)"), (_BPFTRACE, "TIME(ms)")):
         if hit := text.search(pattern, words):
             return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
@@ -43,7 +43,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: all devices of the trace."""
+    """Return one Parsed for all devices of the trace."""
     head = text.search(_HEAD, "TIME(s)")
     if head is None:
         return [_parse_latencies(text)]
@@ -88,21 +88,21 @@ def parse(text: Text) -> list[Parsed]:
             0,
             Message(
                 "flushes-left-out",
-                "{n_requests} requests without direction, place or bytes (discards, flushes) were left out",
+                "{n_requests} requests without direction, offset or bytes (discards, flushes) were left out",
                 n_requests=others,
             ),
         )
     run.cannot_tell(
         Message(
             "low-resolution",
-            "latencies are in whole {microseconds:g} µs; begins are the printed end less the latency",
+            "latencies are in whole {microseconds:g} µs; start times are the printed end minus the latency",
             microseconds=10 ** (3 - digits),
         )
     )
     run.cannot_tell(
         Message(
             "device-requests",
-            "requests of a device are no operations of a program: caches, read-ahead, merging lie between",
+            "requests to a device are not operations of a program: caches, read-ahead and merging lie between",
         )
     )
     return [run]
@@ -115,7 +115,7 @@ def _read_note(run: Parsed, at: int, line: str) -> bool:
 
 
 def _parse_latencies(text: Text) -> Parsed:
-    """Of bpftrace's program: whole ms, of nobody knows what."""
+    """Read the output of bpftrace's program: latencies in whole ms, without direction, offset or size."""
     run, took, lines = Parsed(), list[int](), list[int]()
     for at, line in text.numbered():
         if not line.strip() or _read_note(run, at, line) or _BPFTRACE.match(line):
@@ -133,8 +133,8 @@ def _parse_latencies(text: Text) -> Parsed:
         1,
         Message(
             "low-resolution",
-            "latencies are in whole ms, and nothing says whether a request reads or writes, where, "
-            "and how much: they are counted, and cannot be diagnosed",
+            "latencies are in whole ms, without direction, offset or size of the requests: they are counted, "
+            "and cannot be diagnosed",
         ),
     )
     return run

@@ -1,11 +1,11 @@
-"""blktrace, as ``blkparse`` prints it: requests to block devices become recorded operations.
+"""blktrace, as printed by ``blkparse``: requests to block devices become recorded operations.
 
       8,0    3        7     0.000004915   697  D   W 223490 + 8 [kjournald]
       8,0    3       11     0.000912111     0  C   W 223490 + 8 [0]
 
-An operation is a request from when it was given to the driver (D) until it was complete (C); where a device has no D
-(device mapper, loop), from when it was queued (Q). Sectors are of 512 bytes; a rank is the process that was on the CPU
-when the request went out, which for writes behind is a thread of the kernel.
+An operation is a request from its issue to the driver (D) to its completion (C); if a device has no D (device mapper,
+loop), from its queueing (Q). Sectors have 512 bytes. A rank is the process that was on the CPU when the request was
+issued, which for write-behind is a kernel thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .trace import Gathered, Numbered, keep_names
 NAME = "blktrace"
 HEADLINE = ("latency_p99", "bytes")
 
-# Possessive: no part can be read in two ways, so nothing is tried again.
+# Possessive: no part can be read in two ways, so there is no backtracking.
 _EVENT = re.compile(
     r" *+(\d{1,4}+,\d{1,7}+) ++\d{1,5}+ ++\d{1,12}+ ++(\d{1,9}+)\.(\d{9}+) ++(\d{1,9}+) ++([A-Z]{1,2}+) ++([A-Z]{1,6}+)"
     r"(?: (\d{1,18}+)(?: \+ (\d{1,9}+))?+)?+(?: <- \([^)]*+\) \d++)?+(?: / \d++)?+(?: \[([^\[\]]*+)\])?+ *+"
@@ -39,14 +39,14 @@ _Waiting = dict[tuple[str, str, str, str], list[tuple[int, int]]]
 
 
 def claims(text: Text) -> Claim | None:
-    """By the shape of its first lines."""
+    """Recognise the shape of its first lines."""
     head = [(at, line) for at, line in enumerate(text.lines[:60], 1) if _BEGINS.match(line)]
     fitting = sum(bool(_EVENT.fullmatch(line)) for _, line in head)
     return Claim(CERTAIN, head[0][0], head[0][1].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: all devices of the trace."""
+    """Return one Parsed for all devices of the trace."""
     run, reader = Parsed(), _Reader()
     for at, line in enumerate(text.lines, 1):
         match = _EVENT.fullmatch(line)
@@ -71,7 +71,7 @@ def parse(text: Text) -> list[Parsed]:
 
 @lru_cache(64)
 def _kind_of(flags: str) -> str:
-    """What a request does; '' of discards and flushes."""
+    """Return the kind of a request; '' for discards and flushes."""
     if "D" in flags.removesuffix("S"):
         return ""
     return "read" if "R" in flags else "write" if "W" in flags else ""
@@ -88,7 +88,7 @@ class _Reader:
         self._from_queue, self._without, self._others = 0, 0, Counter[str]()
 
     def event(self, run: Parsed, at: int, match: re.Match[str]) -> None:
-        """One event."""
+        """Read one event."""
         if match[5] not in _ACTIONS:
             return
         device, integer, part, pid, action, flags, sector, count, error_text = match.groups()
@@ -111,7 +111,7 @@ class _Reader:
         if queued:
             queued.clear()
         if now < start:
-            sentence = Message("impossible-times", "a request was complete before it began: left out")
+            sentence = Message("impossible-times", "a request completed before it began: left out")
             self.gathered.note_unreadable(run, at, sentence)
             return
         error = int(error_text) if error_text and error_text != "0" and _ERROR.fullmatch(error_text) else 0
@@ -121,7 +121,7 @@ class _Reader:
         self.gathered.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
 
     def end(self, run: Parsed, text: Text) -> None:
-        """Into the run, with what the trace cannot tell."""
+        """Add the operations to the run, with a note on what the trace does not contain."""
         gathered = self.gathered
         gathered.into(run, _KINDS, text)
         keep_names(run, "files", gathered.files.numbers)
@@ -132,8 +132,8 @@ class _Reader:
                 0,
                 Message(
                     "queue-times",
-                    "{n_queued} of {n_requests} requests are from when they were queued: nothing says when "
-                    "the driver got them",
+                    "{n_queued} of {n_requests} requests start when they were queued: the trace lacks their "
+                    "issue to the driver",
                     n_queued=self._from_queue,
                     n_requests=total,
                 ),
@@ -143,20 +143,20 @@ class _Reader:
                 0,
                 Message(
                     "begin-not-traced",
-                    "{n_requests} requests were complete and did not begin in the trace: left out",
+                    "{n_requests} requests completed but did not begin in the trace: left out",
                     n_requests=self._without,
                 ),
             )
         if open_ones := sum(map(len, self._issued.values())):
             run.warn(
                 0,
-                Message("end-not-traced", "{n_open} requests were not complete when the trace ended", n_open=open_ones),
+                Message("end-not-traced", "{n_open} requests had not completed when the trace ended", n_open=open_ones),
             )
         if done := self._others["discards and flushes"]:
             run.warn(0, Message("flushes-left-out", "{n_requests} discards and flushes were left out", n_requests=done))
         run.cannot_tell(
             Message(
                 "device-requests",
-                "requests of a device are no operations of a program: caches, read-ahead, merging lie between",
+                "requests to a device are not operations of a program: caches, read-ahead and merging lie between",
             )
         )

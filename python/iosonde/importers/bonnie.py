@@ -2,11 +2,9 @@
 
     1.96,1.96,host,1,1421800799,7423M,,,,72853,15,47358,5,,,156821,7,537.7,10,100,…,512ms,670ms,…
 
-becomes ``block_write bandwidth_last_done`` (K/sec, 1024 bytes), ``rewrite``, ``block_read``, ``seek
-rate_last_done``, the creates,
-stats and deletes of files, each with ``cpu_utilization`` and ``latency_max``. ``+++++`` means too fast to measure:
-no value.
-Columns: bon_csv2txt(1), and the tables in bonnie++'s bon_csv2html.cpp.
+becomes ``block_write bandwidth_last_done`` (K/sec, 1024 bytes), ``rewrite``, ``block_read``, ``seek rate_last_done``,
+the creates, stats and deletes of files, each with ``cpu_utilization`` and ``latency_max``. ``+++++`` means too fast to
+measure: no value. Columns: bon_csv2txt(1), and the tables in bonnie++'s bon_csv2html.cpp.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the shape of the CSV line, or the banner of the text form."""
+    """Recognise the shape of the CSV line, or the banner of the text form."""
     if hit := text.search(_NEW, "\n1.9", "\n2."):
         return Claim(CERTAIN, hit[0], hit[1].group()[:60])
     if hit := text.search(_OLD, first_lines=200):
@@ -47,7 +45,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each CSV line."""
+    """Return one Parsed for each CSV line."""
     runs = []
     for at, line in text.numbered():
         if match := _NEW.match(line):
@@ -58,7 +56,9 @@ def parse(text: Text) -> list[Parsed]:
         runs.append(Parsed())
         runs[0].lacks(
             text.last_line,
-            Message("ended-early", "there is no CSV line at the end, and only that is read: bonnie++ did not finish"),
+            Message(
+                "ended-early", "the CSV line at the end is missing, and only that is read: bonnie++ did not finish"
+            ),
         )
     return runs
 
@@ -70,7 +70,7 @@ def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Pars
         "threads": int(new_match.group(4)[:9]),
         "file_size": size_bytes(new_match.group(6).partition(":")[0]),
     }
-    # From 1.98 on the number of seeks and of seekers stand before the results.
+    # From 1.98 on the number of seeks and of seekers precede the results.
     first = 9 if number(new_match.group(1)) is not None and float(new_match.group(1)) >= 1.98 else 7
     files = first + 12
     needed = files + 5 + 12 + 12
@@ -121,9 +121,7 @@ def _add_pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, un
     if len(cells) < 2 or not cells[0]:
         return
     if cells[0].startswith("++"):
-        run.warn(
-            at, Message("too-fast", "{operation} was too fast to measure (+++++): it has no value", operation=name)
-        )
+        run.warn(at, Message("too-fast", "{operation} was too fast to measure (+++++): no value", operation=name))
         return
     value, cpu = number(cells[0]), number(cells[1])
     if value is None or value <= 0:

@@ -1,9 +1,9 @@
-"""Any CSV, by a map that says what its columns are (``columns_map``): the next tool needs no code.
+"""Any CSV, by a map of its columns (``columns_map``): the next tool needs no code.
 
-A row is a trial. Rows that a column tells apart within one (its operation, rank, a tool's own iteration) belong
-together until one comes again; with a column ``trial`` or ``repetition`` that says it, one that comes again is an
-error, and never an average. What stands in a cell is never another number: a row with too few or too many cells is
-left out and marked, a cell that is no number marks its trial.
+A row is a trial. Rows that differ in a column within a trial (its operation, rank, a tool's own iteration) form one
+trial until one repeats. With a column ``trial`` or ``repetition``, a repeated row is an error, and never averaged. A
+damaged cell never becomes another number: a row with too few or too many cells is left out and marked, a cell that is
+not a number marks its trial.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .text import Text
 
 NAME = "columns"
 _COMMENTS = ("#", "//")
-_AGGREGATE_WORDS = ("all", "total", "sum", "*")  # of a rank: the row is of all of them
+_AGGREGATE_WORDS = ("all", "total", "sum", "*")  # in a rank column: the row covers all ranks
 _HINT = "see docs/columns.md"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of the file: its line, and the cell of each column of the map by the column's header."""
+    """A row of the file: its line number, and the cell of each column of the map by the column's header."""
 
     at: int
     cells: Mapping[str, str]
 
 
 def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
-    """What a file says by its map, which the user names: nobody claims a CSV by its looks. Raises DataError for a file
-    that is not as its map says."""
+    """Read a file by its map, which the user names: no importer claims a CSV by its looks. Raises DataError for a file
+    that does not match its map."""
     plain = Text(text.raw, text.name, decimal_commas=False)  # `4,512` is two cells
     plain.damage = text.damage
     reader = _Reader(columns)
@@ -55,7 +55,7 @@ def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
 
 
 class _Reader:
-    """Reads CSVs by one map."""
+    """Reader of CSVs by one map."""
 
     def __init__(self, columns: ColumnsMap) -> None:
         self._map = columns
@@ -65,7 +65,7 @@ class _Reader:
         }
 
     def trials(self, text: Text, head: int, names: list[str]) -> list[Parsed]:
-        """One Parsed for each trial, and one for the rows that cannot be read."""
+        """Return one Parsed for each trial, and one for the rows that cannot be read."""
         lost = Parsed()
         rows = list(self._iterate_rows(text, head, names, lost))
         levels = {column.header: self._read_levels(text, column, rows) for column in self._map.with_role("factor")}
@@ -85,7 +85,7 @@ class _Reader:
     # Lines and cells
 
     def header(self, text: Text) -> tuple[int, list[str]]:
-        """The first line that has all columns of the map. Raises DataError with what the likeliest header lacks."""
+        """Return the first line with all columns of the map. Raises DataError with what the likeliest header lacks."""
         headers, first = [column.header for column in self._map.columns], (0, list[str]())
         for at, line in text.numbered():
             cells = self._split_cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
@@ -95,7 +95,7 @@ class _Reader:
                 if twice is not None:
                     raise DataError(
                         "duplicate-column",
-                        "{path}:{line}: two columns are '{column}'",
+                        "{path}:{line}: duplicate column '{column}'",
                         "give each a name of its own",
                         path=text.name,
                         line=at,
@@ -108,7 +108,7 @@ class _Reader:
         near = closest(absent, first[1])
         raise DataError(
             "unknown-column",
-            "{path}:{line}: there is no column '{column}' ({map_name})",
+            "{path}:{line}: no column '{column}' ({map_name})",
             "did you mean {nearest}?" if near else "known: {columns}" if first[1] else _HINT,
             nearest=near,
             columns=", ".join(first[1]),
@@ -119,7 +119,7 @@ class _Reader:
         )
 
     def _split_cells(self, line: str) -> list[str] | None:
-        """None where a quote is opened and not closed."""
+        """Split a row; None if a quote is not closed."""
         try:
             return next(csv.reader([line], delimiter=self._map.separator, skipinitialspace=True, strict=True), [])
         except csv.Error:
@@ -133,7 +133,7 @@ class _Reader:
                 continue
             cells = self._split_cells(line)
             if cells is None:
-                lost.lacks(at, Message("unclosed-quote", "a quote is opened and not closed: the row is left out"))
+                lost.lacks(at, Message("unclosed-quote", "a quote is not closed: the row is left out"))
             elif len(cells) != len(names):
                 lost.lacks(
                     at,
@@ -145,11 +145,13 @@ class _Reader:
                     ),
                 )
             elif [cell.strip() for cell in cells] == names:
-                continue  # written again, as by a tool that appends
+                continue  # repeated, as by a tool that appends
             elif at == unended and self._may_be_cut(names[-1], cells[-1].strip(), values_by_column[names[-1]]):
                 lost.lacks(
                     at,
-                    Message("cut-last-line", "the last line has no end, and its last cell may be cut: it is left out"),
+                    Message(
+                        "cut-last-line", "the last line has no line end, and its last cell may be cut: it is left out"
+                    ),
                 )
             else:
                 row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
@@ -157,13 +159,14 @@ class _Reader:
                 yield _Line(at, row)
 
     def _may_be_cut(self, name: str, cell: str, values: set[str]) -> bool:
-        """Text that no other row has. A number at the very end is left out by ``damage.checked``."""
+        """Return whether the cell is text that no other row has. ``damage.checked`` leaves out a number at the very
+        end."""
         return any(column.header == name for column in self._map.columns) and cell not in values
 
     # Levels
 
     def _read_levels(self, text: Text, column: MapColumn, rows: list[_Line]) -> dict[str, FactorValue]:
-        """What the cells of a factor are. Raises DataError where that cannot be known."""
+        """Return the level of each cell of a factor. Raises DataError if it is ambiguous."""
         level_by_cell: dict[str, FactorValue] = {}
         for row in rows:
             cell = row.cells[column.header]
@@ -204,7 +207,7 @@ class _Reader:
                 raise DataError(
                     "invalid-size",
                     "{path}:{line}: column '{column}': '{cell}' is not a size",
-                    "as 64k, 1MiB",
+                    "write it like 64k or 1MiB",
                     path=text.name,
                     line=at,
                     column=column.header,
@@ -220,7 +223,7 @@ class _Reader:
             raise DataError(
                 "invalid-number",
                 "{path}:{line}: column '{column}': '{cell}' is not a number",
-                "mend it, leave its unit out of the map, or list it in empty:",
+                "correct it, leave its unit out of the map, or list it in empty:",
                 path=text.name,
                 line=at,
                 column=column.header,
@@ -252,7 +255,7 @@ class _Reader:
                 raise DataError(
                     "duplicate-trial",
                     "{path}:{line}: the same trial as line {first_line}",
-                    "name the column that tells them apart: trial, repetition, iteration, rank or a factor",
+                    "name the column that distinguishes them: trial, repetition, iteration, rank or a factor",
                     path=text.name,
                     line=row.at,
                     first_line=line_by_place[place],
@@ -283,7 +286,7 @@ class _Reader:
                     row.at,
                     Message(
                         "invalid-number",
-                        "'{cell}' of column '{column}' is no time stamp: left out",
+                        "'{cell}' of column '{column}' is not a time stamp: left out",
                         cell=row.cells[column.header][:40],
                         column=column.header,
                     ),
@@ -297,7 +300,7 @@ class _Reader:
             raise DataError(
                 "invalid-number",
                 "{path}:{line}: column '{column}': '{cell}' is not a whole number",
-                "it is {role} in {map_name}: mend the cell, or what the column is",
+                "it is {role} in {map_name}: correct the cell, or the column's role",
                 path=text.name,
                 line=row.at,
                 column=header,
@@ -370,13 +373,13 @@ class _Reader:
         return str(column.levels.get(cell, cell))[:60]
 
     def _read_index(self, run: Parsed, row: _Line, role: str) -> int | None:
-        """The rank or the iteration of a row, None for a row that is of all of them."""
+        """Return the rank or the iteration of a row, None for a row that covers all."""
         cell = self._get_cell(row, role)
         if not cell or cell in self._map.empty or cell.lower() in _AGGREGATE_WORDS:
             return None
         value = parse_integer(cell)
         if value is None:
-            run.lacks(row.at, Message("invalid-number", "'{cell}' is no {role}", cell=cell[:40], role=role))
+            run.lacks(row.at, Message("invalid-number", "'{cell}' is not a valid {role}", cell=cell[:40], role=role))
         return value
 
 
@@ -388,7 +391,7 @@ def _miss_ranks(run: Parsed) -> None:
             run.rows[-1].line,
             Message(
                 "missing-rows",
-                "ranks are missing: there are {n_ranks}, up to rank {last_rank}",
+                "ranks are missing: {n_ranks} are present, up to rank {last_rank}",
                 n_ranks=len(ranks),
                 last_rank=max(ranks),
             ),
@@ -396,7 +399,7 @@ def _miss_ranks(run: Parsed) -> None:
 
 
 def _add_fact(run: Parsed, name: str, cell: str) -> None:
-    """One value, or a list where the rows of a trial say several."""
+    """Add a fact: one value, or a list if the rows of a trial differ."""
     before = run.facts.get(name)
     if before is None:
         run.facts[name] = cell
@@ -405,7 +408,7 @@ def _add_fact(run: Parsed, name: str, cell: str) -> None:
 
 
 def _parse_moment(cell: str, column: MapColumn) -> str:
-    """ISO 8601 of a time stamp; '' for what is none."""
+    """Return a time stamp in ISO 8601; '' if it is none."""
     if column.unit.base == "s":
         value = number(cell)
         return "" if value is None or value > 1e11 else _format_utc(column.unit.to_base(value))

@@ -1,6 +1,6 @@
-"""The map of a CSV: a YAML file that says which column is what, in which unit, and when the clock stopped.
+"""The map of a CSV: a YAML file with the role, unit and clock of each column.
 
-Its form is ``columns.schema.json`` beside this file; what no schema can tell is checked here, all of it at once.
+Its form is ``columns.schema.json`` in this directory; conditions beyond a schema are checked here, all at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIZE = "size"  # the unit of cells that are typed as sizes: 64k, 1MiB
 EMPTY = ("", "-", "NA", "N/A", "n/a", "null", "None")
 _PATH = Path(__file__).with_name("columns.schema.json")
 _ONCE = ("operation", "repetition", "iteration", "rank", "started", "status")
-# Which keys mean something for which kind of column, besides `is`.
+# Valid keys for each kind of column, besides `is`.
 _KEYS = {
     "factor": ("name", "unit", "levels", "text"),
     "fact": ("name",),
@@ -68,20 +68,20 @@ _UNIT_EXAMPLES = (
 
 
 class BaseUnit(NamedTuple):
-    """How numbers in a unit become base units: ``base`` = number × ``times`` / ``per``."""
+    """Conversion to base units: ``base`` = number × ``times`` / ``per``."""
 
     base: str
     times: float = 1.0
     per: float = 1.0
 
     def to_base(self, number: float) -> float:
-        """The number in base units."""
+        """Return the number in base units."""
         return number * self.times / self.per
 
 
 @dataclass(frozen=True)
 class MapColumn:
-    """What one column of the file is. ``metric`` is the metric's name with its clock, ``kind`` without."""
+    """A column of the file. ``metric`` is the metric's name with its clock, ``kind`` without."""
 
     header: str
     role: str
@@ -100,7 +100,7 @@ class MapColumn:
 
 @dataclass(frozen=True)
 class ColumnsMap:
-    """What a map says: ``name`` and ``content`` are the file's own."""
+    """Content of a map: ``name`` and ``content`` are those of the file."""
 
     name: str
     content: bytes
@@ -116,17 +116,17 @@ class ColumnsMap:
     facts: Mapping[str, FactorValue] = field(default_factory=dict)
 
     def with_role(self, role: str) -> list[MapColumn]:
-        """Its columns of one kind, in the order of the map."""
+        """Return its columns of one role, in the order of the map."""
         return [column for column in self.columns if column.role == role]
 
 
 def schema_text() -> str:
-    """The JSON Schema (2020-12) of a map, for editors and other tools."""
+    """Return the JSON Schema (2020-12) of a map, for editors and other tools."""
     return _PATH.read_text(encoding="utf-8")
 
 
 def read_map(path: str | Path) -> ColumnsMap:
-    """The map in a file. Raises InputError where it cannot be read, SpecError with everything that is wrong in it."""
+    """Read the map in a file. Raises InputError if the file is unreadable, SpecError with all errors in it."""
     document = load(Path(path), KIND, FIRST)
     problems = violations(_build_validator(), document, PAGE) or list(_list_problems(document))
     if problems:
@@ -142,7 +142,7 @@ def _build_validator() -> Any:
 
 
 def unit_of(text: str) -> BaseUnit:
-    """What a unit is in base units. Raises InputError for one that is not known or could be two things."""
+    """Return a unit in base units. Raises InputError for an unknown or ambiguous one."""
     if text in PER_SECOND and text not in ("m", "h"):
         return BaseUnit("s", 1.0, PER_SECOND[text])
     if text in ("%", "percent"):
@@ -163,13 +163,11 @@ def unit_of(text: str) -> BaseUnit:
         if text.endswith("B"):
             return BaseUnit("bytes", float(parse_size(f"1{text}")))
     except InputError:
-        pass  # said below, with the units of other things
-    raise InputError(
-        "unknown-unit", "'{unit}' is not a unit that is known here", "known: {units}", unit=text, units=_UNIT_EXAMPLES
-    )
+        pass  # the error below lists units
+    raise InputError("unknown-unit", "'{unit}' is not a known unit", "known: {units}", unit=text, units=_UNIT_EXAMPLES)
 
 
-# What is checked
+# Checks
 
 
 def _list_problems(document: Document) -> Iterator[Problem]:
@@ -182,14 +180,14 @@ def _list_problems(document: Document) -> Iterator[Problem]:
                 document,
                 columns_path,
                 Message("duplicate-role", "{n_columns} columns are {role}", n_columns=roles.count(role), role=role),
-                "name the one that is",
+                "name only one",
             )
     if "metric" not in roles:
         yield _build_problem(
             document,
             columns_path,
             Message("missing-metric", "no column is a metric"),
-            "say which holds what was measured: {is: metric, unit: MB/s}",
+            "mark the one with the measured values: {is: metric, unit: MB/s}",
         )
     for name, column in columns.items():
         yield from _check_column(document, (*columns_path, name), column)
@@ -199,7 +197,7 @@ def _list_problems(document: Document) -> Iterator[Problem]:
             yield _build_problem(
                 document,
                 (*columns_path, name),
-                Message("duplicate-factor", "the factor {factor} is given twice", factor=factor),
+                Message("duplicate-factor", "duplicate factor {factor}", factor=factor),
                 "give each its own name",
             )
     for factor in document.data.get("factors", {}):
@@ -223,7 +221,7 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
             yield _build_problem(
                 document,
                 (*path, key),
-                Message("unused-key", "it means nothing for a column that is {role}", role=role),
+                Message("unused-key", "it has no meaning for a column that is {role}", role=role),
                 hint,
             )
     if "unit" in column and not (role == "factor" and column["unit"] == SIZE):
@@ -235,7 +233,7 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
         yield _build_problem(
             document,
             path,
-            Message("missing-key", "nothing says which words mean that a trial is whole", name="complete"),
+            Message("missing-key", "the words that mark a complete trial are missing", name="complete"),
             "give complete: [ok]",
         )
     if role == "factor":
@@ -244,16 +242,16 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
 
 def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
     if not _NAME.fullmatch(name):
-        hint = "give it one of letters, digits and _ with name:"
+        hint = "give it a name of letters, digits and _ with name:"
         yield _build_problem(
-            document, path, Message("invalid-name", "'{name}' is no name of a factor", name=name), hint
+            document, path, Message("invalid-name", "'{name}' is not a valid name for a factor", name=name), hint
         )
     elif name in _TAKEN:
         yield _build_problem(
             document,
             path,
-            Message("reserved-name", "'{name}' is a column that every run has already", name=name),
-            "give it another with name:",
+            Message("reserved-name", "every run already has a column '{name}'", name=name),
+            "give it another name with name:",
         )
 
 
@@ -267,7 +265,7 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
             yield _build_problem(
                 document,
                 path,
-                Message("missing-key", "it has no unit", name="unit"),
+                Message("missing-key", "the unit is missing", name="unit"),
                 "give it one, as unit: MB/s; unit: '1' for a plain number",
             )
             continue
@@ -276,22 +274,22 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
             yield _build_problem(
                 document,
                 path,
-                Message("invalid-name", "'{name}' is no name of a metric", name=kind),
-                "give one with name:, as bandwidth",
+                Message("invalid-name", "'{name}' is not a valid name for a metric", name=kind),
+                "give one with name:, for example bandwidth",
             )
         yield from _check_clock(document, path, column, kind, ranks)
         operation = column.get("operation") or document.data.get("operation", "")
         if not operation and not by_column:
             hint = "give operation: write, here or for the whole file, or a column that is operation"
             yield _build_problem(
-                document, path, Message("missing-key", "nothing says of which operation it is", name="operation"), hint
+                document, path, Message("missing-key", "its operation is missing", name="operation"), hint
             )
         key = (operation, _metric_name(kind, column.get("clock", "")))
         if key in column_by_metric:
             yield _build_problem(
                 document,
                 path,
-                Message("duplicate-metric", "it is the same metric as column {column}", column=column_by_metric[key]),
+                Message("duplicate-metric", "duplicate of the metric of column {column}", column=column_by_metric[key]),
                 "give it its own name or operation",
             )
         column_by_metric.setdefault(key, name)
@@ -301,18 +299,16 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
     try:
         base = unit_of(column["unit"]).base
     except InputError:
-        return  # said already
+        return  # reported already
     clock = column.get("clock", "")
     if is_rate(base) and not clock and not ranks:
         hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
-        yield _build_problem(
-            document, path, Message("missing-key", "nothing says when its clock stopped", name="clock"), hint
-        )
+        yield _build_problem(document, path, Message("missing-key", "its clock is missing", name="clock"), hint)
     if clock and not is_rate(base):
         yield _build_problem(
             document,
             (*path, "clock"),
-            Message("unused-key", "only a rate depends on when the clock stopped"),
+            Message("unused-key", "only a rate has a clock"),
             "leave it out",
         )
     better = column.get("better")
@@ -321,14 +317,14 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
         yield _build_problem(
             document,
             path,
-            Message("missing-key", "nothing says which way it is better", name="better"),
+            Message("missing-key", "its better direction is missing", name="better"),
             f"give better: {default_better}, or lower if it is a cost",
         )
     elif better is not None and better != default_better:
         hint = "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out"
         what = Message(
             "wrong-direction",
-            "{metric} in {unit} is taken to be better when {direction}",
+            "{metric} in {unit} is assumed to be better when {direction}",
             metric=kind,
             unit=base or "no unit",
             direction=default_better,
@@ -336,7 +332,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
         yield _build_problem(document, (*path, "better"), what, hint)
 
 
-# What is made of it
+# Result
 
 
 def _metric_name(kind: str, clock: str) -> str:

@@ -1,4 +1,4 @@
-"""What no importer need know of damaged text: lost parts, a last line that may be cut, values of no machine.
+"""Damaged text, for all importers: lost parts, a last line that may be cut, impossible values.
 
 A damaged line never becomes another number: it is left out, and the run is marked.
 """
@@ -13,12 +13,12 @@ from iosonde.core.message import Message
 from .parsed import Parsed, Row
 from .text import Text
 
-# Far beyond what any machine or any run can show: an exbibyte a second, 10^15 operations a second, a century.
+# Far beyond any machine or run: an exbibyte a second, 10^15 operations a second, a century.
 _MOST = {"bytes/s": 2.0**60, "operations/s": 1e15, "bytes": 2.0**70, "s": 3.2e9}
 
 
 def checked(run: Parsed, text: Text) -> Parsed:
-    """The run without rows that cannot be believed, and with the words for what is missing then."""
+    """Return the run without implausible rows, and with messages about what is missing."""
     for note in text.damage:
         run.lacks(note.line, note.sentence)
     if text.flagged_lines:
@@ -29,7 +29,7 @@ def checked(run: Parsed, text: Text) -> Parsed:
             row.line,
             Message(
                 "impossible-value",
-                "{operation} {metric}: {value:g} {unit} is of no machine: left out",
+                "{operation} {metric}: {value:g} {unit} is impossible: left out",
                 operation=row.operation,
                 metric=row.metric,
                 value=row.value,
@@ -40,7 +40,8 @@ def checked(run: Parsed, text: Text) -> Parsed:
     lost = [row for row in run.rows if cut and row.line == cut]
     if lost:
         run.lacks(
-            cut, Message("cut-last-line", "the last line has no end, and its last number may be cut: it is left out")
+            cut,
+            Message("cut-last-line", "the last line has no line end, and its last number may be cut: it is left out"),
         )
     if absurd or lost:
         gone = {id(row) for row in (*absurd, *lost)}
@@ -49,7 +50,7 @@ def checked(run: Parsed, text: Text) -> Parsed:
 
 
 def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
-    """A reader of numbers drops the word behind them: the run is as invalid as the tool says there."""
+    """Mark the run as invalid where the tool flags a number; a reader of numbers drops the word after them."""
     noted_lines = {note.line for note in run.missing}
     for row in run.rows:
         if row.line in flags and row.line not in noted_lines:

@@ -4,7 +4,7 @@
     # agg_perf_by_slowest: 1062.704311 # MiB/s
 
 become ``posix_write bytes``; so do ``operations`` of each kind and ``time_sum_of_ranks`` of reads, writes and metadata.
-Of the list of files the counters are summed over all files and ranks. ``--perf`` becomes ``posix
+In the list of files the counters are summed over all files and ranks. ``--perf`` becomes ``posix
 bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls, which is less than the job took. All
 other counters of ``--total`` are facts of the run.
 """
@@ -53,7 +53,7 @@ _MIB = 2.0**20
 
 
 def claims(text: Text) -> Claim | None:
-    """By the preamble, or a total."""
+    """Recognise the preamble, or a total."""
     if is_darshan_log(text.raw):
         return Claim(CERTAIN, 1, "the magic number of a log")
     if occurrence := text.find(_VERSION):
@@ -63,7 +63,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: a log is of one job."""
+    """Return one Parsed: a log covers one job."""
     if is_darshan_log(text.raw):
         from .darshan_log import parse_log
 
@@ -77,7 +77,9 @@ def parse(text: Text) -> list[Parsed]:
     if glued := _GLUED_TO_REMARK.search(text.content):
         run.lacks(
             text.line_of(glued.start()),
-            Message("glued-lines", "two lines stand in one: what follows may be of something else: a counter is lost"),
+            Message(
+                "glued-lines", "two lines were merged: the rest may belong to something else, and a counter is lost"
+            ),
         )
     for match in _PARTIAL.finditer(text.content):
         run.lacks(
@@ -86,7 +88,7 @@ def parse(text: Text) -> list[Parsed]:
         )
     if not run.rows:
         run.lacks(
-            text.last_line, Message("no-results", "there are no counters: darshan-parser, --total or --perf print some")
+            text.last_line, Message("no-results", "no counters: import the output of darshan-parser, --total or --perf")
         )
     return [run]
 
@@ -108,13 +110,13 @@ def _read_totals(run: Parsed, text: Text) -> None:
         run.lacks(
             0,
             Message(
-                "unreadable-lines", "{n_lines} totals have no number, or two stand in one line: left out", n_lines=lost
+                "unreadable-lines", "{n_lines} totals have no number, or contain two lines: left out", n_lines=lost
             ),
         )
 
 
 def _read_records(run: Parsed, text: Text) -> None:
-    """Sums over files and ranks, of the list that is printed without an option."""
+    """Add sums over files and ranks from the list that is printed without an option."""
     cut = text.cut_line
     end = len(text.content) if not cut else text.content.rfind("\n") + 1
     sums: dict[tuple[str, str], float] = {}
@@ -123,7 +125,7 @@ def _read_records(run: Parsed, text: Text) -> None:
     for match in _RECORD.finditer(text.content, 0, end):
         module, counter, value = match.groups()
         records += 1
-        if counter in _MEANS and not value.startswith("-"):  # -1: Darshan could not see it
+        if counter in _MEANS and not value.startswith("-"):  # -1: unknown to Darshan
             key = module, counter
             sums[key] = sums.get(key, 0.0) + float(value)
             first.setdefault(key, match.start())
@@ -136,7 +138,9 @@ def _read_records(run: Parsed, text: Text) -> None:
             run.lacks(
                 0,
                 Message(
-                    "unreadable-lines", "{n_lines} lines are no counters of a file, or cut: left out", n_lines=other
+                    "unreadable-lines",
+                    "{n_lines} lines are not counters of a file, or are cut: left out",
+                    n_lines=other,
                 ),
             )
 
@@ -159,7 +163,7 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
                 line,
                 Message(
                     "invalid-number",
-                    "{module}_{counter}: '{cell}' is no number: left out",
+                    "{module}_{counter}: '{cell}' is not a number: left out",
                     module=module,
                     counter=counter,
                     cell=text[:40],
@@ -167,12 +171,12 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
             )
         return
     if value == 0:
-        return  # nothing of the kind was done
+        return  # no such operation happened
     same = next(
         (row for row in run.rows if (row.operation, row.metric) == (f"{module.lower()}_{operation}", metric)), None
     )
     if same:
-        same.value += value  # INDEP_ and what has no such parts
+        same.value += value  # INDEP_ and counters without such parts
     else:
         run.rows.append(Row(f"{module.lower()}_{operation}", metric, value, unit, line))
 
@@ -187,7 +191,7 @@ def _read_performance(run: Parsed, text: Text) -> None:
                 line,
                 Message(
                     "invalid-number",
-                    "{counter}: '{cell}' is no number: left out",
+                    "{counter}: '{cell}' is not a number: left out",
                     counter=match.group(1),
                     cell=match.group(2)[:40],
                 ),
@@ -195,9 +199,7 @@ def _read_performance(run: Parsed, text: Text) -> None:
         elif name == "all" and run.version.startswith("log 3"):
             run.lacks(
                 line,
-                Message(
-                    "unknown-module", "nothing says which module {counter} is of: left out", counter=match.group(1)
-                ),
+                Message("unknown-module", "the module of {counter} is unknown: left out", counter=match.group(1)),
             )
         elif match.group(1) == "total_bytes":
             run.rows.append(Row(name, "bytes", value, "bytes", line))
@@ -211,6 +213,6 @@ def _read_performance(run: Parsed, text: Text) -> None:
             0,
             Message(
                 "estimated-rates",
-                "rates of Darshan are bytes over the time in I/O calls, estimated: not over the time of the job",
+                "rates of Darshan are bytes over the estimated time in I/O calls, not over the time of the job",
             ),
         )

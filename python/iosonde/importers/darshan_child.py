@@ -1,6 +1,7 @@
-"""What pydarshan reads of a log, in a process of its own: ``python -m iosonde.importers.darshan_child LOG OUT.npz``.
+"""Program that reads a log with pydarshan in its own process: ``python -m iosonde.importers.darshan_child LOG
+OUT.npz``.
 
-Its library ends the process on many damaged logs; so ours goes on, and says so.
+pydarshan's library ends the process on many damaged logs; so the parent survives and reports it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any
 
 MODULES = ("POSIX", "MPI-IO", "STDIO")
 TRACED = ("DXT_POSIX", "DXT_MPIIO")
-# Of an operation: which of TRACED, whether it reads, the number of its file.
+# Fields of an operation; module: index in TRACED, file: its number.
 FIELDS = ("module", "reads", "rank", "file", "offset", "length")
 
 
 def main(log: str, out: str) -> None:
-    """Write the job, the sums of the counters and every traced operation; nothing where there is no pydarshan."""
+    """Write the job, the sums of the counters and every traced operation; nothing without pydarshan."""
     import numpy as np
 
     try:
@@ -41,7 +42,7 @@ def main(log: str, out: str) -> None:
                     operations.append((module, reads, rank, file, operation["offset"], operation["length"]))
                     times.append((operation["start_time"], operation["end_time"]))
     totals = _sum_counters(report)
-    names = report.name_records  # of what was read
+    names = report.name_records  # for reads
     unnamed = {record["id"] for records in report.records.values() for record in records.to_numpy()} - names.keys()
     about = {
         "job": report.metadata["job"], "exe": str(report.metadata.get("exe", "")), "totals": totals,
@@ -54,7 +55,7 @@ def main(log: str, out: str) -> None:
 
 
 def _sum_counters(report: Any) -> dict[str, float]:
-    """Sums over files and ranks; what Darshan could not see is -1."""
+    """Return sums over files and ranks; -1 marks values unknown to Darshan."""
     sums: dict[str, float] = {}
     for module in MODULES:
         if module not in report.modules:

@@ -36,14 +36,14 @@ _ROW = re.compile(
     r" *X_(POSIX|MPIIO) +(\d{1,9}) +(write|read) +\d{1,12} +(\d{1,18}) +(\d{1,18}) +(\d{1,9}\.\d{4}) +(\d{1,9}\.\d{4})"
     r"(?: +\[ *-?\d+\])*(?: +(?:\d+|N/A))? *"
 )
-# As printf wrote it: module, rank, wt/rd, segment, offset, length, start, end.
+# Row as printed: module, rank, wt/rd, segment, offset, length, start, end.
 _WIDTH, _RANK, _WORD, _OFFSET, _LENGTH, _START, _END = 88, (8, 16), (16, 23), (32, 48), (48, 64), (64, 76), (76, 88)
 OPERATIONS = ("write", "read", "mpiio_write", "mpiio_read")
 _TICK_NS = 100_000
 
 
 def claims(text: Text) -> Claim | None:
-    """By the lines before each file's operations."""
+    """Recognise the lines before each file's operations."""
     occurrence = text.find("# DXT, file_id:")
     return (
         Claim(CERTAIN + 1, *occurrence) if occurrence else None
@@ -51,7 +51,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: a log is of one job."""
+    """Return one Parsed: a log covers one job."""
     run = job(text)
     lines = FixedLines(text.content)
     first = lines.firsts()
@@ -74,7 +74,8 @@ def parse(text: Text) -> list[Parsed]:
     run.cannot_tell(
         Message(
             "low-resolution",
-            "times are in whole 0.1 ms: what is shorter has no duration, and between ticks are no hills",
+            "times are in whole 0.1 ms: shorter operations have no duration, and a distribution has no modes "
+            "between ticks",
         )
     )
     cannot_tell(run, bool((columns["phase"] >= 2).any()))
@@ -82,10 +83,10 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, Any]:
-    """The operations, in the order of the text; lines that are none mark the run."""
+    """Return the operations, in the order of the text; other lines mark the run."""
     length = lines.end - lines.start
     others = np.flatnonzero((length > 0) & (first != ord("#")))
-    # Two points are those of two times: with more, two lines are in one.
+    # A row has two points, one per time: with more, two lines were merged.
     wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
     parts = [_read_columns(table) for table in lines.heads(wide, _WIDTH)]
     good = np.concatenate([fine for _, fine in parts])
@@ -99,7 +100,7 @@ def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[s
             lost[0],
             Message(
                 "unreadable-lines",
-                "{n_lines} lines are no operation of DXT, or two in one: left out",
+                "{n_lines} lines are not operations of DXT, or two in one: left out",
                 n_lines=len(lost),
             ),
         )
@@ -121,7 +122,7 @@ def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[s
 
 
 def _read_columns(table: Any) -> tuple[dict[str, Any], Any]:
-    """Columns of rows as printf wrote them, and which of these are good."""
+    """Return the columns of printed rows, and which rows are valid."""
     module = _pack_word(table, 0, 8)
     word = _pack_word(table, *_WORD)
     posix, mpiio = module == b" X_POSIX", module == b" X_MPIIO"
@@ -143,7 +144,7 @@ def _pack_word(table: Any, begin: int, end: int) -> Any:
 
 
 def _parse_row(line: str) -> tuple[int, ...] | None:
-    """(phase, rank, offset, size, start, end) of a row of other widths."""
+    """Return (phase, rank, offset, size, start, end) of a row of other widths."""
     match = _ROW.fullmatch(line)
     if match is None:
         return None
@@ -153,7 +154,7 @@ def _parse_row(line: str) -> tuple[int, ...] | None:
 
 
 def _assign_files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> dict[int, str]:
-    """Put the number of each operation's file beside it; rank → host."""
+    """Add the file number of each operation as a column. Return rank → host."""
     numbers, begins, files, hosts = Numbered(), [0], [0], dict[int, str]()
     for at, line in remarks:
         if match := _FILE.match(line):
@@ -168,7 +169,7 @@ def _assign_files(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict
 
 
 def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict[str, Any]) -> None:
-    """Every file says how many operations follow: fewer are a text that was cut, or lines that are gone."""
+    """Check the number of operations that every file announces: fewer mean a cut text or lost lines."""
     announced = [
         (at, int(match.group(1)) + int(match.group(2))) for at, line in remarks if (match := _COUNTS.match(line))
     ]
@@ -181,7 +182,8 @@ def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict
             at,
             Message(
                 "missing-rows",
-                "{n_expected} operations are announced here and {n_present} are there; so it is of {n_files} files",
+                "{n_expected} operations are announced here and {n_present} are present; the same holds for "
+                "{n_files} files",
                 n_expected=count,
                 n_present=there,
                 n_files=len(wrong),
@@ -190,11 +192,11 @@ def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict
 
 
 def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
-    """What is in no trace of DXT."""
+    """Note what a DXT trace does not contain."""
     run.cannot_tell(
         Message(
             "calls-not-traced",
-            "opens, closes, stats and syncs are not in a DXT trace, nor what went through mmap or stdio",
+            "a DXT trace lacks opens, closes, stats and syncs, and I/O through mmap or stdio",
         )
     )
     if with_mpiio:
@@ -204,7 +206,7 @@ def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
 
 
 def kinds() -> Any:
-    """The engine's kind of each of ``OPERATIONS``."""
+    """Return the engine's kind of each of ``OPERATIONS``."""
     from iosonde.engine._native import KINDS
 
     return np.array([KINDS.index(name.removeprefix("mpiio_")) for name in OPERATIONS], np.int64)

@@ -1,4 +1,4 @@
-"""What every text of Darshan's tools says of the job, before anything else."""
+"""Job header at the begin of every text of Darshan's tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .text import Text
 
 
 def job(text: Text) -> Parsed:
-    """Version, command, ranks, when, how long."""
+    """Return version, command, ranks, start time and duration."""
     run = Parsed()
     head = text.content[: 1 << 16]
     header = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}

@@ -1,4 +1,4 @@
-"""Darshan's own logs (``.darshan``), as pydarshan reads them: counters, and operations of DXT with all their digits.
+"""Darshan's own logs (``.darshan``), read by pydarshan: counters, and operations of DXT with all their digits.
 
 pydarshan is an extra: ``pip install 'iosonde[darshan]'``.
 """
@@ -21,15 +21,15 @@ from .parsed import Parsed
 from .text import DARSHAN_MAGIC as _MAGIC
 from .text import Text
 
-_LONGEST_S = 600  # of reading one log
+_LONGEST_S = 600  # for reading one log
 _LONGEST_JOB_S = 1e9
-# Logs of darshan 3.1 to 3.4.0 have the places of the name table and of each module's data in this order, from here on.
+# Logs of darshan 3.1 to 3.4.0 store the places of the name table and of each module's data in this order, from here on.
 _MAPPED_VERSIONS = (b"3.10", b"3.20", b"3.21")
 _MAP_BYTE, _MAX_PLACES = 24, 17
 
 
 def parse_log(text: Text, add: Any) -> Parsed:
-    """One Parsed: a log is of one job. ``add`` puts a counter into it."""
+    """Return one Parsed: a log covers one job. ``add`` puts a counter into it."""
     run = Parsed()
     if lost := unmapped_bytes(text.raw):
         run.lacks(
@@ -47,19 +47,19 @@ def parse_log(text: Text, add: Any) -> Parsed:
         try:
             ended = run_program(command, _LONGEST_S)
         except OSError as error:
-            run.lacks(0, Message("missing-package", "pydarshan cannot be asked: {reason}", reason=error.strerror))
+            run.lacks(0, Message("missing-package", "cannot run pydarshan: {reason}", reason=error.strerror))
             return run
         except subprocess.TimeoutExpired:
             run.lacks(0, Message("timed-out", "pydarshan did not read the log in {limit_s} s", limit_s=_LONGEST_S))
             return run
         if not ended.returncode and not out.is_file():
-            # No run: with pydarshan the same file is one later.
+            # No run: with pydarshan the same file becomes one later.
             run.warn(
                 0,
                 Message(
                     "missing-package",
-                    "a log of Darshan is read by pydarshan, which is not here: pip install "
-                    "'iosonde[darshan]'; or import what darshan-parser and darshan-dxt-parser print",
+                    "reading a log of Darshan needs pydarshan: pip install 'iosonde[darshan]'; or import the "
+                    "output of darshan-parser and darshan-dxt-parser",
                 ),
             )
             return run
@@ -81,9 +81,9 @@ def parse_log(text: Text, add: Any) -> Parsed:
 
 
 def unmapped_bytes(raw: bytes) -> int:
-    """Return how many bytes at the end of a log its map gives to nobody; 0 where the map's form is not known.
+    """Return how many bytes at the end of a log belong to no module of its map; 0 if the map's form is unknown.
 
-    Darshan writes the modules in the order of the map, each behind the one before, and the last ends the file.
+    Darshan writes the modules in the order of the map, one after another, and the last one ends the file.
     """
     if raw[:8].rstrip(b"\0") not in _MAPPED_VERSIONS or len(raw) < _MAP_BYTE + 16 * _MAX_PLACES:
         return 0
@@ -144,7 +144,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
             run, dict(zip(FIELDS, integers.T, strict=True)), np.round(times * 1e9).astype(np.int64), about
         )
     elif not run.rows:
-        run.lacks(0, Message("no-results", "there are no counters of POSIX, MPI-IO or STDIO in the log"))
+        run.lacks(0, Message("no-results", "the log has no counters of POSIX, MPI-IO or STDIO"))
 
 
 def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:

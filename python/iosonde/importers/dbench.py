@@ -32,7 +32,7 @@ _RUNNING = re.compile(r"Running for (\d+) seconds with load '(.*?)'(?: and minim
 
 
 def claims(text: Text) -> Claim | None:
-    """By the banner, or the last line."""
+    """Recognise the banner, or the last line."""
     if (occurrence := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[occurrence[0] - 1]):
         return Claim(CERTAIN, *occurrence)
     occurrence = text.find("\nThroughput ") or (
@@ -45,7 +45,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution."""
+    """Return one Parsed for each execution."""
     runs: list[Parsed] = []
     table, done = False, True
     for at, line in text.numbered():

@@ -2,9 +2,8 @@
 
     67108864 bytes (67 MB, 64 MiB) copied, 0.0275971 s, 2.4 GB/s
 
-becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, as the rate that dd prints has two
-digits. Whether
-an fsync is inside (``conv=fsync``) is not in the output. Each copy is one run.
+becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, because dd prints its rate with two
+digits. The output does not show whether an fsync is inside (``conv=fsync``). Each copy is one run.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .text import Text
 NAME = "dd"
 HEADLINE = ("bandwidth",)
 
-# In any language: bytes, what they are in MB, a word, seconds, and the rate; `transferred in` is BSD's.
+# In any language: bytes, their MB, a word, seconds, and the rate; `transferred in` is BSD's.
 _COPIED = re.compile(
     r"\s*+(\d++) ?+[^\W\d]++(?: ?[(（][^)）]{0,60}[)）])? ?+[^\W\d]++(?:,|，| in) ?+([\d.]++(?:e-?\d++)?)\s*+"
     r"(?:s|secs|seconds)\b(?=\s*+(?:[,，] ?[\d.]++ ?[kMGT]?i?B/s|\(\d++ bytes/sec\)|$))(.*)$"
@@ -30,7 +29,7 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the line of a copy; with the records above it, surely."""
+    """Recognise the line of a copy; with the records above it, for certain."""
     if hit := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
         score = LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK
         return Claim(score, hit[0], hit[1].group().strip()[:60])
@@ -39,7 +38,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each copy."""
+    """Return one Parsed for each copy."""
     runs: list[Parsed] = []
     errors: list[tuple[int, str]] = []
     records, progress = -1, (0.0, 0.0)
@@ -51,18 +50,18 @@ def parse(text: Text) -> list[Parsed]:
         elif match := _COPIED.match(line):
             run = _build_copy(at, match)
             moved, seconds = (row.value for row in run.rows[:2]) if run.rows else (0.0, 0.0)
-            # Lines of status=progress come without records, and grow to what is said last.
+            # Lines of status=progress have no records before them, and grow towards the final line.
             if progress[1] and moved >= progress[0] and seconds > progress[1]:
                 runs.pop()
             progress = (0.0, 0.0) if records == at - 1 else (moved, seconds)
             runs.append(run)
             for place, error in errors:
-                run.lacks(place, Message("tool-failed", "dd said: {quote}", quote=error[:160]))
+                run.lacks(place, Message("tool-failed", "dd reports: {quote}", quote=error[:160]))
             errors = []
     if errors:
         runs.append(Parsed())
         for place, error in errors:
-            runs[-1].lacks(place, Message("tool-failed", "dd said: {quote}", quote=error[:160]))
+            runs[-1].lacks(place, Message("tool-failed", "dd reports: {quote}", quote=error[:160]))
     return runs
 
 
@@ -82,5 +81,5 @@ def _build_copy(at: int, match: re.Match[str]) -> Parsed:
         Row("copy", "time", seconds, "s", at),
         Row("copy", "bandwidth_last_done", size / seconds, "bytes/s", at),
     ]
-    run.warn(at, Message("unknown-clock", "what is inside the time (fsync or not) is not in dd's output"))
+    run.warn(at, Message("unknown-clock", "dd's output does not show what is inside the time (fsync or not)"))
     return run

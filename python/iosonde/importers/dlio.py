@@ -3,10 +3,10 @@
     "metric": {"train_au_percentage": [70.1, …], "train_io_mean_MB_per_second": 33870.9, …}
 
 becomes ``train accelerator_utilization`` (a share), ``sample_rate_sum_of_ranks`` (samples/s) and
-``bandwidth_sum_of_ranks``, DLIO's means over the epochs: each accelerator's own rate, added; "MB" and "GB" are 2^20
-and 2^30 bytes, as DLIO calculates. The clock of training includes reading, decoding and the emulated computation,
-without the first and last steps that DLIO is told to exclude. Epochs are parts of one execution and no trials: their
-values are in ``facts.per_epoch``. Checkpoints: ``checkpoint_save`` and ``checkpoint_load``.
+``bandwidth_sum_of_ranks``, DLIO's means over the epochs: each accelerator's own rate, added; "MB" and "GB" are 2^20 and
+2^30 bytes, as DLIO calculates. The clock of training includes reading, decoding and the emulated computation, without
+the first and last steps that DLIO's settings exclude. Epochs are parts of one execution, not trials: their values are
+in ``facts.per_epoch``. Checkpoints: ``checkpoint_save`` and ``checkpoint_load``.
 
 A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw them, and of all ``epochs`` together.
 Definitions: DLIO's ``statscounter.py``; MLPerf Storage's Rules.md, 3.3.2.
@@ -60,7 +60,7 @@ _STEPS = {"block": "block", "eval": "eval", "save_ckpt": "checkpoint_save", "loa
 
 
 def claims(text: Text) -> Claim | None:
-    """By the keys that only DLIO writes, or the times of numbered epochs."""
+    """Recognise the keys that only DLIO writes, or the times of numbered epochs."""
     if text.first_line[:1] != "{":
         return None
     if occurrence := text.find(
@@ -72,7 +72,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each document of the file."""
+    """Return one Parsed for each document of the file."""
 
     def read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
         at = lines.at(document.begin)
@@ -91,7 +91,7 @@ class _Summary:
         self._run, self._document, self._lines, self._begin, self._end = run, document, lines, begin, end
 
     def read(self) -> None:
-        """All of a ``summary.json``."""
+        """Read all of a ``summary.json``."""
         run, document, metrics = self._run, self._document, part(self._document, "metric")
         for key, factor in _FACTORS.items():
             value = finite(document.get(key))
@@ -116,7 +116,7 @@ class _Summary:
         if not run.rows:
             run.lacks(
                 self._find_line("metric"),
-                Message("no-results", "there is no metric: it did not end, or only made its data"),
+                Message("no-results", "no metric: the run did not end, or only generated data"),
             )
 
     def _find_line(self, key: str) -> int:
@@ -128,7 +128,7 @@ class _Summary:
         if begin is not None:
             run.started_at = begin.isoformat(timespec="seconds")
         if end is None:
-            run.lacks(self._find_line("start"), Message("ended-early", "there is no end: it was interrupted"))
+            run.lacks(self._find_line("start"), Message("ended-early", "no end: the run was interrupted"))
         elif begin is not None and end >= begin:
             run.seconds = (end - begin).total_seconds()
 
@@ -147,13 +147,13 @@ class _Summary:
             value = finite(metrics[name])
             if value is None:
                 self._run.lacks(
-                    self._find_line(name), Message("invalid-number", "{metric} is no number: left out", metric=name)
+                    self._find_line(name), Message("invalid-number", "{metric} is not a number: left out", metric=name)
                 )
                 continue
             self._run.rows.append(Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside))
 
     def _read_lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
-        """Each epoch's own values. Raises nothing; too few of them are said."""
+        """Return each epoch's own values. Raises nothing; missing values become messages."""
         values_by_name: dict[str, list[float]] = {}
         for key in ("au_percentage", "throughput_samples_per_second"):
             values = metrics.get(f"{operation}_{key}")
@@ -190,7 +190,7 @@ class _Summary:
 
 
 def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -> None:
-    """The times of a per-epoch file. Its rank is in the file's name; 0 where that says none."""
+    """Read the times of a per-epoch file. The file's name contains its rank; 0 otherwise."""
     match = _RANK.search(PurePath(name).name)
     rank = int(match.group(1)[:9]) if match else 0
     begins, ends = list[datetime](), list[datetime]()

@@ -8,11 +8,9 @@ Made by ``elbencho -w -r -t 2 -s 16m -b 1m DIR --csvfile r.csv --jsonfile r.json
                 Throughput MiB/s :         108         110
 
 becomes ``write bandwidth_first_done`` and ``bandwidth_last_done`` in bytes/s, ``rate_…`` (entries: files, directories),
-``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and
-CSV round
-to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit elbencho
-prints
-normal looking blocks: they are marked incomplete where it says so.
+``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and CSV
+round to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit
+elbencho prints blocks that look normal: its own message marks them incomplete.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _LIVE = "Label,Phase,RuntimeMS,Rank,MixType,"
 
 
 def claims(text: Text) -> Claim | None:
-    """By the table's header, a CSV's header, JSON keys, or the errors' form."""
+    """Recognise the table's header, a CSV's header, JSON keys, or the errors' form."""
     for needles, score in (
         (("RESULT TYPE", _CSV, _LIVE), CERTAIN),
         (('"first_done"', '"op_name"', '"phase_type"'), LIKELY),
@@ -42,7 +40,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution, or each row of the side files that belongs to another one."""
+    """Return one Parsed for each execution, or each row of the side files that belongs to another one."""
     if occurrence := text.find(_CSV, _LIVE):
         from .elbencho_csv import parse_csv, parse_live
 

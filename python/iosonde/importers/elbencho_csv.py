@@ -18,7 +18,7 @@ _VALUES = {
     "entries": ("operations", "operations", 1.0), "MiB": ("bytes", "bytes", 1 / MIB),
     "Ent lat us": ("latency", "s", 1e6), "IO lat us": ("access_latency", "s", 1e6),
 }  # fmt: skip
-# --sync and --dropcache come before each phase, and begin no other execution.
+# --sync and --dropcache precede each phase, and begin no other execution.
 BETWEEN = ("sync", "dropcache", "dropcaches")
 _SUFFIX = {"first": "first_done", "last": "last_done", "min": "min", "avg": "mean", "max": "max"}
 _FACTORS = {"hosts": "nodes", "threads": "threads", "file size": "file_size", "block size": "block_size",
@@ -27,7 +27,7 @@ _FACTORS = {"hosts": "nodes", "threads": "threads", "file size": "file_size", "b
 
 
 def parse_csv(text: Text, head: int) -> list[Parsed]:
-    """Rows of one command are one run until a phase comes again: the file is appended to."""
+    """Return the rows of one command as one run until a phase repeats: the file is appended to."""
     names = next(csv.reader([text.lines[head - 1]]))
     runs: list[Parsed] = []
     operations: set[str] = set()
@@ -35,7 +35,7 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
     for at, line in enumerate(text.lines[head:], head + 1):
         if not line.strip() or line.startswith("ISO date,"):
             continue
-        # The command is the last column and elbencho does not quote it: everything behind the others belongs to it.
+        # The command is the last column, unquoted: everything after the others belongs to it.
         cells = line.split(",", len(names) - 1)
         row = dict(zip(names, cells, strict=False))
         operation = row.get("operation", "").lower()
@@ -94,13 +94,14 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
 
 
 def part_of(operation: str, quantity: str, mix: bool, read: bool) -> str:
-    """What a number of a mix is of: the reads, or the writes, as in the text; time and processors are of both."""
+    """Return the operation of a mix that a number belongs to: reads or writes, as in the text; time and CPU belong to
+    both."""
     shared = not mix or quantity in ("time", "cpu_utilization")
     return f"{operation}_read" if read else operation if shared else f"{operation}_write"
 
 
 def parse_live(text: Text, head: int) -> list[Parsed]:
-    """The state of a phase at intervals: each row a sample, ``iteration`` numbers them."""
+    """Read the state of a phase at intervals: each row a sample, numbered by ``iteration``."""
     run = Parsed()
     names = text.lines[head - 1].strip().split(",")
     counts: dict[str, int] = {}
@@ -124,9 +125,7 @@ def parse_live(text: Text, head: int) -> list[Parsed]:
         ):
             if (value := number(row.get(name, ""))) is not None and value >= 0:
                 run.rows.append(Row(operation, metric, value / per_base, unit, at, rank, counts[key]))
-    run.warn(
-        head, Message("samples-only", "samples of a running phase: what it came to in the end is in the result table")
-    )
+    run.warn(head, Message("samples-only", "samples of a running phase: the final values are in the result table"))
     if not run.rows:
         run.lacks(head, Message("no-results", "the table has no rows"))
     return [run]

@@ -1,5 +1,5 @@
-"""One execution of elbencho that wrote its results in several forms (``--jsonfile``, ``--csvfile``, ``--resfile``):
-which of them tell of the same, and the one run that they become."""
+"""Join the results that elbencho wrote in several forms in one execution (``--jsonfile``, ``--csvfile``, ``--resfile``)
+to one run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import PurePath
 from .parsed import Parsed
 
 HEAD = b"ISO date,label,"
-# What all forms say, as how exactly the least exact does: whole ms, MiB/s and operations/s.
+# Quantities in all forms, with the precision of the least exact: whole ms, MiB/s and operations/s.
 _COMPARED = {
     "time_last_done": 0.0015,
     "bandwidth_last_done": 1.01 * 1024.0**2,
@@ -22,8 +22,10 @@ _EXACT = (".json", ".csv")
 
 
 def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[str]]]:
-    """(file, what it says) of a directory → the same, each execution once: (the file that says most exactly, all that
-    is said, the other files of it). The text's percentiles are beside the numbers of the JSON or the CSV."""
+    """Join the (file, Parsed) of a directory, so that each execution occurs once. Returns (the most exact file, its
+    Parsed with the content of all, the other files). The text's percentiles are added to the numbers of the JSON or the
+    CSV.
+    """
     executions: list[tuple[str, Parsed, list[str]]] = []
     by_command: dict[str, list[int]] = {}
     for name, parsed in sorted(
@@ -46,12 +48,12 @@ def _name_suffix(name: str) -> str:
 
 
 def _normalise_command(parsed: Parsed) -> str:
-    """The command; the CSV writes its commas as blanks."""
+    """Return the command, normalised: the CSV writes its commas as blanks."""
     return _BLANKS.sub(" ", str(parsed.facts.get("command", ""))).strip()
 
 
 def _may_be(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:
-    """Whether this is the same execution. What stands twice in one file was executed twice."""
+    """Return whether this may be the same execution. Duplicates within one file were executed twice."""
     if name in (execution[0], *execution[2]):
         return False
     mine, theirs = _collect_values(execution[1]), _collect_values(parsed)
@@ -60,7 +62,7 @@ def _may_be(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed)
 
 
 def _collect_values(parsed: Parsed) -> Mapping[tuple[str, str], float]:
-    """The last of each, where an operation comes twice (sync)."""
+    """Return the last value of each, if an operation repeats (sync)."""
     return {(row.operation, row.metric): row.value for row in parsed.rows if row.metric in _COMPARED}
 
 

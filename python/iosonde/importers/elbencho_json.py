@@ -35,7 +35,7 @@ _LATENCIES = {"min_us": "min", "avg_us": "mean", "max_us": "max"}
 
 
 def parse_json(text: Text) -> list[Parsed]:
-    """Objects of one command are one run until a phase comes again: the file is appended to."""
+    """Return the objects of one command as one run until a phase repeats: the file is appended to."""
     runs: list[Parsed] = []
     lines, operations, command = Lines(text), set[str](), None
     for document in json_documents(text.content):
@@ -58,7 +58,7 @@ def parse_json(text: Text) -> list[Parsed]:
             operations.add(operation)
             _add_phase(runs[-1], at, operation, value)
     if not runs:
-        _begin_run(runs).lacks(1, Message("no-results", "there is no phase in it"))
+        _begin_run(runs).lacks(1, Message("no-results", "the file holds no phase"))
     return runs
 
 

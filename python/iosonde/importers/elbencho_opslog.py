@@ -3,8 +3,8 @@
     { "date": "2026-11-21T09:35:31.430+0000", "worker_rank": 0, "op_name": "pread", "entry_name": "3", "offset": 0,
       "length": 65536, "is_finished": false, "is_error": false }      (one line)
 
-Operations and bytes of each worker are counted. Where some took a ms or more they become recorded operations too: what
-is shorter has no duration then.
+Operations and bytes of each worker are counted. If some took a ms or more, all become recorded operations too, and
+shorter ones have no duration.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 def parse_log(text: Text) -> Parsed:
-    """The log of all workers of one command."""
+    """Read the log of all workers of one command."""
     run, pairs = Parsed(), _Pairs()
     for at, line in text.numbered():
         if not line.strip():
@@ -70,7 +70,7 @@ class _Pairs:
         self._unbegun, self._last = 0, 0
 
     def add(self, at: int, line: re.Match[str], now_ms: int) -> None:
-        """One line."""
+        """Read one line."""
         rank, name, entry, offset, size = line.group(4, 5, 6, 7, 8)
         begun, self._last = self._begun[rank, name, entry, offset, size], at
         if line.group(9) == "false":
@@ -90,7 +90,7 @@ class _Pairs:
                                began * 10**6, (now_ms - began) * 10**6, at))  # fmt: skip
 
     def into(self, run: Parsed, text: Text) -> None:
-        """Counts, and operations where something took a ms."""
+        """Add counts, and operations if any took a ms."""
         for (operation, rank), (at, count, size) in sorted(self._finished.items()):
             run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
             run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
@@ -98,14 +98,14 @@ class _Pairs:
         if open_ones:
             run.lacks(
                 self._last,
-                Message("end-not-traced", "{n_open} operations began and did not end in the log", n_open=open_ones),
+                Message("end-not-traced", "{n_open} operations began but did not end in the log", n_open=open_ones),
             )
         if self._unbegun:
             run.lacks(
                 self._last,
                 Message(
                     "begin-not-traced",
-                    "{n_operations} operations ended and did not begin in the log",
+                    "{n_operations} operations ended but did not begin in the log",
                     n_operations=self._unbegun,
                 ),
             )
@@ -115,15 +115,13 @@ class _Pairs:
         if not took.any():
             run.warn(
                 1,
-                Message(
-                    "low-resolution", "times are in whole ms: no duration of an operation can be told from this log"
-                ),
+                Message("low-resolution", "times are in whole ms: this log gives no duration of an operation"),
             )
             return
         self._gathered.into(run, _KINDS, text, shared=False)
         keep_names(run, "files", self._gathered.files.numbers)
         run.cannot_tell(
             Message(
-                "low-resolution", "times are in whole ms: operations of less than one have no duration, others ± 1 ms"
+                "low-resolution", "times are in whole ms: operations shorter than 1 ms have no duration, others ± 1 ms"
             )
         )

@@ -1,4 +1,4 @@
-"""elbencho's result table → Parsed. What the rows mean: elbencho.py."""
+"""elbencho's result table → Parsed. For the meaning of the rows see elbencho.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DURATION = re.compile(r"(?:(\d+)h:?)?(?:(\d+)m(?!s):?)?(\d+(?:\.\d+)?)(ms|us|ns
 _SPREAD = re.compile(r"(min|avg|max)=([\d.]+)(us|ms|ns|s)")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)%<=([\d.]++)")
 _ENDED = ("Terminating due to phase time limit", "Terminating due to", "Interrupted", "interrupt signal", "Stopping")
-# Result type → quantity, unit, factor. "read" and "write" of a mix are told apart by the operation.
+# Result type → quantity, unit, factor. The operation separates "read" and "write" of a mix.
 _QUANTITIES = (
     (re.compile(r"(?:Files|Dirs|Entries|Objects|Buckets)/s$"), "rate", "operations/s", 1.0),
     (re.compile(r"IOPS$"), "access_rate", "operations/s", 1.0),
@@ -30,7 +30,7 @@ _QUANTITIES = (
 
 
 def parse_text(text: Text) -> list[Parsed]:
-    """Phases in one table are one run; the same phase again, or a new header after results, is the next."""
+    """Return the phases of one table as one run; a repeated phase, or a new header after results, begins the next."""
     state = _State()
     for at, line in text.numbered():
         state.feed(at, line)
@@ -183,7 +183,7 @@ class _State:
 
 
 def _result_of(line: str) -> tuple[str, str, str] | None:
-    """(operation or '', result type, values) of a line of the table; None of any other text with a colon."""
+    """Return (operation or '', result type, values) of a line of the table; None for any other text with a colon."""
     head, colon, rest = line.partition(":")
     words = head.split()
     phase = words.pop(0) if words and not head[0].isspace() else ""
@@ -201,12 +201,12 @@ def _without_kind(label: str) -> str:
 
 @lru_cache(maxsize=256)
 def _quantity_of(label: str) -> tuple[str, str, float] | None:
-    """Quantity, unit and factor of a result type; None of one that is not read."""
+    """Return quantity, unit and factor of a result type; None for one that is not read."""
     return next((item[1:] for item in _QUANTITIES if item[0].match(label)), None)
 
 
 def seconds_of(word: str, in_ms: bool = False) -> float | None:
-    """Seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
+    """Return the seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
     match = _DURATION.match(word)
     if not match:
         return None

@@ -2,10 +2,10 @@
 
     …/RESULTS/950531.211023/benchtimes:ficus mab 2 162.9 real 83.2 user 40.9 sys
 
-becomes ``mab real``, ``user`` and ``sys`` in s, with factors ``fs`` (ficus), ``benchmark`` and ``replicas`` (2), and
-facts ``date`` (1995-05-31) and ``time`` (21:10:23): when it was run is no setting.
-Made by ``grep real RESULTS/*/benchtimes``; a file ``benchtimes`` itself has the part behind the colon on each line,
-and its directory says when it was run.
+becomes ``mab real``, ``user`` and ``sys`` in s, with factors ``fs`` (ficus), ``benchmark`` and ``replicas`` (2). Facts
+are ``date`` (1995-05-31) and ``time`` (21:10:23), as the time of a run is not a setting. Made by ``grep real
+RESULTS/*/benchtimes``. A file ``benchtimes`` itself has the part after the colon on each line, and its directory
+contains the date and time.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _DIRECTORY = re.compile(_WHEN + r"[^/]*$")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the form of a line."""
+    """Recognise the form of a line."""
     hit = text.search(_LINE, " user ") or text.search(_ALONE, " user ")
     return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60]) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each line."""
+    """Return one Parsed for each line."""
     runs = []
     directory = _DIRECTORY.search(text.name)
     when = directory.groups() if directory else ("", "")
@@ -56,12 +56,12 @@ def _build_run(at: int, when: tuple[str, ...], cells: tuple[str, ...]) -> Parsed
     try:
         if not date:
             raise ValueError
-        # Two digits of the year: 1970 to 2069. The lines that are known are of 1994 and 1995.
+        # Two digits of the year: 1970 to 2069. The known lines are of 1994 and 1995.
         year = (1900 if int(date[:2]) >= 70 else 2000) + int(date[:2])
         started = datetime.strptime(f"{year}{date[2:]}{time}", "%Y%m%d%H%M%S")
     except ValueError:
         invalid = Message("invalid-time", "{date}.{time} is not a date and time", date=date, time=time)
-        run.warn(at, invalid if date else Message("unknown-time", "nothing says when it was run"))
+        run.warn(at, invalid if date else Message("unknown-time", "its date and time are missing"))
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
@@ -75,8 +75,6 @@ def _build_run(at: int, when: tuple[str, ...], cells: tuple[str, ...]) -> Parsed
     if user + system_time > real:
         run.warn(
             at,
-            Message(
-                "damaged-lines", "user and sys together are more than real: not on one CPU, or the line is damaged"
-            ),
+            Message("damaged-lines", "user and sys together exceed real: not on one CPU, or the line is damaged"),
         )
     return run

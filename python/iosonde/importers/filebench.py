@@ -1,15 +1,15 @@
-"""filebench 1.4 and 1.5: what it prints.
+"""filebench 1.4 and 1.5: its output.
 
     Per-Operation Breakdown
     readfile1            21406ops    21403ops/s 334.4mb/s    0.007ms/op [0.001ms - 5.359ms]
     2.024: IO Summary: 171228 ops 171207.797 ops/s 21403/21404 rd/wr 668.8mb/s 0.021ms/op
 
-becomes, of operation ``all``, ``rate_last_done``, ``bandwidth_last_done`` (mb is 2^20 bytes), ``latency_mean`` and
-``operations``; ``read`` and ``write`` have their rates, and each flowop (``readfile1``) is an operation of its own.
-The clock runs from "Running..." to the end of the time asked for, over all threads; what a flowop includes is its own
-definition in the personality. With ``psrun PERIOD`` a summary stands for each period and for all of them: only the
-last one is taken where they overlap, as periods are no trials. "Run stopped early" marks the run incomplete, and so
-does a text without a summary. Source: ``stats.c``.
+becomes, for operation ``all``, ``rate_last_done``, ``bandwidth_last_done`` (mb is 2^20 bytes), ``latency_mean`` and
+``operations``. ``read`` and ``write`` have their rates, and each flowop (``readfile1``) is an operation of its own. The
+clock runs from "Running..." to the end of the requested time, over all threads; the personality defines what a flowop
+includes. With ``psrun PERIOD`` there is a summary for each period and for the whole run: only the last one is taken if
+they overlap, as periods are not trials. "Run stopped early" marks the run incomplete, and so does a text without a
+summary. Source: ``stats.c``.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _BAD = (
 _BEGIN_LINES = ("Per-Operation Breakdown", "IO Summary:", "Run took ")
 _HARMLESS = ("Failed to open cvar directory",)
 _MIB = 2.0**20
-_LEAST_COVERED = 0.8  # of the run, by its last report
+_LEAST_COVERED = 0.8  # the run's seconds, by its last report
 
 
 def claims(text: Text) -> Claim | None:
-    """By its banner or the line of its summary."""
+    """Recognise its banner or the line of its summary."""
     hit = text.search(_BEGIN, "Filebench Version ")
     if hit:
         return Claim(CERTAIN, hit[0], hit[1].group())
@@ -70,7 +70,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each start of filebench."""
+    """Return one Parsed for each start of filebench."""
     readers: list[_Reader] = []
     for at, line in text.numbered():
         if match := _BEGIN.match(line):
@@ -86,18 +86,19 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Reader:
-    """One execution. A breakdown and its summary are one report; the one after "Run took" is the run's."""
+    """Reader of one execution. A breakdown and its summary are one report; the one after "Run took" belongs to the
+    run."""
 
     def __init__(self, run: Parsed) -> None:
         self.run = run
-        self._rows: list[Row] = []  # of the report that is read
+        self._rows: list[Row] = []  # of the current report
         self._lost: list[tuple[int, str]] = []
         self._reports = self._files = 0
         self._bytes = 0.0
         self._open = self._final = False
 
     def line(self, at: int, line: str) -> None:
-        """One line of it."""
+        """Read one line."""
         stamp = _STAMP.match(line)
         message = stamp.group(2) if stamp else line
         if any(line.count(words) > message.startswith(words) for words in _BEGIN_LINES):
@@ -114,15 +115,15 @@ class _Reader:
             note_trouble(self.run, at, line)
 
     def end(self, last: int) -> None:
-        """What the whole lacks."""
+        """Note what the run lacks."""
         if not self._final:
-            self.run.lacks(last, Message("ended-early", "'Run took … seconds' is not there: it ended early"))
+            self.run.lacks(last, Message("ended-early", "'Run took … seconds' is missing: it ended early"))
         elif not self._reports:
-            self.run.lacks(last, Message("ended-early", "there is no IO Summary: it ended early"))
+            self.run.lacks(last, Message("ended-early", "the IO Summary is missing: it ended early"))
 
     def _read_summary(self, at: int, message: str) -> None:
         if not self._final:
-            return  # of a period: no trial
+            return  # a period is not a trial
         match = _SUMMARY.match(message)
         values = [number(text) for text in match.groups() if text is not None] if match else [None]
         self._open = False
@@ -137,7 +138,7 @@ class _Reader:
                 at,
                 Message(
                     "warm-up-only",
-                    "the report is of {part}: psrun cleared its counts, and none is of the run",
+                    "the report covers {part}: psrun cleared its counts, and no report covers the run",
                     part=part,
                 ),
             )
@@ -177,7 +178,7 @@ class _Reader:
         values = [number(text) if text is not None else 0.0 for text in (count, rate, speed, mean, least, most)]
         if None in values:
             self._lost.append(
-                (at, Message("invalid-number", "a value of {operation} is no number", operation=name[:40]))
+                (at, Message("invalid-number", "a value of {operation} is not a number", operation=name[:40]))
             )
             return
         n, per_second, mib, mean_ms, least_ms, most_ms = (value or 0.0 for value in values)

@@ -25,7 +25,7 @@ _METRICS = {"A": "rate_mean", "B": "rate_max", "W": "rate_min"}
 
 
 def claims(text: Text) -> Claim | None:
-    """By its first line, or the header of its table."""
+    """Recognise its first line, or the header of its table."""
     if occurrence := text.find("Fileop:  Working in"):
         return Claim(CERTAIN, *occurrence)
     hit = text.search(_HEAD, "  mkdir")
@@ -33,7 +33,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each size of the tree."""
+    """Return one Parsed for each size of the tree."""
     runs: list[Parsed] = []
     names: list[str] = []
     sizes: dict[str, Parsed] = {}
@@ -50,7 +50,7 @@ def parse(text: Text) -> list[Parsed]:
             _add_row(sizes[words[1]], at, match.group(1), words[2:], names)
     if not runs:
         runs.append(Parsed())
-        runs[0].lacks(text.last_line, Message("no-results", "there is no row of results"))
+        runs[0].lacks(text.last_line, Message("no-results", "no row of results"))
     return runs
 
 

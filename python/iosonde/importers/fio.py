@@ -5,11 +5,11 @@ Made by ``fio --name=j --rw=randread --bs=4k --output-format=json``:
     "read": {"io_bytes": 16777216, "bw_bytes": 2796202666, "iops": 682666.67, "clat_ns": {"mean": 1202.25, …
 
 is ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's ``lat``) and
-``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. One job entry is one
+``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. A job entry is one
 thread, or with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its
-threads: each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum; percentiles of all come from
-their histograms (json+), where they were printed. Documents of ``--status-interval`` are snapshots of one run: only
-the last counts.
+threads: each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum. Percentiles of all threads
+come from their histograms (json+), if printed. Documents of ``--status-interval`` are snapshots of one run: only the
+last counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HEADLINE = ("bandwidth", "rate", "completion_latency_p99")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the JSON's version key, a terse line, or the normal output's own lines."""
+    """Recognise the JSON's version key, a terse line, or the normal output's own lines."""
     if occurrence := text.find('"fio version"'):
         return Claim(CERTAIN, *occurrence)
     from .fio_terse import STARTS, TERSE
@@ -41,7 +41,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution. Where text and JSON were both printed, the JSON is read: it has all digits."""
+    """Return one Parsed for each execution. If text and JSON were both printed, the JSON is read: it has all digits."""
     if '"fio version"' in text.content:
         from .fio_json import parse_json
 

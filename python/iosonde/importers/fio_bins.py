@@ -1,7 +1,7 @@
 """fio's histograms of latencies (``--output-format=json+``): the percentiles of all operations of several threads.
 
-Each bin is printed under one time. A percentile is the first time up to which so large a part of the operations was
-done (fio's ``calc_clat_percentiles``), so that of merged bins it is what fio says with group_reporting.
+Each bin is printed under one time. A percentile is the first time up to which this share of the operations was done
+(fio's ``calc_clat_percentiles``). So merged bins give the same as fio with group_reporting.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
 
 
 def latencies(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
-    """(name of the metric, what fio says of it, its units a second) of each kind that was measured."""
+    """Yield (name of the metric, fio's values, its units per second) of each measured kind."""
     for key, name in KINDS:
         for suffix, per_second in UNITS:
             values = part.get(key + suffix)
@@ -26,7 +26,7 @@ def latencies(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float
 
 
 def levels(values: dict[str, Any]) -> dict[float, float]:
-    """Percentage → its time, as printed."""
+    """Return percentage → its time, as printed."""
     printed = values.get("percentile")
     values_by_level = (
         {finite(key): finite(value) for key, value in printed.items()} if isinstance(printed, dict) else {}
@@ -35,7 +35,7 @@ def levels(values: dict[str, Any]) -> dict[float, float]:
 
 
 def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
-    """The percentiles of all threads; None where one of them printed no histogram of all its operations."""
+    """Return the percentiles of all threads; None if any printed no histogram of all its operations."""
     bins: dict[float, int] = {}
     for values in several:
         printed = values.get("bins")

@@ -1,4 +1,4 @@
-"""fio's JSON documents → Parsed. What the rows mean: fio.py."""
+"""fio's JSON documents → Parsed. For the meaning of the rows see fio.py."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_
 _SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
 UNMERGED = Message(
     "unmerged-percentiles",
-    "percentiles of several threads cannot be combined: they are of each alone; --output-format=json+ prints the "
-    "histograms, group_reporting one of all",
+    "percentiles of several threads cannot be combined: each row covers one thread; --output-format=json+ "
+    "prints the histograms, group_reporting one for all",
 )
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
 
 
 def parse_json(text: Text) -> list[Parsed]:
-    """One Parsed for each document that is not a snapshot of the next one's run."""
+    """Return one Parsed for each document that is not a snapshot of the next one's run."""
     lines, read, outside = Lines(text), [], 0
     runs: list[Parsed] = []
     ranges: list[tuple[int, int]] = []
@@ -107,7 +107,7 @@ def _set_factors(run: Parsed, options: dict[str, Any]) -> None:
 
 
 def factors_of(options: dict[str, Any]) -> dict[str, Any]:
-    """fio's options as factors: sizes in bytes, whole numbers as such."""
+    """Return fio's options as factors: sizes in bytes, whole numbers as such."""
     factors: dict[str, Any] = {}
     for key, value in options.items():
         text = str(value)[:200]
@@ -120,7 +120,7 @@ def factors_of(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines_between(lines: Lines, begin: int, end: int) -> Callable[[str], int]:
-    """The line of a needle between two places."""
+    """Return a search for the line of a needle between two places."""
     return lambda needle: lines.locate_needle(needle, begin, end)[0]
 
 
@@ -137,7 +137,7 @@ def _add_entry(
             line,
             Message(
                 "tool-failed",
-                "job {job} ended with error {status:g}: its numbers are of an incomplete run",
+                "job {job} ended with error {status:g}: its numbers are from an incomplete run",
                 job=name,
                 status=error,
             ),
@@ -186,7 +186,7 @@ def _add_direction(
 def _read_bytes(
     run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
-    """fio 2 wrote KiB under ``io_bytes``: the bandwidth and the runtime tell which it is."""
+    """Read the bytes; fio 2 wrote KiB under ``io_bytes``, which bandwidth times runtime reveals."""
     n_bytes = finite(part.get("io_bytes"))
     if n_bytes is None or "io_kbytes" in part or not bandwidth or not runtime:
         return n_bytes
@@ -221,7 +221,7 @@ def _add_sums(run: Parsed, entries: int) -> None:
 
 
 def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
-    """Of all threads, where each printed its histogram; else they are of each thread alone, and that is said."""
+    """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
         parts = [part for entry in entries if isinstance(part := entry.get(direction), dict) and part.get("total_ios")]
         latencies_by_part = [{name: (values, unit) for name, values, unit in latencies(part)} for part in parts]
@@ -239,14 +239,14 @@ def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> N
 
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
-    """Whether ``later`` began before ``earlier`` was printed and had done at least as much: the same run."""
+    """Return whether ``later`` began before ``earlier`` was printed and had done at least as much: the same run."""
     (at, ran, done), (next_at, next_ran, next_done) = _read_progress(earlier), _read_progress(later)
     names = [[str(job.get("jobname")) for job in _list_jobs(document)] for document in (earlier, later)]
     return names[0] == names[1] and 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
 
 
 def _read_progress(document: dict[str, Any]) -> tuple[float, float, float]:
-    """When it was printed and for how long it had run (ms), how many bytes it had done."""
+    """Return when it was printed, for how long it had run (ms), and how many bytes it had done."""
     parts = [job[name] for job in _list_jobs(document) for name in DIRECTIONS if isinstance(job.get(name), dict)]
     ran = max((finite(part.get("runtime")) or 0 for part in parts), default=0)
     printed = finite(document.get("timestamp_ms")) or 1000 * (finite(document.get("timestamp")) or 0)
@@ -264,11 +264,11 @@ _BAD = re.compile(
 
 
 def _read_outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
-    """What fio said around its JSON: signals and errors belong to the document that follows (or the last)."""
+    """Read fio's text around its JSON: signals and errors belong to the document that follows (or the last)."""
     if not runs or end - begin < 4:
         return
     first = text.line_of(begin)
     for offset, line in enumerate(text.content[begin : min(end, begin + (1 << 20))].split("\n")):
         if _BAD.search(line[:1000]):
             run = next((run for run in runs if run.rows and run.rows[0].line > first + offset), runs[-1])
-            run.lacks(first + offset, Message("tool-failed", "fio said: {quote}", quote=line.strip()[:160]))
+            run.lacks(first + offset, Message("tool-failed", "fio reports: {quote}", quote=line.strip()[:160]))

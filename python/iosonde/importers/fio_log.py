@@ -3,10 +3,9 @@
     0, 9995, 0, 4096, 0
 
 Time in ms, value, direction (0 read, 1 write, 2 trim), block size in bytes, then offset or priority. All logs look
-alike:
-only the file's name says what the value is (``j_clat.1.log``), so without it no value is read. Latencies are in ns in
-fio 3, in µs in fio 2: the version is that of the job's output beside the log (``fio_version``); where none is there, it
-is said what the values can be. Latency logs become recorded operations; a log of bandwidths (KiB/s) or rates becomes
+alike: only the file's name shows what the value is (``j_clat.1.log``), so without it no value is read. Latencies are in
+ns in fio 3, in µs in fio 2. The version comes from the job's output next to the log (``fio_version``); without it, a
+note says which unit is plausible. Latency logs become recorded operations; a log of bandwidths (KiB/s) or rates becomes
 the count, mean and extremes of its samples.
 """
 
@@ -31,12 +30,12 @@ _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
 _KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.(\d{1,9}))?(?:\.\d+)*\.log", re.IGNORECASE)
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
-_FASTEST_NS = 400.0  # no read or write of a file, asked for and done, takes half of its operations less
+_FASTEST_NS = 400.0  # half of all completed reads or writes of a file cannot be faster
 _LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
 
 
 def claims(text: Text) -> Claim | None:
-    """By the shape of the first lines, and surer by the file's name."""
+    """Recognise the shape of the first lines, and more certainly the file's name."""
     head = [line for line in text.lines[:40] if line.strip()]
     kind = _KIND.search(PurePath(text.name).name)
     fitting = sum(bool(_LINE.match(line)) for line in head)
@@ -46,7 +45,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: a log is of one job."""
+    """Return one Parsed: a log covers one job."""
     import numpy as np
 
     run = Parsed()
@@ -81,13 +80,15 @@ def parse(text: Text) -> list[Parsed]:
             1,
             Message(
                 "averages-only",
-                "averages of intervals (log_avg_msec), and no single operations: log_avg_msec=0 logs these",
+                "averages of intervals (log_avg_msec), not single operations: log_avg_msec=0 logs these",
             ),
         )
     elif name in _LATENCIES:
         run.facts["latency"] = _LATENCIES[name]
         run.cannot_tell(
-            Message("low-resolution", "times are in whole ms: operations within one ms keep the order of the log only")
+            Message(
+                "low-resolution", "times are in whole ms: operations within one ms are only in the order of the log"
+            )
         )
         _record_operations(run, table)
     return [run]
@@ -115,14 +116,15 @@ def _select_complete_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any
 
 
 def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion | None) -> Any:
-    """The table with values in ns, by what lies beside the log, else by what latencies can be; said in either case."""
+    """Return the table with values in ns, by the version in the same directory, else by plausible latencies; the run
+    notes which."""
     import numpy as np
 
     what = _LATENCIES[name]
     if sibling_version is not None:
         run.version = sibling_version.version
         in_micros = sibling_version.major < 3
-        template = "{file} beside it says fio-{version}"
+        template = "{file} in the same directory is of fio-{version}"
         why = Message("version-in-output", template, file=sibling_version.file, version=sibling_version.version)
     else:
         in_micros, why = _by_what_can_be(name, table)
@@ -141,24 +143,24 @@ def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion 
 
 
 def _by_what_can_be(name: str, table: Any) -> tuple[bool, Message]:
-    """(whether values are in µs, why) where nobody says the version."""
+    """Return (whether values are in µs, why) if the version is unknown."""
     import numpy as np
 
-    unknown = "no output of fio beside the log says its version, and "
+    unknown = "no output of fio near the log gives its version, and "
     if name != "slat" and float(np.median(table[:, 1])) < _FASTEST_NS:
         template = unknown + "in ns half of the operations would take less than {limit_ns:g} ns"
         return True, Message("impossible-in-ns", template, limit_ns=_FASTEST_NS)
     if (table[:, 1] * 1e3 > (table[:, 0] + 1) * 1e6).any():
         return False, Message("impossible-in-us", unknown + "in µs an operation would have begun before the log does")
     template = unknown + (
-        "they can be µs, too: if fio 2 wrote them, all latencies are 1000 times as long; put the job's output beside "
-        "the log"
+        "they could be in µs, too: if fio 2 wrote them, all latencies are 1000 times as long; put the job's "
+        "output in the log's directory"
     )
     return False, Message("ambiguous-unit", template)
 
 
 def _are_averages(table: Any) -> bool:
-    """Whether the lines are of intervals: they have no block size then."""
+    """Return whether the lines are averages of intervals, which have no block size."""
     return bool(len(table) and not table[:, 3].any())
 
 
@@ -173,7 +175,7 @@ def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any,
             0,
             Message(
                 "unknown-quantity",
-                "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read",
+                "the file's name does not show what the values are (lat, clat, slat, bw, iops): they are not read",
             ),
         )
         return
@@ -189,7 +191,7 @@ def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any,
 
 
 def _record_operations(run: Parsed, table: Any) -> None:
-    """Reads and writes as recorded operations, one phase for each; fio logs when an operation was done."""
+    """Record reads and writes as operations, one phase for each; fio logs when an operation was done."""
     import numpy as np
 
     from iosonde.engine._native import KINDS
@@ -208,6 +210,4 @@ def _record_operations(run: Parsed, table: Any) -> None:
         records["offset"] = table[:, 4]
     else:
         run.unplaced = run.operation_names
-        run.cannot_tell(
-            Message("offsets-not-traced", "the place in the file is not in this log: log_offset=1 puts it there")
-        )
+        run.cannot_tell(Message("offsets-not-traced", "this log lacks the offset in the file: log_offset=1 adds it"))

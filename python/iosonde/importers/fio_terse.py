@@ -22,13 +22,13 @@ _BLOCK = 41
 
 
 def parse_terse(text: Text) -> list[Parsed]:
-    """One Parsed for each line: terse output has no settings to tell runs from each other."""
+    """Return one Parsed for each line: terse output has no settings that would separate runs."""
     runs: list[Parsed] = []
     for at, line in text.numbered():
         if match := TERSE.match(line):
             runs.append(_parse_line(at, line.split(";"), match))
         elif runs and line.startswith("fio: terminating on signal"):
-            runs[-1].lacks(at, Message("tool-failed", "fio said: {quote}", quote=line[:160]))
+            runs[-1].lacks(at, Message("tool-failed", "fio reports: {quote}", quote=line[:160]))
     return runs
 
 

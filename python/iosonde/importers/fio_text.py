@@ -25,20 +25,20 @@ _OLD = re.compile(
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
-# What the lines with numbers begin with.
+# Begins of the lines with numbers.
 _NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
-# In the order in which fio prints them, each once for each direction.
+# In fio's printing order, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
 NOT_STEADY = Message(
     "not-steady",
-    "the steady state that was asked for was not reached: the values are of a system still changing",
+    "the requested steady state was not reached: the system was still changing",
 )
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
 
 def parse_text(text: Text) -> list[Parsed]:
-    """One Parsed for each fio; each job (or group of them) is told apart by factor ``job``."""
+    """Return one Parsed for each fio; factor ``job`` separates jobs (or groups of them)."""
     reader = _Reader()
     for at, line in text.numbered():
         reader.feed(at, line)
@@ -52,7 +52,7 @@ class _Reader:
         self._done, self._last, self._jobs = False, 0, list[str]()
         self._factors: dict[str, str | int | float | bool | None] = {}
         self._direction, self._in_percentiles = "", 0.0
-        self._latency_blocks: list[str] = []  # of this direction
+        self._latency_blocks: list[str] = []  # for this direction
 
     def _get_run(self, new: bool = False) -> Parsed:
         if not self.runs or self._done or new:
@@ -79,7 +79,7 @@ class _Reader:
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
-            self._get_run().lacks(at, Message("tool-failed", "fio said: {quote}", quote=stripped[:160]))
+            self._get_run().lacks(at, Message("tool-failed", "fio reports: {quote}", quote=stripped[:160]))
         elif stripped.startswith("steadystate") and "attained=no" in stripped:
             self._get_run().warn(at, NOT_STEADY)
         elif "verify" in stripped and "failed" in stripped:
@@ -173,7 +173,7 @@ class _Reader:
                 at,
                 Message(
                     "unreadable-lines",
-                    "numbers before the line that says whether they are of reads or writes: left out",
+                    "numbers before the line that shows whether they are reads or writes: left out",
                 ),
             )
         elif value is None:
@@ -196,19 +196,20 @@ class _Reader:
             return
         run = self.runs[-1]
         if not run.rows:
-            run.lacks(self._last, Message("ended-early", "there is no result: fio was interrupted or failed"))
+            run.lacks(self._last, Message("ended-early", "no result: fio was interrupted or failed"))
         elif not self._done:
             run.lacks(self._last, Message("ended-early", "the output ends here, before 'Run status group'"))
 
 
 @lru_cache(maxsize=256)
 def _percentile_name(level: str) -> str:
-    """``99.90`` → ``completion_latency_p99.9``, '' of no number. fio prints twenty of them at most."""
+    """Convert ``99.90`` to ``completion_latency_p99.9``, '' if it is not a number. fio prints twenty of them at
+    most."""
     return f"completion_latency_p{float(level):g}" if number(level) else ""
 
 
 def _parse_amount(value: str, unit: str) -> float | None:
-    """``2227``, ``MiB`` → bytes. fio 2 writes KB and means 1024."""
+    """Convert ``2227``, ``MiB`` to bytes. fio 2 writes KB and means 1024."""
     match, amount = _UNIT.match(unit), number(value)
     return None if not match or amount is None else amount * BINARY[match.group(1).lower()]
 
@@ -222,7 +223,7 @@ def _parse_bytes(text: str) -> float | None:
 
 
 def _parse_count(word: str) -> float | None:
-    """``570k`` → 570000: fio shortens counts and µs in steps of 1000."""
+    """Convert ``570k`` to 570000: fio shortens counts and µs in steps of 1000."""
     word = word.rstrip(",")
     if word[-1:].lower() in ("k", "m", "g") and (value := number(word[:-1])) is not None:
         return value * DECIMAL[word[-1].lower()]

@@ -1,6 +1,6 @@
-"""Which fio wrote a latency log: its lines do not say, and their unit depends on it (fio 2: µs, fio 3: ns).
+"""The version of fio that wrote a latency log, on which the unit depends (fio 2: µs, fio 3: ns).
 
-The output of the same job says it, and mostly lies beside the log, or one directory above: ``seqw.out`` and
+The log lacks it. The output of the same job has it, and is mostly in the same directory, or one above: ``seqw.out`` and
 ``seqw/seqw_clat.log``.
 """
 
@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 HEAD_BYTES = 1 << 16
-MOST_FILES = 50  # of a directory that are looked into
+MOST_FILES = 50  # files of a directory that are searched
 _LATENCY_LOG = re.compile(r"(?P<job>.*)_(?:clat|slat|lat)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
 _LOG = re.compile(r"_(?:clat_hist|clat|slat|lat|bw|iops)(?:\.\d{1,9})*\.log(?:\.gz)?$", re.IGNORECASE)
 _ENDS = (".out", ".txt", ".json", ".log", ".stdout", ".terse", ".csv", "")
@@ -22,28 +22,27 @@ _VERSION = re.compile(
 
 
 class AdjacentVersion(NamedTuple):
-    """A version of fio, and the name of the file that says it."""
+    """A version of fio, and the file in which it was found."""
 
     version: str
     file: str
 
     @property
     def major(self) -> int:
-        """The number before the first dot."""
+        """Return the number before the first dot."""
         return int(self.version.partition(".")[0].partition("-")[0])
 
 
 def is_latency_log(name: PurePath) -> bool:
-    """Whether the unit of this file, by its name, depends on the version."""
+    """Return whether the unit of this file, by its name, depends on the version."""
     return _LATENCY_LOG.match(name.name) is not None
 
 
 def find_sibling_version(
     log: PurePath, begin: Callable[[PurePath], bytes], others: Sequence[PurePath] = ()
 ) -> AdjacentVersion | None:
-    """What the output of the same job says, else all ``others`` of its directory, else those of the one above; None
-    where none of them says it, or two say different ones. ``begin`` gives the first bytes of a file, none of a missing
-    one."""
+    """Return the version in the job's own output, else in ``others`` of its directory, else in the directory above.
+    None if no version is present, or two differ. ``begin`` gives the first bytes of a file, none for a missing one."""
     for names in (_iterate_job_outputs(log), *_iterate_folder_outputs(log, others)):
         versions = {version.major: version for name in names if (version := _version_in(name, begin(name)))}
         if len(versions) == 1:

@@ -27,7 +27,7 @@ _COMMAND = re.compile(r"#\s+(\S*fs_mark\s.*)$")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the table's header."""
+    """Recognise the table's header."""
     if occurrence := text.find("FSUse%"):
         return Claim(CERTAIN, *occurrence)
     hit = text.search(_VERSION, first_lines=200)
@@ -35,7 +35,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution."""
+    """Return one Parsed for each execution."""
     runs: list[Parsed] = []
     names: list[str] = []
     iteration = 0
@@ -59,7 +59,7 @@ def parse(text: Text) -> list[Parsed]:
             _read_other_line(runs[-1], at, line.strip())
     for run in runs:
         if not run.rows:
-            run.lacks(text.last_line, Message("no-results", "there is no row of results"))
+            run.lacks(text.last_line, Message("no-results", "no row of results"))
     return runs
 
 

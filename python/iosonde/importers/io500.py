@@ -4,8 +4,8 @@
     [SCORE ] Bandwidth 122.312630 GiB/s : IOPS 192.355126 kiops : TOTAL 153.386640
 
 becomes ``ior_easy_write bandwidth_last_done`` in bytes/s and ``time``; mdtest and find give ``rate_last_done``. The
-scores are geometric means over the phases, and checked: ``score bandwidth``, ``rate`` and ``total`` (no unit). ``GB/s``
-of 2019 is numerically GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
+scores are geometric means over the phases, and are checked: ``score bandwidth``, ``rate`` and ``total`` (no unit).
+``GB/s`` of 2019 is numerically GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .reading import iso_date, number, parse_integer
 from .text import Text
 
 NAME = "io500"
-UNLIKELY = 10  # times as fast before the first rank was done as on the whole
+UNLIKELY = 10  # ratio of the rate until the first rank is done to the overall rate
 HEADLINE = ("bandwidth", "rate", "total")
 
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
@@ -29,13 +29,13 @@ _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
 _GLUED = re.compile(r"^[\w-]+\s*=.*\[[a-z][a-z-]+\]\s*$|^\[[a-z][a-z-]+\]\s*[\w-]+\s*=")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
 _COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
-# Behind a number, or in its place; not in a path.
+# After a number, or in its place; not in a path.
 _MARKED_INVALID = re.compile(r"(?:^|[\s\[(])INVALID\b", re.IGNORECASE)
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the summary's lines, the result file's sections, the find's first line."""
+    """Recognise the summary's lines, the result file's sections, the find's first line."""
     if (hit := text.search(RESULT, "[RESULT", "[   ")) or (hit := text.search(SCORE, "[SCORE")):
         return Claim(CERTAIN, hit[0], text.lines[hit[0] - 1].strip()[:60])
     if (occurrence := text.find("throughput-stonewall", "rate-stonewall")) or (
@@ -50,7 +50,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each list."""
+    """Return one Parsed for each list."""
     if text.search(RESULT, "[RESULT", "[   ") or text.search(SCORE, "[SCORE"):
         return parse_list(text)
     if hit := text.search(_FIND, first_lines=3):
@@ -59,7 +59,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _parse_sections(text: Text) -> Parsed:
-    """``result.txt`` and ``config.ini``: sections with settings and, in the first, results."""
+    """Read ``result.txt`` and ``config.ini``: sections with settings and, in the first, results."""
     run, section, sections = Parsed(), "", 0
     for at, line in text.numbered():
         if match := _SECTION.match(line.strip()):
@@ -79,9 +79,9 @@ def _parse_sections(text: Text) -> Parsed:
     _other_unit(run)
     check_score(run)
     if not run.rows:
-        run.warn(1, Message("settings-only", "settings only: there is no result in this file"))
+        run.warn(1, Message("settings-only", "settings only: this file has no result"))
     elif not any(row.operation == "score" for row in run.rows):
-        run.lacks(text.last_line, Message("ended-early", "there is no [SCORE]: the list is not complete"))
+        run.lacks(text.last_line, Message("ended-early", "[SCORE] is missing: the list is incomplete"))
     return run
 
 
@@ -143,7 +143,8 @@ def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | 
 
 
 def _other_unit(run: Parsed) -> None:
-    """Development versions of 2020 print the rate at the stonewall in another unit than the score, without a word."""
+    """Leave out rates at the stonewall in another unit than the score, as development versions of 2020 print without
+    notice."""
     score = {row.operation: row.value for row in run.rows if row.metric == "bandwidth_last_done"}
     for row in [candidate for candidate in run.rows if candidate.metric == "bandwidth_first_done"]:
         if row.operation in score and row.value > UNLIKELY * score[row.operation]:
@@ -153,8 +154,8 @@ def _other_unit(run: Parsed) -> None:
                 row.line,
                 Message(
                     "unit-mismatch",
-                    "throughput-stonewall of {operation} is {ratio:.0f} times its score: it is in another "
-                    "unit, and was left out",
+                    "throughput-stonewall of {operation} is {ratio:.0f} times its score: its unit differs, "
+                    "and it was left out",
                     operation=row.operation,
                     ratio=times,
                 ),

@@ -1,8 +1,8 @@
-"""One execution of IO500: a directory with its list of results and the output of IOR, mdtest and find for each phase.
+"""An execution of IO500: a directory with its list of results and the output of IOR, mdtest and find for each phase.
 
-They tell of one measurement and become one run. The list has the rates and the score (``result.txt`` before
-``result_summary.txt`` before a log); what the tools' own files alone hold is beside them: ``ior_easy_write open_time``,
-``mdtest_easy_write_tree_creation rate_last_done``, single ranks. What both say is a double, and left out.
+They cover one measurement and become one run. The list gives the rates and the score (``result.txt`` before
+``result_summary.txt`` before a log). Values that only the tools' own files have are added: ``ior_easy_write
+open_time``, ``mdtest_easy_write_tree_creation rate_last_done``, single ranks. Duplicates are left out.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _LIST_FILE = re.compile(r"result\.txt$|result_summary.*\.txt$|io-?500-summary.*\
 _OF_MDTEST = {"write": "file_creation", "stat": "file_stat", "read": "file_read", "delete": "file_removal"}
 INFORMATION = "system-information.txt"
 _INFORMATION_LINE = re.compile(r'^[ \t]*+io500_info_(\w++)[ \t]*+=[ \t]*+"([^"\n]*)"', re.MULTILINE)
-# What a file says of its own run and another file of the same: rounded words, and clocks around other things.
+# Tolerances between files of one run: rounded numbers, and clocks around different parts.
 SAME_LIST, SAME_PHASE = 0.001, 0.05
 _CLOCKED = ("bandwidth_last_done", "rate_last_done")
 
 
 @dataclass
 class FilePart:
-    """What one file of the directory says: its name there, and one of its executions."""
+    """An execution in one file of the directory, with the file's name there."""
 
     name: str
     parsed: Parsed
@@ -43,9 +43,10 @@ class FilePart:
 
 @dataclass
 class Execution:
-    """A joined run. ``used``: the parts that gave something to it; ``doubles``: those that said nothing else;
-    ``unused``: what is of another execution. ``results``: what the clock of each phase says, for those that are
-    compared with it; ``there``: (operation, metric, rank) of each row."""
+    """A joined run. ``used``: the parts that contributed; ``doubles``: those without anything new; ``unused``: those of
+    another execution. ``results``: the results by the clock of each phase, for comparison with other parts; ``there``:
+    (operation, metric, rank) of each row.
+    """
 
     parsed: Parsed
     base: FilePart
@@ -56,28 +57,28 @@ class Execution:
     there: set[tuple[str, str, int | None]] = field(default_factory=set)
 
     def is_same(self, other: Parsed) -> bool:
-        """Whether this list tells of this execution: each phase that both have has the same result."""
+        """Return whether this list belongs to this execution: each phase in both has the same result."""
         return _is_same(self.results, _collect_results(other))
 
 
 def is_execution(names: Sequence[str]) -> bool:
-    """Whether files of these names beside each other are those of one execution: two of lists and phases."""
+    """Return whether files of these names in one directory belong to one execution: two of lists and phases."""
     phases = {match.group(1) for name in names if (match := _PHASE_FILE.match(name))} - {"find"}
     return len(phases) + sum(map(bool, map(_LIST_FILE.match, names))) >= 2
 
 
 def has_list(names: Sequence[str]) -> bool:
-    """Whether one of these names is that of a list of results."""
+    """Return whether any of these names is that of a list of results."""
     return any(map(_LIST_FILE.match, names))
 
 
 def is_list(parsed: Parsed) -> bool:
-    """Whether this is IO500's list of several phases."""
+    """Return whether this is IO500's list of several phases."""
     return len({row.operation for row in parsed.rows if row.operation in (*BANDWIDTH, *RATE)}) > 1
 
 
 def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
-    """All of a directory as one run; None where nothing in it is a result. ``information`` is the content of
+    """Join a directory to one run; None if nothing in it is a result. ``information`` is the content of
     ``system-information.txt``."""
     lists = sorted((part for part in parts if is_list(part.parsed)), key=_rank_part)
     phases = [part for part in parts if _phase_of(part.name) and part.parsed.rows and not is_list(part.parsed)]
@@ -91,7 +92,7 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
     if not lists:
         run.lacks(
             0,
-            Message("no-results", "there is no list of results: neither result.txt nor result_summary.txt is complete"),
+            Message("no-results", "no list of results: neither result.txt nor result_summary.txt is complete"),
         )
     execution = Execution(
         run, base, [base], results=_collect_results(run), there={_build_row_key(row) for row in run.rows}
@@ -107,7 +108,7 @@ def join(parts: Sequence[FilePart], information: str = "") -> Execution | None:
 
 
 def _rank_part(part: FilePart) -> tuple[bool, int]:
-    """What is whole before what is cut, ``result.txt`` before the summary before a log."""
+    """Return a sort key: complete parts before cut ones, ``result.txt`` before the summary before a log."""
     name = PurePath(part.name).name
     places = ("result.txt", "result_summary.txt")
     is_cut = any(note not in part.parsed.invalid for note in part.parsed.missing)
@@ -115,13 +116,13 @@ def _rank_part(part: FilePart) -> tuple[bool, int]:
 
 
 def _phase_of(name: str) -> str:
-    """``ior-easy-write.txt`` → ``ior_easy_write``; '' for what is no phase's."""
+    """Return ``ior-easy-write.txt`` → ``ior_easy_write``; '' for a file of no phase."""
     match = _PHASE_FILE.match(PurePath(name).name)
     return match.group(1).replace("-", "_") if match else ""
 
 
 def _add_list(execution: Execution, part: FilePart) -> None:
-    """Another list: of the same execution, of one that an earlier list tells of, or of one more."""
+    """Add another list: of the same execution, of one that an earlier list covers, or of another one."""
     if execution.is_same(part.parsed):
         execution.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         _add_rows(execution, part, part.parsed.rows, {})
@@ -136,7 +137,7 @@ def _add_list(execution: Execution, part: FilePart) -> None:
         enclosing.parsed.adopt_invalid(PurePath(part.name).name, part.parsed)
         execution.doubles.append(part)
     else:
-        # An attempt that went on where one had ended says all of that again.
+        # A resumed attempt repeats everything of the one before.
         repeated = [
             candidate
             for candidate in execution.unused
@@ -152,7 +153,8 @@ def _add_list(execution: Execution, part: FilePart) -> None:
 
 
 def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
-    """The output of the tool itself, under the phase's name. What disagrees with the list is of another execution."""
+    """Add a tool's own output, under the phase's name. Output that contradicts the list belongs to another
+    execution."""
     phase = NAMES.get(_phase_of(part.name), _phase_of(part.name))
     rows = part.parsed.rows
     names = {name: _rename_operation(phase, name) for name in {row.operation for row in rows}}
@@ -165,8 +167,8 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
                 0,
                 Message(
                     "other-execution",
-                    "{file} says {value:.4g} {unit} of {phase}, and the list {listed:.4g}: it is of another "
-                    "execution, and left out",
+                    "{file} has {value:.4g} {unit} for {phase}, and the list {listed:.4g}: it belongs to "
+                    "another execution, and is left out",
                     file=PurePath(part.name).name,
                     value=row.value,
                     unit=row.unit,
@@ -193,15 +195,15 @@ def _rename_operation(phase: str, operation: str) -> str:
 
 
 def _add_rows(execution: Execution, part: FilePart, rows: Sequence[Row], names: Mapping[str, str]) -> None:
-    """The rows that are not there yet; their operations get these ``names``. There are millions of them in some
-    directories: none is copied."""
+    """Add the rows that are new; their operations get these ``names``. Some directories have millions of rows, so none
+    is copied."""
     new = []
     for row in rows:
         place = (names.get(row.operation, row.operation), row.metric, row.rank)
         if place not in execution.there:
             row.operation = place[0]
             new.append(row)
-    # One iteration's largest, smallest and mean are its value again.
+    # With a single iteration, maximum, minimum and mean repeat its value.
     execution.there |= set(map(_build_row_key, new))
     execution.results |= {
         (row.operation, row.metric): row.value for row in new if row.rank is None and row.metric in _CLOCKED
@@ -218,7 +220,7 @@ def _build_row_key(row: Row) -> tuple[str, str, int | None]:
 
 
 def _is_single_value(row: Row, execution: Execution) -> bool:
-    """Whether this statistic is that of one value, and says it again; of mdtest 3.3 they are over ranks, and differ."""
+    """Return whether this statistic only repeats a single value; those of mdtest 3.3 are over ranks, and differ."""
     kind, _, form = row.metric.rpartition("_")
     if form not in ("max", "min", "mean", "sd") or row.iteration is not None:
         return False
@@ -232,7 +234,7 @@ def _is_single_value(row: Row, execution: Execution) -> bool:
 
 
 def _set_factors(execution: Execution, information: str) -> None:
-    """The factors of all files: what the tools say, of the first phase on, then what the author says."""
+    """Set the factors of all files: those of the tools, from the first phase on, then those of the author."""
     run = execution.parsed
     by_phase = {
         _phase_of(part.name): part.parsed for part in execution.used + execution.doubles if _phase_of(part.name)
@@ -280,7 +282,7 @@ def _add_author_info(factors: dict[str, FactorValue], author_info: dict[str, str
 
 
 def _complete_counts(factors: dict[str, FactorValue]) -> None:
-    """Of nodes, ranks and ranks per node the third follows from two, where it is whole."""
+    """Compute the third of nodes, ranks and ranks per node from the other two, if it is a whole number."""
     nodes, ranks, each = (factors.get(name) for name in ("nodes", "ranks", "ranks_per_node"))
     if isinstance(ranks, int) and isinstance(nodes, int) and nodes > 0 and each is None and ranks % nodes == 0:
         factors["ranks_per_node"] = ranks // nodes
@@ -300,12 +302,12 @@ def _is_same(mine: Mapping[tuple[str, str], float], theirs: Mapping[tuple[str, s
 
 
 def _is_within(part: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
-    """Whether the other list says all that this one says."""
+    """Return whether the other list contains all results of this one."""
     return part.keys() <= other.keys() and _is_same(part, other)
 
 
 def _compute_half_step(key: tuple[str, str]) -> float:
-    """Half of the last decimal of what old lists print: GiB/s or kIOPS with three."""
+    """Return half of the last decimal of old lists, which print GiB/s or kIOPS with three."""
     return 0.00051 * (1024.0**3 if key[1].startswith("bandwidth") else 1e3)
 
 

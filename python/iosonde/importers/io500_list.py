@@ -1,7 +1,7 @@
 """IO500's list of results, as ``result_summary.txt`` and the log of a whole run print it.
 
-Logs of 2017 to 2020 print each phase when it ends and all of them again before the score; the second line is the
-same measurement. Where several attempts worked in one directory, these second lines are of all of them.
+Logs of 2017 to 2020 print each phase when it ends and all of them again before the score; the second line is the same
+measurement. If several attempts used one directory, these second lines cover all of them.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ RESULT = re.compile(
 SCORE = re.compile(
     r"\s*\[SCORE(X?)(-invalid)? *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$"
 )
-# What io500 itself says; a scheduler's "invalid account" is none of its results.
+# io500's own messages; a scheduler's "invalid account" is not one of its results.
 INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases invalid")
 
 
 def parse_list(text: Text) -> list[Parsed]:
-    """One Parsed for each list: it ends with its score, or where a phase comes again with another result."""
+    """Return one Parsed for each list: it ends with its score, or when a phase repeats with another result."""
     runs: list[Parsed] = []
     results: dict[str, tuple[str, ...]] = {}
     version, scored = "", True
-    early: list[tuple[int, str]] = []  # complaints of the first phase stand before its result
+    early: list[tuple[int, str]] = []  # complaints about the first phase precede its result
     blocks, mixed, is_new = _blocks_of_several(text), 0, True
     for at, line in text.numbered():
         if not scored and at in blocks and blocks[at].results & set(results.items()):
@@ -42,7 +42,7 @@ def parse_list(text: Text) -> list[Parsed]:
                 at,
                 Message(
                     "several-attempts",
-                    "what several attempts left stands here: only what this one printed before is taken",
+                    "results of several attempts follow: only those that this one printed before are taken",
                 ),
             )
         if at <= mixed:
@@ -56,7 +56,7 @@ def parse_list(text: Text) -> list[Parsed]:
                     at,
                     Message(
                         "ended-early",
-                        "there is no [SCORE] before {name} comes again: the list is not complete",
+                        "[SCORE] is missing before {name} repeats: the list is incomplete",
                         name=name,
                     ),
                 )
@@ -80,7 +80,7 @@ def parse_list(text: Text) -> list[Parsed]:
             else:
                 early.append((at, sentence))
     if runs and not scored:
-        runs[-1].lacks(text.last_line, Message("ended-early", "there is no [SCORE]: the list is not complete"))
+        runs[-1].lacks(text.last_line, Message("ended-early", "[SCORE] is missing: the list is incomplete"))
     for run in runs:
         check_score(run)
     return runs or [Parsed(missing=[])]
@@ -88,14 +88,14 @@ def parse_list(text: Text) -> list[Parsed]:
 
 @dataclass
 class _Block:
-    """Result lines below each other up to line ``last``: (phase, value, unit and time) of each."""
+    """Consecutive result lines up to line ``last``: (phase, value, unit and time) of each."""
 
     last: int
     results: set[tuple[str, tuple[str, ...]]]
 
 
 def _blocks_of_several(text: Text) -> dict[int, _Block]:
-    """First line → the result lines below each other in which a phase has several results."""
+    """Return first line → the consecutive result lines in which a phase has several results."""
     blocks: dict[int, _Block] = {}
     first = 0
     for at, line in text.numbered():
@@ -151,7 +151,7 @@ def _add_result(run: Parsed, at: int, operation: str, value: float, unit: str) -
             at,
             Message(
                 "unknown-unit",
-                "the unit '{unit}' of {operation} is not known: left out",
+                "unknown unit '{unit}' of {operation}: left out",
                 unit=unit[:20],
                 operation=operation,
             ),
@@ -159,7 +159,7 @@ def _add_result(run: Parsed, at: int, operation: str, value: float, unit: str) -
         return
     if unit.lower() == "gb/s":
         run.warn(
-            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s), as io500 of 2019 calculates")
         )
     rate = unit.lower().endswith("iops")
     metric, base = ("rate_last_done", "operations/s") if rate else ("bandwidth_last_done", "bytes/s")
@@ -171,7 +171,7 @@ def _add_score(run: Parsed, at: int, match: re.Match[str]) -> None:
     operation = "extended_score" if extended else "score"
     if unit.lower() == "gb/s":
         run.warn(
-            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+            at, Message("assumed-unit", "GB/s was read as GiB/s (1073741824 bytes/s), as io500 of 2019 calculates")
         )
     if invalid or "invalid" in rest.lower():
         run.mark_invalid(at, Message("marked-invalid", "the score is marked invalid"))

@@ -1,4 +1,4 @@
-"""IO500's score, held against the phases that it is made of.
+"""IO500's score, checked against its phases.
 
 It is the root of bandwidth × IOPS, each of them the geometric mean over its phases (Kunkel, Bent, Lofstead,
 Markomanolis: Establishing the IO-500 benchmark, 2016). Lists of 2017 and 2018 print the product, under the same word.
@@ -16,16 +16,16 @@ from .parsed import Parsed, Row
 BANDWIDTH = ("ior_easy_write", "ior_hard_write", "ior_easy_read", "ior_hard_read")
 RATE = ("mdtest_easy_write", "mdtest_hard_write", "find", "mdtest_easy_stat", "mdtest_hard_stat", "mdtest_easy_delete",
         "mdtest_hard_read", "mdtest_hard_delete")  # fmt: skip
-# Older words for these.
+# Older names for these.
 NAMES = {"mdtest_easy_create": "mdtest_easy_write", "mdtest_hard_create": "mdtest_hard_write"}
-# Scores are printed with six digits; the phases of 2019 with three decimals, half of whose last one may be missing.
+# Scores are printed with six digits; the phases of 2019 with three decimals, whose last one may be off by half.
 TOLERANCE = 0.002
 HALF_OF_THE_LAST_DECIMAL = {"bandwidth_last_done": 0.0005 * 1024.0**3, "rate_last_done": 0.5}
 
 
 def check_score(run: Parsed) -> None:
-    """Note what contradicts the score: a phase that is not there, a damaged line. A total that is the product becomes
-    the root."""
+    """Note contradictions to the score: a missing phase, a damaged line. A total that is the product becomes the
+    root."""
     total = _find_row(run.rows, "score", "total")
     if total is None:
         return
@@ -47,7 +47,7 @@ def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str)
             score_row.line,
             Message(
                 "missing-phases",
-                "the score has no phase {phases}: it is of others, or they were lost",
+                "the score lacks {phases}: it belongs to other phases, or they were lost",
                 phases=", ".join(absent),
             ),
         )
@@ -62,7 +62,7 @@ def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str)
             Message(
                 "score-mismatch",
                 "the score's {metric} is {percent:.4g} % of the geometric mean of its phases: a line is "
-                "damaged, or this is another formula",
+                "damaged, or the formula differs",
                 metric=score_row.metric,
                 percent=100 * score_row.value / mean,
             ),
@@ -77,8 +77,7 @@ def _check_total(run: Parsed, total: Row, product: float) -> None:
             total.line,
             Message(
                 "score-formula",
-                "TOTAL {total:g} is bandwidth × IOPS, as lists of 2017 and 2018 have it: {root:.6g}, the "
-                "root, was stored",
+                "TOTAL {total:g} is bandwidth × IOPS, as in lists of 2017 and 2018: {root:.6g}, the root, was stored",
                 total=total.value,
                 root=math.sqrt(product),
             ),
@@ -89,8 +88,8 @@ def _check_total(run: Parsed, total: Row, product: float) -> None:
         total.line,
         Message(
             "score-mismatch",
-            "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, "
-            "or this is another formula",
+            "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, or the "
+            "formula differs",
             total=total.value,
             root=math.sqrt(product),
         ),

@@ -7,10 +7,9 @@ Made by ``mpirun -np 2 ior -w -r -F -e -t 1m -b 16m -i 3 -o FILE``:
 
 becomes, for iteration 0 of ``write``: ``bandwidth_last_done`` (all bytes over the time from the first open to the last
 close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their own time, without open and close),
-``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives
-``bandwidth_max``, ``_min``,
-``_mean``, ``_sd`` over the iterations with all digits (the table shows none from 1000 on), and its own ``OPs``
-(bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on. IOR 2 prints the table with
+``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives ``bandwidth_max``,
+``_min``, ``_mean``, ``_sd`` over the iterations with all digits (the table shows none from 1000 on), and its own
+``OPs`` (bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on. IOR 2 prints the table with
 ``-vv`` only, and a summary after each test.
 """
 
@@ -33,9 +32,9 @@ HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]{0,60})[:=]\s?(.*)$")
-# IOR 3 prints both, and its older versions the first; it goes on after them.
+# IOR 3 prints both, and its older versions the first; it continues after them.
 _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
-# After these the numbers are of something else: data that was wrong, or never moved.
+# After these the numbers are invalid: data was wrong, or never moved.
 _DATA_LOST = re.compile(
     r"(?i)incorrect data on|errors? found|too many retries|EOF prematurely|not retrying|(?:read|write)\(\d.*\) failed"
 )
@@ -51,13 +50,13 @@ _COUNTS = {
 }  # fmt: skip
 _WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
           "ordering inter file": "ordering_between_files"}  # fmt: skip
-_ROUNDED = 0.006  # of a size: three digits are shown
-# Behind another setting in one line: `constant task offsets = 1` is a value of its own.
+_ROUNDED = 0.006  # of a size: three digits are printed
+# After another setting in one line: `constant task offsets = 1` is a value of its own.
 _GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the banner, the JSON's keys, a CSV's header, or the table's header."""
+    """Recognise the banner, the JSON's keys, a CSV's header, or the table's header."""
     if (occurrence := text.find(": MPI Coordinated Test of Parallel I/O")) or (occurrence := text.find(_RANK_CSV)):
         return Claim(CERTAIN, occurrence[0], text.lines[occurrence[0] - 1].strip()[:60])
     if summary := text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
@@ -70,7 +69,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each test (TestID) of each session."""
+    """Return one Parsed for each test (TestID) of each session."""
     if text.find('"bwMiB"', '"bwMeanMIB"', '"Command line"'):
         from .ior_json import parse_json
 
@@ -95,7 +94,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Reader:
-    """Session → tests → table; one summary at the end for all of a session's tests."""
+    """Reader of session → tests → table; one summary at the end covers all of a session's tests."""
 
     def __init__(self) -> None:
         self.runs: list[Parsed] = []
@@ -107,7 +106,7 @@ class _Reader:
         self._finished, self._last = False, 0
 
     def feed(self, at: int, line: str) -> None:
-        """One line."""
+        """Read one line."""
         stripped = line.strip()
         if not stripped:
             return
@@ -120,7 +119,7 @@ class _Reader:
             self._table = IorTable(self._get_run(at), stripped.split())
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._get_run(at)
-            # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
+            # IOR 2 writes its titles in two words; the next lines have fewer titles than columns.
             head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
             self._summary = IorSummary(self._session, head.split())
         elif first in ("write", "read", "remove") and (table := self._summary or self._table):
@@ -129,7 +128,7 @@ class _Reader:
             self._read_other_line(at, first, stripped)
 
     def end(self) -> None:
-        """After the last line."""
+        """Finish after the last line."""
         for run in self._session:
             _close_run(run, self._finished, self._last)
         self._session = []
@@ -176,7 +175,7 @@ class _Reader:
             self._read_setting(at, match.group(1).strip(), match.group(2).strip())
 
     def _next_of_ior_2(self) -> None:
-        """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
+        """Begin IOR 2's next test of a script, which repeats neither the banner nor the table's header."""
         names, self._summary = self._table and self._table.names, None
         self._add_run()
         self._table = IorTable(self._session[-1], names) if names else None
@@ -218,7 +217,7 @@ def _split_cells(line: str) -> list[str]:
 
 
 def set_factor(run: Parsed, key: str, value: str) -> None:
-    """A line of IOR's options as a factor of the run."""
+    """Store a line of IOR's options as a factor of the run."""
     if key in _SIZES:
         run.factors[_SIZES[key]] = size_bytes(value)
     elif key == "clients":  # 3.0: `2 (2 per node)`
@@ -232,7 +231,7 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
 
 
 def _read_trouble(run: Parsed, at: int, line: str) -> None:
-    """What IOR calls an error or a warning; some of these say that the result is none."""
+    """Read IOR's errors and warnings; some of these invalidate the result."""
     match = _WARNING.match(line)
     if not match:
         run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
@@ -241,15 +240,13 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
     if _DATA_LOST.search(words):
         run.lacks(at, Message("tool-failed", "IOR says: {quote}", quote=words[:160]))
     elif "partial write" in words or "partial read" in words:
-        run.warn(
-            at, Message("short-transfers", "transfers were cut short, and IOR moved what was left by further calls")
-        )
+        run.warn(at, Message("short-transfers", "transfers were cut short, and IOR moved the rest by further calls"))
     elif words.startswith("Using actual aggregate bytes"):
         run.warn(
             at,
             Message(
                 "stonewalling",
-                "fewer bytes moved than asked for (stonewalling); the bandwidth is of the bytes that moved",
+                "fewer bytes moved than requested (stonewalling); the bandwidth counts the bytes that moved",
             ),
         )
     elif not words.lower().startswith(("expected aggregate", "stat()", "maybe caused")):
@@ -257,15 +254,15 @@ def _read_trouble(run: Parsed, at: int, line: str) -> None:
 
 
 def _close_run(run: Parsed, finished: bool, last: int) -> None:
-    """Whether everything that was asked for is there. IO500 prints IOR's table without summary and end."""
+    """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = words_of(str(run.facts.get("command", "")))
     _exact_sizes(run, words)
     n_iterations = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
-    if run.version.startswith("2.") and not rows:  # without -vv there is the summary only
+    if run.version.startswith("2.") and not rows:  # without -vv there is only the summary
         for operation in sorted(requested - {row.operation for row in run.rows}):
-            run.lacks(last, Message("missing-rows", "{operation}: the summary does not have it", operation=operation))
+            run.lacks(last, Message("missing-rows", "{operation}: missing in the summary", operation=operation))
     else:
         for operation in sorted(requested | {row.operation for row in rows}):
             n_rows = sum(row.operation == operation for row in rows)
@@ -274,28 +271,28 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
                     last,
                     Message(
                         "missing-rows",
-                        "{operation}: {n_present} of {n_expected} iterations are there",
+                        "{operation}: {n_present} of {n_expected} iterations are present",
                         operation=operation,
                         n_present=n_rows,
                         n_expected=n_iterations,
                     ),
                 )
     if not rows and not run.rows:
-        run.lacks(last, Message("no-results", "there is no result"))
+        run.lacks(last, Message("no-results", "no result"))
     elif not finished and run.version.startswith("2."):
         run.lacks(last, Message("ended-early", "the output ends here, without 'Run finished'"))
     elif not finished and not run.missing:
         run.warn(
             last,
             Message(
-                "ended-early", "the output ends without 'Finished', as IO500's do: all iterations asked for are there"
+                "ended-early", "the output ends without 'Finished', as IO500's do: all requested iterations are present"
             ),
         )
 
 
 def _exact_sizes(run: Parsed, words: list[str]) -> None:
-    """IOR prints three digits of a size (9.46 TiB): the command has all of it, where the two agree. What all
-    ranks moved follows from them."""
+    """Correct IOR's sizes, printed with three digits (9.46 TiB), from the command, if both agree. They give the bytes
+    of all ranks."""
 
     def correct_size(name: str, exact: int | None) -> None:
         printed = run.factors.get(name)

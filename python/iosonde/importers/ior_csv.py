@@ -10,7 +10,7 @@ becomes ``write bandwidth_own`` of rank 0 in bytes/s, once with open and close i
     write,277.1444,4773.7135,0.0002,256.0000,64.0000,0.0002,0.0017,0.0009,0.0018,2,1
 
 becomes the rows of the text form. It names neither the command nor the version, and a time that is 0 in its four
-decimals is left out: it is none.
+decimals is left out as unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COLUMNS = {
 
 
 def parse_ranks(text: Text, head: int) -> Parsed:
-    """The CSV of ranks whose header is line ``head``."""
+    """Read the CSV of ranks whose header is line ``head``."""
     run = Parsed()
     names = text.lines[head - 1].strip().split(",")
     columns = [_COLUMNS.get(name) for name in names]
@@ -66,7 +66,7 @@ _SETTINGS = {"numTasks": ("ranks", 1), "block(KiB)": ("block_size", 1024), "xfer
 
 
 def parse_summary(text: Text) -> list[Parsed]:
-    """One Parsed for each test: where sizes or tasks are others, or the iterations begin again."""
+    """Return one Parsed for each test: a new one begins when sizes or tasks change, or the iterations restart."""
     runs: list[Parsed] = []
     names: list[str] = []
     keys: set[tuple[str, str]] = set()
@@ -109,15 +109,15 @@ def _is_too_short(name: str, cell: str) -> bool:
 
 
 def _read_settings(names: list[str], cells: list[str]) -> dict[str, int]:
-    """The sizes in bytes and the number of tasks of one row."""
+    """Return the sizes in bytes and the number of tasks of a row."""
     by_name = dict(zip(names, cells, strict=False))
     values = ((factor, number(by_name.get(name, "")), unit) for name, (factor, unit) in _SETTINGS.items())
     return {factor: round(value * unit) for factor, value, unit in values if value is not None}
 
 
 def _check_even(run: Parsed, last: int) -> None:
-    """Writes and reads take turns: one with fewer iterations than the other lost some. How many were asked for is not
-    said."""
+    """Check that writes and reads alternate: an operation with fewer iterations lost some. The CSV lacks the requested
+    number."""
     counts: dict[str, int] = {}
     for row in run.rows:
         if row.metric == "bandwidth_last_done":
@@ -130,7 +130,7 @@ def _check_even(run: Parsed, last: int) -> None:
                 last,
                 Message(
                     "missing-rows",
-                    "{operation}: {n_present} of {n_expected} iterations are there",
+                    "{operation}: {n_present} of {n_expected} iterations are present",
                     operation=operation,
                     n_present=there,
                     n_expected=most,

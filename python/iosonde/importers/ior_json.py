@@ -53,7 +53,7 @@ _PARAMETERS = {
 
 
 def parse_json(text: Text) -> list[Parsed]:
-    """One Parsed for each test in each document."""
+    """Return one Parsed for each test in each document."""
     runs: list[Parsed] = []
     lines, outside, ends = Lines(text), 0, []
     for document in json_documents(text.content):
@@ -120,7 +120,7 @@ def _parse_test(
 
 
 def _flatten_results(results: Any) -> Iterator[Any]:
-    """The results one after the other; some versions have a list for each iteration."""
+    """Return the results one after another; some versions have a list for each iteration."""
     for result in results if isinstance(results, list) else []:
         yield from result if isinstance(result, list) else [result]
 
@@ -169,13 +169,13 @@ def _check_run(run: Parsed, document: dict[str, Any], last: int) -> None:
                 last,
                 Message(
                     "missing-rows",
-                    "{operation}: {n_present} of {n_expected} iterations are there",
+                    "{operation}: {n_present} of {n_expected} iterations are present",
                     operation=operation,
                     n_present=n_rows,
                     n_expected=n_iterations,
                 ),
             )
     if not rows:
-        run.lacks(last, Message("no-results", "there is no result"))
+        run.lacks(last, Message("no-results", "no result"))
     elif "Finished" not in document:
-        run.lacks(last, Message("ended-early", "there is no 'Finished': IOR did not come to its end"))
+        run.lacks(last, Message("ended-early", "'Finished' is missing: IOR did not finish"))

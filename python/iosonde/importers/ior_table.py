@@ -24,7 +24,7 @@ _STATISTICS = ("max", "min", "mean", "sd")
 
 
 def includes_of(run: Parsed, operation: str) -> str:
-    """What is inside IOR's bandwidth: open and close always, fsync with ``-e``."""
+    """Return the calls inside IOR's bandwidth: open and close always, fsync with ``-e``."""
     words = str(run.facts.get("command", "")).split()
     fsync = operation == "write" and ("-e" in words or run.facts.get("fsync"))
     return "open,fsync,close" if fsync else "open,close"
@@ -41,7 +41,7 @@ class IorTable:
         self._transfer = names.index("xfer(KiB)") if "xfer(KiB)" in names else -1
 
     def add(self, at: int, words: list[str]) -> None:
-        """One line that begins with ``write``, ``read`` or ``remove``."""
+        """Read a line that begins with ``write``, ``read`` or ``remove``."""
         run, operation = self._run, words[0]
         iteration = parse_integer(words[self._iteration]) if len(words) == len(self.names) else None
         if iteration is None or iteration < 0:
@@ -96,7 +96,7 @@ class IorSummary:
         self._session, self._names = session, list(names)
 
     def add(self, at: int, words: list[str]) -> None:
-        """One row of the summary. Every statistic stands in the four columns after its first."""
+        """Read a row of the summary. Every statistic has four columns after its first."""
         names, operation = self._names, words[0]
         run = self._find_test(words)
         if len(words) < len(names):
@@ -153,7 +153,7 @@ class IorSummary:
         return runs[0] if runs else self._session[-1]
 
     def _set_settings(self, run: Parsed, words: list[str]) -> None:
-        """What the options' block did not say, as in an excerpt that holds the summary only."""
+        """Set what the options' block lacks, as in an excerpt that holds the summary only."""
         for name, factor in (("#Tasks", "ranks"), ("tPN", "ranks_per_node"), ("reps", "iterations"),
                              ("blksiz", "block_size"), ("xsize", "transfer_size"), ("segcnt", "segments")):  # fmt: skip
             if name in self._names and (value := parse_integer(words[self._names.index(name)])) is not None:

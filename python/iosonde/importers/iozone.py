@@ -6,14 +6,14 @@ Made by ``iozone -a``, ``iozone -t 2 -s 8m -r 64k``, ``iozone -+m hosts -t 8``, 
         Parent sees throughput for  2 initial writers 	= 4467159.55 kB/sec
 
 becomes ``write bandwidth_sum_of_ranks`` and ``write bandwidth_last_done`` in bytes/s (a kB is 1024 bytes in every
-version). Children: the sum of each process's own rate until the first one is done; parent: all bytes over the time
-that the parent waited. A row of a table
+version). Children: the sum of each process's own rate until the first one is done; parent: all bytes over the time that
+the parent waited. A row of a table
 
               kB  reclen    write  rewrite    read    reread
               64       4  1083249  5735102  8182586  9006179
 
-becomes one run with factors ``file_size`` and ``record_size``, and one result for each column. Quoted blocks
-(``"Writer report"``) repeat the table, and are read only where there is none.
+becomes one run with factors ``file_size`` and ``record_size``, and a result for each column. Quoted blocks (``"Writer
+report"``) repeat the table, and are read only if there is none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CHILD = re.compile(r"\s*Child\[(\d+)\] xfer count =\s*(\S+) (\w+), Throughput =
 _CPU = re.compile(
     r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE
 )
-# The first words of the lines that state something: most of the banner names contributors.
+# The first words of lines with settings: most of the banner names contributors.
 _SETTING_WORDS = frozenset(
     ("Iozone:", "Version", "Run", "Command", "Output", "OPS", "Microseconds/op", "iozone", "iozone:", "Iozone",
      "Throughput", "File", "Record", "O_DIRECT", "SYNC", "O_SYNC", "Include", "Percent", "Network", "Can", "Error",
@@ -53,7 +53,7 @@ _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the banner, else by a line that only IOzone prints."""
+    """Recognise the banner, else a line that only IOzone prints."""
     if occurrence := text.find("Iozone: Performance Test of File I/O"):
         return Claim(CERTAIN, *occurrence)
     if occurrence := text.find("iozone test complete", "Children see throughput for", "Parent sees throughput for"):
@@ -67,7 +67,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution."""
+    """Return one Parsed for each execution."""
     if text.raw[:2] == b"\x09\x00":
         from .biff import sheet_lines
 
@@ -85,7 +85,7 @@ def _parse_lines(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
 
 
 class _Reader:
-    """What has been said so far: IOzone states its settings once, and numbers refer to them."""
+    """Reader with the state so far: IOzone prints its settings once, and numbers refer to them."""
 
     def __init__(self, what: str) -> None:
         self.runs: list[Parsed] = []
@@ -111,7 +111,7 @@ class _Reader:
         return self._run
 
     def feed(self, at: int, line: str) -> None:
-        """One line."""
+        """Read one line."""
         stripped = line.strip()
         if not stripped:
             return
@@ -134,7 +134,7 @@ class _Reader:
             self._read_setting(at, stripped)
 
     def end(self, at: int) -> None:
-        """After the last line."""
+        """Finish after the last line."""
         self._close_run()
 
     # Settings
@@ -202,15 +202,13 @@ class _Reader:
         elif "No space left on device" in line:
             run.lacks(at, Message("no-space", "the file system was full"))
         elif line.startswith("Timer resolution is poor"):
-            run.warn(at, Message("low-resolution", "iozone says that its timer is too coarse for small transfers"))
+            run.warn(at, Message("low-resolution", "iozone reports that its timer is too coarse for small transfers"))
 
     def _set_unit(self, at: int, words: str) -> None:
         run = self._get_run()
         self._unit = unit_of(words)
         if self._unit is None:
-            run.warn(
-                at, Message("unknown-unit", "the unit '{unit}' is not known: the table is not read", unit=words[:40])
-            )
+            run.warn(at, Message("unknown-unit", "unknown unit '{unit}': the table is not read", unit=words[:40]))
         elif self._unit.reading:
             run.warn(at, self._unit.reading)
 
@@ -225,7 +223,7 @@ class _Reader:
         if self._unit is None:
             self._set_unit(at, "kBytes/sec")
             self._get_run().warn(
-                at, Message("assumed-unit", "no line says the unit of this table: it was read as kBytes/sec")
+                at, Message("assumed-unit", "the unit of this table is missing: it was read as kBytes/sec")
             )
 
     def _table_row(self, at: int, line: str, table: IozoneTable) -> None:
@@ -254,7 +252,7 @@ class _Reader:
     # Throughput
 
     def _read_throughput(self, at: int, line: str, first: str) -> bool:
-        """Whether this was a line of a throughput test; ``first`` is its first word."""
+        """Return whether this was a line of a throughput test; ``first`` is its first word."""
         if first in ("Children", "Parent") and (match := _THROUGHPUT.match(line)):
             who, count, label, word, unit = match.groups()
             operation = OPERATIONS.get(label.lower())
@@ -265,7 +263,7 @@ class _Reader:
                     at,
                     Message(
                         "unknown-operation",
-                        "the operation '{operation}' is not known: its name was kept",
+                        "unknown operation '{operation}': its name was kept",
                         operation=label[:40],
                     ),
                 )
@@ -285,7 +283,7 @@ class _Reader:
         return True
 
     def _begin_processes(self, count: int) -> Parsed:
-        """The run with ``count`` of them: ``-l 1 -u 4`` tests with each number, and prints the settings once."""
+        """Return the run with ``count`` processes: ``-l 1 -u 4`` tests each number, and prints the settings once."""
         before = self._get_run()
         if not before.rows or before.factors.get("ranks", count) == count:
             before.factors["ranks"] = count
@@ -375,7 +373,7 @@ class _Reader:
         elif not self._done and run.rows and not self._headed:
             run.warn(
                 run.rows[0].line,
-                Message("excerpt", "an excerpt: neither the settings nor the end of the test are in it"),
+                Message("excerpt", "an excerpt without the settings and the end of the test"),
             )
         if self._done and not run.rows and not run.missing:
-            run.lacks(self._last, Message("no-results", "the test is complete and says no number"))
+            run.lacks(self._last, Message("no-results", "the test is complete but has no number"))

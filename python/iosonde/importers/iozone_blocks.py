@@ -1,10 +1,10 @@
-"""The quoted blocks that IOzone's ``-R`` appends for a spreadsheet, where a file holds nothing else.
+"""The quoted blocks that IOzone's ``-R`` appends for a spreadsheet, if a file holds nothing else.
 
     "Writer report"
             "4"  "8"  "16"
     "64"   1083249  1933893  2662899
 
-The top row are record sizes, the left column file sizes, both in kB. A 0 was not measured.
+The top row has the record sizes, the left column the file sizes, both in kB. A 0 was not measured.
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
     unit = unit_of("kBytes/sec")
     assert unit is not None
     run.warn(
-        lines[0][0], Message("assumed-unit", "no line says the unit of these blocks: {reading}", reading=unit.reading)
+        lines[0][0], Message("assumed-unit", "the unit of these blocks is missing: {reading}", reading=unit.reading)
     )
     return unit

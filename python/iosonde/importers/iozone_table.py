@@ -1,7 +1,7 @@
-"""The table of IOzone's automatic mode: which value of a row belongs to which operation.
+"""The table of IOzone's automatic mode: the operation of each value in a row.
 
 With all operations the values come in order. With some (``-i 0 -i 2``) the others' columns are blank: the options
-tell which values there are, and where they are not known the place of a value on its line does.
+determine the operations, or else the position of a value on its line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .reading import parse_integer
 COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
            "stride_read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
 _EXTRA = {"pwrite": "pwrite", "repwrite": "repwrite", "pread": "pread", "repread": "repread", "mixed": "mixed"}
-# What the lines of a throughput test call them.
+# Names of operations in a throughput test.
 OPERATIONS = {
     "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
     "reverse readers": "backward_read", "stride readers": "stride_read", "random readers": "random_read",
@@ -26,19 +26,19 @@ OPERATIONS = {
     "re-pwrite writers": "repwrite", "pread readers": "pread", "re-pread readers": "repread", "fwriters": "fwrite",
     "re-fwriters": "refwrite", "freaders": "fread", "re-freaders": "refread",
 }  # fmt: skip
-# What each test of -i prints in the table.
+# Operations in the table for each test of -i.
 _TESTS = {
     "0": ("write", "rewrite"), "1": ("read", "reread"), "2": ("random_read", "random_write"), "3": ("backward_read",),
     "4": ("record_rewrite",), "5": ("stride_read",), "6": ("fwrite", "refwrite"), "7": ("fread", "refread"),
 }  # fmt: skip
 _WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+$")
-# How far from the end of its column's title a value may end: versions differ by one or two.
+# Distance allowed between the ends of a value and its column's title: versions differ by one or two.
 _NEAR = 3
 
 
 class TableRow(NamedTuple):
-    """One row: sizes in bytes, and each printed word with its operation."""
+    """A row: sizes in bytes, and each printed word with its operation."""
 
     file_size: int
     record_size: int
@@ -55,7 +55,7 @@ class IozoneTable:
 
     @classmethod
     def from_header(cls, line: str) -> IozoneTable | None:
-        """The table under the line ``kB  reclen    write  rewrite …``; None if it names no operation."""
+        """Return the table under the line ``kB reclen write rewrite …``; None if it names no operation."""
         tokens = [(match.group(), match.end()) for match in _WORD.finditer(line)]
         words = [word for word, _ in tokens]
         first = words.index("reclen") + 1 if "reclen" in words else len(words)
@@ -66,22 +66,22 @@ class IozoneTable:
         return cls(tuple(names), tuple(end for _, end in tokens[first - 1 :]))
 
     def fits(self, stripped: str) -> bool:
-        """Whether a line that begins with a digit is a row."""
+        """Return whether a line that begins with a digit is a row."""
         return len(stripped.split()) == len(self.names) + 2 or bool(_NUMBERS.match(stripped))
 
     def row(self, line: str, requested: Sequence[str] = ()) -> TableRow | str:
-        """The row, or a sentence that says why it is none. ``requested``: the operations that the options ask for."""
+        """Return the row, or a message why it is invalid. ``requested``: the operations that the options select."""
         words = line.split()
         names: list[str] | None = list(self.names)
         if len(words) == len(requested) + 2 and set(requested) <= set(self.names):
             names = list(requested)
         elif len(words) != len(self.names) + 2 and "  " not in line.strip():
-            template = "blanks of this row were squeezed, and its values stand under no column: the row is not read"
+            template = "blanks of this row were squeezed, and its values match no column: the row is not read"
             return Message("squeezed-row", template)
         elif len(words) != len(self.names) + 2:
             names = self._by_place([(match.group(), match.end()) for match in _WORD.finditer(line)])
         if names is None:
-            return Message("misaligned-row", "the values of this row stand under no column: the row is not read")
+            return Message("misaligned-row", "the values of this row match no column: the row is not read")
         size, record = (1024 * (parse_integer(word) or 0) for word in words[:2])
         if not 0 < record <= size < 2**63:
             template = "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read"
@@ -89,7 +89,7 @@ class IozoneTable:
         return TableRow(size, record, names, words[2:])
 
     def _by_place(self, tokens: list[tuple[str, int]]) -> list[str] | None:
-        """The operation of each value, by the title that ends nearest; None if that is not clear."""
+        """Return the operation of each value, by the title that ends nearest; None if that is ambiguous."""
         if len(tokens) - 2 > len(self.names):
             return None
         shift = self.ends[0] - tokens[1][1]
@@ -104,8 +104,8 @@ class IozoneTable:
 
 
 def list_requested(words: Sequence[str]) -> tuple[str, ...]:
-    """The operations that ``-i`` asks for, in the order of their columns; none where no option tells, or a test without
-    a column here is among them."""
+    """Return the operations that ``-i`` selects, in the order of their columns. Empty without ``-i``, or if a test has
+    no column here."""
     tests = [word for before, word in zip(words, words[1:], strict=False) if before == "-i"]
     tests += [word[2:] for word in words if word.startswith("-i") and word[2:].isdigit()]
     if "-+n" in words or any(test not in _TESTS for test in tests):

@@ -1,4 +1,4 @@
-"""The units that IOzone prints, old and new: ``KB/sec``, ``kB/sec``, ``Kbytes/sec``, ``kBytes/sec``, ``ops/sec``, …"""
+"""IOzone's units, old and new: ``KB/sec``, ``kB/sec``, ``Kbytes/sec``, ``kBytes/sec``, ``ops/sec``, …"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from iosonde.core.message import Message
 
 
 class Unit(NamedTuple):
-    """What a number in IOzone's unit is in ours, and how it was read."""
+    """An IOzone unit in our units, and how it was read."""
 
     quantity: str
     base: str
@@ -21,7 +21,7 @@ _BYTES = Unit("bandwidth", "bytes/s", 1024.0, _READING)
 
 
 def unit_of(words: str) -> Unit | None:
-    """The Unit of ``kBytes/sec``, ``ops/sec``, ``microseconds/op`` and their like; None if not known."""
+    """Return the Unit of ``kBytes/sec``, ``ops/sec``, ``microseconds/op`` and the like; None if unknown."""
     compact = words.strip(" .").lower().replace(" ", "")
     if compact in ("kb/sec", "kbytes/sec", "kbyte/sec", "kb/s", "kbytes/s"):
         return _BYTES

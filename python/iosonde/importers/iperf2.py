@@ -5,8 +5,8 @@
 
 Only the line over the whole time of a stream counts; it becomes ``tcp bandwidth`` (bytes/s: the CSV's bits/s by 8),
 ``bytes`` and ``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks``: iperf's own [SUM], without
-which a client's text has no total; the CSV has none, and its streams are added here. Of UDP the server's report becomes
-``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
+which a client's text has no total. The CSV has none, and its streams are added here. For UDP the server's report
+becomes ``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?(TCP|UDP) p
 
 
 def claims(text: Text) -> Claim | None:
-    """By the header of a connection, the CSV's shape, or an interval line."""
+    """Recognise the header of a connection, the CSV's shape, or an interval line."""
     if (hit := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.content[
         :4000
     ]:
@@ -46,7 +46,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each connection (text) or for the CSV."""
+    """Return one Parsed for each connection (text) or for the CSV."""
     if text.search(_CSV, first_lines=50) and not text.search(_HEAD, "Client connecting to", "Server listening on"):
         return [_parse_csv(text)]
     return _parse_text(text)
@@ -76,7 +76,7 @@ class _Session:
                 last,
                 Message(
                     "missing-sum",
-                    "{n_streams} streams, and the line of their sum is not there: no total",
+                    "{n_streams} streams without the line of their sum: no total",
                     n_streams=max(expected, len(own)),
                 ),
             )
@@ -90,7 +90,7 @@ class _Session:
         if self.totals:
             run.warn(next(iter(self.totals.values()))[0], READING)
         elif not run.missing:
-            run.lacks(last, Message("no-results", "there is no line over a whole test"))
+            run.lacks(last, Message("no-results", "no line over a whole test"))
 
 
 def _parse_text(text: Text) -> list[Parsed]:
@@ -109,12 +109,12 @@ def _parse_text(text: Text) -> list[Parsed]:
         elif stripped.startswith("[") and (interval := interval_of(stripped)):
             if not sessions:
                 sessions.append(_Session(Parsed(), "tcp"))
-                sessions[-1].run.warn(at, Message("assumed-protocol", "the protocol is not said: read as TCP"))
+                sessions[-1].run.warn(at, Message("assumed-protocol", "unknown protocol: read as TCP"))
             sessions[-1].add(at, interval)
         elif "failed" in stripped or "error" in stripped.lower():
             if not sessions:
                 sessions.append(_Session(Parsed(), "tcp"))
-            sessions[-1].run.lacks(at, Message("tool-failed", "iperf said: {quote}", quote=stripped[:160]))
+            sessions[-1].run.lacks(at, Message("tool-failed", "iperf reports: {quote}", quote=stripped[:160]))
         elif stripped.startswith("iperf ver") and sessions:
             sessions[-1].run.version = stripped.split()[2][:60] if len(stripped.split()) > 2 else ""
     for session in sessions:
@@ -168,7 +168,7 @@ def _parse_csv(text: Text) -> Parsed:
             total = sum(float(totals[stream][1].group(10)) for stream in streams) / 8
             first = totals[streams[0]][0]
             run.rows.append(Row("tcp", "bandwidth_sum_of_ranks", total, "bytes/s", first))
-            run.warn(first, Message("sum-computed", "there is no sum in the CSV: the streams were added here"))
+            run.warn(first, Message("sum-computed", "the CSV has no sum: the streams were added here"))
     if not run.rows:
-        run.lacks(text.last_line, Message("no-results", "there is no line over a whole test"))
+        run.lacks(text.last_line, Message("no-results", "no line over a whole test"))
     return run

@@ -25,7 +25,7 @@ HEADLINE = ("bandwidth",)
 
 
 def claims(text: Text) -> Claim | None:
-    """By the JSON's keys, or the text's sender and receiver lines."""
+    """Recognise the JSON's keys, or the text's sender and receiver lines."""
     if '"bits_per_second"' in text.content and (
         occurrence := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')
     ):
@@ -41,7 +41,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each document, or for each connection of the text."""
+    """Return one Parsed for each document, or for each connection of the text."""
     runs, lines = [], Lines(text)
     for document in json_documents(text.content):
         value = document.value
@@ -80,10 +80,10 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, stop: int) 
     if "error" in value:
         run.lacks(
             lines.locate_needle('"error"', begin, stop)[0],
-            Message("tool-failed", "iperf3 said: {quote}", quote=str(value["error"])[:160]),
+            Message("tool-failed", "iperf3 reports: {quote}", quote=str(value["error"])[:160]),
         )
     elif not run.rows:
-        run.lacks(lines.at(stop), Message("ended-early", "the document holds no sum: the test did not come to its end"))
+        run.lacks(lines.at(stop), Message("ended-early", "the document holds no sum: the test did not finish"))
     return run
 
 
@@ -119,7 +119,8 @@ def _add_streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str
 
 @dataclass
 class _Connection:
-    """One test of a text: how many ``streams`` it has, whether they go ``both`` ways, and whether a ``client`` says."""
+    """A test of a text: its number of ``streams``, whether they go ``both`` ways, and whether a ``client`` prints
+    it."""
 
     run: Parsed
     client: bool = False
@@ -127,25 +128,25 @@ class _Connection:
     both: bool = False
 
     def end(self, last: int) -> None:
-        """After its last line: whether what is printed is the whole of it."""
+        """Check after its last line that the output is complete."""
         run = self.run
         operations = sorted({row.operation for row in run.rows})
         if not run.rows:
             run.lacks(
-                last, Message("ended-early", "there is no line of sender or receiver: the test did not come to its end")
+                last, Message("ended-early", "the lines of sender and receiver are missing: the test did not finish")
             )
         elif self.both and self.client and not any(name.endswith("_reverse") for name in operations):
-            run.lacks(last, Message("missing-direction", "the lines of the other direction are not there"))
+            run.lacks(last, Message("missing-direction", "the lines of the other direction are missing"))
         for operation in operations:
             self._mark_total(operation, last)
             if self.client and operation.replace("_send", "_receive") not in operations:
                 run.lacks(
                     last,
-                    Message("missing-receiver", "the receiver's line is not there: what was sent is no result yet"),
+                    Message("missing-receiver", "the receiver's line is missing: sent data is not a result yet"),
                 )
 
     def _mark_total(self, operation: str, last: int) -> None:
-        """The only stream of an operation is the whole of it; of several only their sum is."""
+        """Mark the totals: the only stream of an operation is its total; with several, only their sum is."""
         run = self.run
         ranks = {row.rank for row in run.rows if row.operation == operation}
         several = max(self.streams // 2 if self.both else self.streams, len(ranks))
@@ -159,7 +160,7 @@ class _Connection:
                 last,
                 Message(
                     "missing-sum",
-                    "{operation}: {n_streams} streams, and the line of their sum is not there",
+                    "{operation}: {n_streams} streams without the line of their sum",
                     operation=operation,
                     n_streams=several,
                 ),
@@ -178,7 +179,7 @@ def _parse_text(text: Text) -> list[Parsed]:
             connections.append(_Connection(Parsed(version=version), stripped.startswith("Connecting")))
         elif stripped.startswith("iperf3: ") or "error - " in stripped:
             connections = connections or [_Connection(Parsed(version=version))]
-            connections[-1].run.lacks(at, Message("tool-failed", "iperf3 said: {quote}", quote=stripped[:160]))
+            connections[-1].run.lacks(at, Message("tool-failed", "iperf3 reports: {quote}", quote=stripped[:160]))
         elif interval is not None:
             side = interval.rest.strip().rpartition(" ")[2]
             if connections:

@@ -21,7 +21,7 @@ READING = Message("assumed-unit", "bits were read in steps of 1000 and Bytes in 
 
 
 class Interval(NamedTuple):
-    """One line: stream (None: the sum), begin and end in s, bytes moved, bytes/s, what follows, and ``TX-C``."""
+    """A line: stream (None: the sum), begin and end in s, bytes moved, bytes/s, the rest, and ``TX-C``."""
 
     stream: int | None
     begin: float
@@ -36,7 +36,7 @@ class Interval(NamedTuple):
 
 
 def interval_of(line: str) -> Interval | None:
-    """The Interval in ``line``, None if there is none."""
+    """Return the Interval in ``line``, None if there is none."""
     match = _LINE.match(line.strip())
     if not match:
         return None

@@ -1,4 +1,4 @@
-"""JSON in which each document is an execution of its own, or broken."""
+"""JSON files in which each document is a separate execution, or broken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .text import Text
 
 
 def runs_of(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> list[Parsed]:
-    """One Parsed for each document, an object that ``read`` puts into it. Anything else is left out, and said."""
+    """Return one Parsed for each document; ``read`` fills it from an object. Anything else is left out, with a
+    message."""
     lines, runs = Lines(text), list[Parsed]()
     for document in json_documents(text.content):
         run = Parsed()
@@ -27,7 +28,7 @@ def runs_of(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> 
 
 
 def broken_run(text: Text, document: JsonDocument) -> Parsed:
-    """One of a document that cannot be read: it says where it breaks."""
+    """Return the Parsed of an unreadable document, with the place where it breaks."""
     run = Parsed()
     run.lacks(
         Lines(text).at(document.error_at),

@@ -1,10 +1,10 @@
-"""What launchers and log collectors put before every line: which rank it is of, when it was printed, a quote."""
+"""Labels that launchers and log collectors put before every line: its rank, its time, a quote."""
 
 from __future__ import annotations
 
 import re
 
-# Each with how many lines have to be there before it is believed.
+# Each with the number of lines needed to accept it.
 _LABELS = (
     # mpirun --tag-output, with and without the host
     (re.compile(r"^\[\d+,\d+\](?:\[[^\]\n]*\])?<std(?:out|err|diag)>: ?", re.MULTILINE), 1),
@@ -20,7 +20,7 @@ _MOST_HAVE = 0.8
 
 
 def without_labels(text: str) -> tuple[str, str]:
-    """(text, the first label that was taken off; '' where there are none). Most of the first lines have to have one."""
+    """Return (text, the first removed label; '' if there are none). Most of the first lines must have one."""
     first = [line for line in text[: 1 << 16].split("\n")[:_LOOKED_AT] if line.strip()]
     for pattern, least in _LABELS:
         having = [match.group() for line in first if (match := pattern.match(line))]

@@ -1,9 +1,9 @@
-"""MD-REAL-IO of 2016 to 2018, which became md-workbench: the line of each phase, in one of two forms.
+"""MD-REAL-IO of 2016 to 2018, the predecessor of md-workbench: the line of each phase, in one of two forms.
 
     benchmark 0.4s 216259.5 iops/s 20000 obj 54064.9 obj/s 402.3 Mib/s (0 errs)
     Benchmark: 2500.0 iters/s 18.6 MiB/s - an iteration is (write new, stat, read and delete old)
 
-becomes ``benchmark time``, ``rate_last_done`` (iops/s), ``object_rate_last_done`` (an iteration is of one object) and
+becomes ``benchmark time``, ``rate_last_done`` (iops/s), ``object_rate_last_done`` (an iteration handles one object) and
 ``bandwidth_last_done``. Its Mib/s are of 1024² bytes, as its source calculates. Reports of single processes, which
 begin with their rank, are not read.
 """
@@ -31,7 +31,7 @@ _METRICS = {
     "dset/s": ("data_set_rate_last_done", "operations/s", 1.0),
     "MiB/s": ("bandwidth_last_done", "bytes/s", 1024.0**2),
 }
-# What a whole line has.
+# Fields of a complete line.
 _UNITS = {
     "precreate": {"iops/s", "dset/s", "obj/s", "MiB/s"}, "benchmark": {"iops/s", "obj/s", "MiB/s"},
     "cleanup": {"iops/s", "obj/s", "dset/s"}, "Precreate": {"elements/s", "MiB/s"},
@@ -41,7 +41,7 @@ _READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the sou
 
 
 def parse_text(text: Text) -> list[Parsed]:
-    """One Parsed for each execution; the benchmark's repetitions are its iterations."""
+    """Return one Parsed for each execution; the benchmark's repetitions are its iterations."""
     runs: list[Parsed] = []
     iterations, done = dict[str, int](), False
     for at, line in text.numbered():
@@ -101,7 +101,7 @@ def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> 
             at,
             Message(
                 "damaged-lines",
-                "the line of {phase} is cut: there is no {metrics}",
+                "the line of {phase} is cut: {metrics} missing",
                 phase=phase,
                 metrics=", ".join(sorted(missing)),
             ),
@@ -122,4 +122,4 @@ def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:
     if runs and not done:
         runs[-1].lacks(last, Message("ended-early", "the output ends without 'Total runtime'"))
     if runs and not runs[-1].rows:
-        runs[-1].lacks(last, Message("no-results", "there is no line of a phase"))
+        runs[-1].lacks(last, Message("no-results", "no line of a phase"))

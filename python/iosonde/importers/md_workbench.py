@@ -1,11 +1,12 @@
-"""md-workbench 3.x and 4.x: the line of each phase, and the CSV of latencies of a rank; MD-REAL-IO, as it was called.
+"""md-workbench 3.x and 4.x: the line of each phase, and the CSV of latencies of a rank; also MD-REAL-IO, its former
+name.
 
     benchmark process max:0.00s … rate:298182.1 iops/s objects:200 … tp:554.7 MiB/s op-max:2.0981e-05s (0 errs)
     read(2.8610e-06s, 4.0531e-06s, …) stat(…) create(…) delete(…)
 
 becomes ``benchmark rate_last_done``, ``bandwidth_last_done`` and, for each operation in it, the seven numbers in its
 brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency_min`` and so on. ``time,runtime`` is
-the CSV of one kind of operation (``operation_csv``), which its name tells.
+the CSV of one kind of operation (``operation_csv``), which its name contains.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _CSV = "time,runtime"
 
 
 def claims(text: Text) -> Claim | None:
-    """By the head line, a phase's line, or the CSV's header."""
+    """Recognise the head line, a phase's line, or the CSV's header."""
     if occurrence := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
         return Claim(CERTAIN, *occurrence)
     if (occurrence := text.find("benchmark process max:", "precreate process max:")) is not None:
@@ -39,7 +40,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each execution; the benchmark's repetitions are its iterations."""
+    """Return one Parsed for each execution; the benchmark's repetitions are its iterations."""
     if text.first_line == _CSV:
         from .operation_csv import parse_workbench
 

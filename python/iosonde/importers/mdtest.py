@@ -6,11 +6,10 @@ Made by ``mpirun -np 2 mdtest -n 500 -i 3 -d DIR``:
        Operation                     Max            Min           Mean        Std Dev
        File creation               98747.593      47479.103      66749.488      27903.596
 
-becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` in operations/s over the iterations; of
-one iteration also ``rate_last_done``, as it is one measurement: all items over the time until the last rank was done.
-Rows of zeros were not asked for and are left out. The table of times is in seconds for the whole phase, whatever 4.1
-writes
-above it (``ms/op``).
+becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` in operations/s over the iterations. A
+single iteration also gives ``rate_last_done``, as it is one measurement: all items over the time until the last rank
+was done. Rows of zeros were not requested and are left out. The table of times is in seconds for the whole phase,
+whatever 4.1 writes above it (``ms/op``).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D
 
 
 def claims(text: Text) -> Claim | None:
-    """By the launch line, the CSV's header, or the summary's heading."""
+    """Recognise the launch line, the CSV's header, or the summary's heading."""
     if _is_operations(text):
         return Claim(CERTAIN + 1, 1, _OP_CSV)  # surer than IOR, which writes the same columns
     for pattern, score in ((" was launched with ", CERTAIN), (_CSV_HEAD, CERTAIN), ("SUMMARY rate", LIKELY)):
@@ -61,7 +60,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each launch, and one for a CSV of ranks or operations."""
+    """Return one Parsed for each launch, and one for a CSV of ranks or operations."""
     if text.first_line == _OP_CSV:
         from .operation_csv import parse_mdtest
 
@@ -79,7 +78,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 def _is_operations(text: Text) -> bool:
-    """Whether a CSV of operations is mdtest's, by its name."""
+    """Return whether a CSV of operations is mdtest's, by its name."""
     if text.first_line != _OP_CSV:
         return False
     from .operation_csv import is_mdtests
@@ -88,7 +87,7 @@ def _is_operations(text: Text) -> bool:
 
 
 class _State:
-    """Where we are in the output of the current launch."""
+    """State of reading the output of the current launch."""
 
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
@@ -210,7 +209,7 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
             at,
             Message(
                 "spread-over-ranks",
-                "max, min and Std Dev of the one iteration are over ranks (mdtest 3.3.0+dev, hpc/ior#300)",
+                "max, min and Std Dev of the only iteration are over ranks (mdtest 3.3.0+dev, hpc/ior#300)",
             ),
         )
 
@@ -245,6 +244,6 @@ def _finish_runs(runs: list[Parsed], state: _State) -> None:
             ),
         )
     elif not state.rates:
-        run.lacks(state.last, Message("ended-early", "there is no summary: mdtest was interrupted or failed"))
+        run.lacks(state.last, Message("ended-early", "no summary: mdtest was interrupted or failed"))
     elif not state.finished and run.version:
         run.lacks(state.last, Message("ended-early", "the output ends here, without '-- finished at'"))

@@ -17,7 +17,7 @@ from .text import Text
 
 
 def parse_ranks(text: Text, head: int) -> Parsed:
-    """The CSV whose header is line ``head``."""
+    """Read the CSV whose header is line ``head``."""
     run = Parsed()
     names = text.lines[head - 1].strip().split(",")
     columns = [_parse_column(name) for name in names]

@@ -8,9 +8,8 @@
     131072  16384  16384    2.00     10762.70
 
 becomes ``tcp_stream bandwidth`` in bytes/s and ``time``; a request/response test ``tcp_rr rate`` in transactions/s
-(operations/s).
-The unit is the one in the header (``10^6bits/sec``: 1000; ``MBytes /s``: 1024). The second row of UDP_STREAM is what
-arrived: ``udp_stream_receive``. Several tests in one file are several runs.
+(operations/s). The unit is the one in the header (``10^6bits/sec``: 1000; ``MBytes /s``: 1024). The second row of
+UDP_STREAM is the received data: ``udp_stream_receive``. Several tests in one file are several runs.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ HEADLINE = ("bandwidth", "rate")
 _TEST = re.compile(r"\s*+(?:MIGRATED )?([A-Za-z0-9/|_-][A-Za-z0-9/|_ -]{0,99}?) TEST from \S")
 _BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")
 _BYTES = re.compile(r"([KMGT])Bytes\s*/s(?:ec)?\b")
-# What netperf's omni tests call a column of their table or of -o's CSV.
+# Names of columns in netperf's omni tests, in their table or in -o's CSV.
 _TITLES = {
     "throughput": "THROUGHPUT",
     "throughput units": "THROUGHPUT_UNITS",
@@ -47,7 +46,7 @@ _ERRORS = ("are you sure there is a netserver", "could not establish", "error ",
 
 
 def claims(text: Text) -> Claim | None:
-    """By the line of a test, the errors, or omni's keywords."""
+    """Recognise the line of a test, the errors, or omni's keywords."""
     if hit := text.search(_TEST, " TEST from "):
         return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
     if occurrence := text.find("are you sure there is a netserver", "netserver listening"):
@@ -58,7 +57,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each test."""
+    """Return one Parsed for each test."""
     runs: list[Parsed] = []
     test = _Test()
     for at, line in text.numbered():
@@ -78,7 +77,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Test:
-    """One test: its header's words until the row of numbers."""
+    """Reader of one test: its header's words until the row of numbers."""
 
     def __init__(self, run: Parsed | None = None, operation: str = "") -> None:
         self.run, self._operation, self._head = run, operation, ""
@@ -107,11 +106,11 @@ class _Test:
                     at,
                     Message(
                         "confidence-not-reached",
-                        "the confidence that was asked for was not reached: the mean is less sure than that",
+                        "the requested confidence was not reached: the mean is less precise",
                     ),
                 )
         elif any(words in line.lower() for words in _ERRORS):
-            self.run.lacks(at, Message("tool-failed", "netperf said: {quote}", quote=line[:160]))
+            self.run.lacks(at, Message("tool-failed", "netperf reports: {quote}", quote=line[:160]))
         elif not self._rows:
             self._head += f" {line}"
 
@@ -129,9 +128,7 @@ class _Test:
             return
         unit = _parse_unit(head)
         if unit is None:
-            run.warn(
-                at, Message("unknown-unit", "the header does not say the unit of the throughput: the row is left out")
-            )
+            run.warn(at, Message("unknown-unit", "the header lacks the unit of the throughput: the row is left out"))
             return
         udp = "okay" in head.lower() or "messages" in head.lower()
         places = {1: (2, 5), 2: (1, 3)} if udp else {1: (3, 4)}
@@ -169,7 +166,7 @@ class _Test:
                 at,
                 Message(
                     "assumed-unit",
-                    "the header's unit was read so: {reading}, and other prefixes alike",
+                    "the header's unit was read as {reading}, and other prefixes alike",
                     reading=reading,
                 ),
             )
@@ -182,15 +179,15 @@ class _Test:
         if self._keys:
             _add_keywords(run, self._operation, self._keys)
         if not run.rows and not run.missing:
-            run.lacks(last, Message("no-results", "there is no row of results"))
+            run.lacks(last, Message("no-results", "no row of results"))
         if self._rows == 1 and "okay" in self._head.lower():
             run.lacks(
-                last, Message("missing-receiver", "the receiver's line is not there: what was sent is no result yet")
+                last, Message("missing-receiver", "the receiver's line is missing: sent data is not a result yet")
             )
 
 
 def _parse_unit(head: str) -> float | None:
-    """Bytes/s of one unit of the header."""
+    """Return the bytes/s of one unit of the header."""
     if match := _BITS.search(head):
         return 10.0 ** int(match.group(1)[:2]) * 0.125
     if match := _BYTES.search(head):
@@ -199,7 +196,7 @@ def _parse_unit(head: str) -> float | None:
 
 
 def _key_of(title: str) -> str:
-    """Omni's keyword of a title, '' of what is not read."""
+    """Return omni's keyword of a title, '' if it is not read."""
     title = title.strip().lower()
     match = _PERCENTILE.match(title)
     return f"P{match.group(1)}_LATENCY" if match else _TITLES.get(title, "")
@@ -220,7 +217,7 @@ def _add_keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]])
             )
             run.rows.append(Row(operation, "bandwidth", value * factor, "bytes/s", line))
         else:
-            run.warn(line, Message("unknown-unit", "THROUGHPUT_UNITS is missing or not known: THROUGHPUT is left out"))
+            run.warn(line, Message("unknown-unit", "THROUGHPUT_UNITS is missing or unknown: THROUGHPUT is left out"))
     for key, (line, word) in keys.items():
         percentile = re.fullmatch(r"P(\d+)_LATENCY", key)
         name = f"p{percentile.group(1)}" if percentile else _LATENCIES.get(key)

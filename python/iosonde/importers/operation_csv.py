@@ -3,8 +3,8 @@
     time,runtime,tp
     9.53674316e-07,1.90734863e-05,3.435974e+09
 
-Begin and duration in seconds and, of IOR and mdtest, bytes/s, which times the duration are the bytes. What was done is
-in the file's name, if anywhere: where it is, they become recorded operations; else they are counted, and no more.
+Begin and duration in seconds and, for IOR and mdtest, bytes/s, which times the duration are the bytes. Only the file's
+name contains the operation, if anything: then they become recorded operations; else they are only counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FLOAT_DIGITS = 2.0**24
 
 
 class Meaning(NamedTuple):
-    """What the operations of a file are called, what they are to the engine ('' if nobody knows), whose they are."""
+    """Name of a file's operations, their kind in the engine ('' if unknown), and their rank."""
 
     operation: str
     kind: str
@@ -42,12 +42,12 @@ class Meaning(NamedTuple):
 
 
 def is_mdtests(text: Text) -> bool:
-    """Whether a CSV of operations is mdtest's, by its name: IOR writes the same columns."""
+    """Return whether a CSV of operations is mdtest's, by its name: IOR writes the same columns."""
     return _MDTEST.search(PurePath(text.name).name) is not None
 
 
 def parse_mdtest(text: Text) -> Parsed:
-    """One phase of one rank."""
+    """Read one phase of one rank."""
     run = Parsed()
     match = _MDTEST.search(PurePath(text.name).name)
     if match is None:
@@ -55,17 +55,17 @@ def parse_mdtest(text: Text) -> Parsed:
             run,
             text,
             3,
-            Message("unknown-operation", "the file's name does not say what was done (PREFIX-File creation-00000.csv)"),
+            Message("unknown-operation", "the file's name lacks the operation (PREFIX-File creation-00000.csv)"),
         )
     what, did, rank = match.groups()
     run.factors[PART] = f"rank {int(rank)}"
-    # Of what moves no bytes mdtest divides 1 by the duration.
+    # For operations without bytes mdtest divides 1 by the duration.
     meaning = Meaning(f"{what.lower()}_{did}", _MDTEST_KINDS.get((what, did), ""), int(rank))
     return _read_operations(run, text, 3, meaning, smallest=2)
 
 
 def parse_ior(text: Text) -> Parsed:
-    """The last phase of one rank and repetition: a read phase writes over the file of the write phase."""
+    """Read the last phase of one rank and repetition: a read phase overwrites the file of the write phase."""
     run, name = Parsed(), PurePath(text.name).name
     if match := _IOR.search(name):
         run.factors[PART] = f"iteration {int(match.group(1))} of rank {int(match.group(2))}"
@@ -77,8 +77,8 @@ def parse_ior(text: Text) -> Parsed:
             3,
             Message(
                 "unknown-operation",
-                "IOR's file does not say whether these are reads or writes (of -w -r the reads): with one of these "
-                "words in its name they are recorded, and can be diagnosed",
+                "IOR's file does not show whether these are reads or writes (with -w -r the reads): with one "
+                "of these words in its name they are recorded, and can be diagnosed",
             ),
         )
     word = words.pop()
@@ -86,7 +86,7 @@ def parse_ior(text: Text) -> Parsed:
 
 
 def parse_workbench(text: Text) -> Parsed:
-    """One kind of operation of rank 0, or (``-all``) of all ranks."""
+    """Read one kind of operation of rank 0, or (``-all``) of all ranks."""
     run = Parsed()
     match = _WORKBENCH.search(PurePath(text.name).name)
     if match is None:
@@ -96,7 +96,7 @@ def parse_workbench(text: Text) -> Parsed:
             2,
             Message(
                 "unknown-operation",
-                "the file's name does not say what was done (PREFIX-0.00-0-read.csv): read, stat, create and delete "
+                "the file's name lacks the operation (PREFIX-0.00-0-read.csv): read, stat, create and delete "
                 "are different operations",
             ),
         )
@@ -106,7 +106,7 @@ def parse_workbench(text: Text) -> Parsed:
     did = {"create": "create", "unlink": "delete"}.get(kind, kind)
     run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
-        run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file does not say whose each is"))
+        run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file lacks the rank of each"))
     run = _read_operations(run, text, 2, Meaning(f"{phase}_{did}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9
@@ -114,7 +114,7 @@ def parse_workbench(text: Text) -> Parsed:
             0,
             Message(
                 "low-resolution",
-                "begins are of 24 bits: at the end of these {seconds:.3g} s in steps of {step_s:.1g} s",
+                "start times have 24 bits: at the end of these {seconds:.3g} s in steps of {step_s:.1g} s",
                 seconds=last_s,
                 step_s=last_s / _FLOAT_DIGITS,
             ),
@@ -133,7 +133,7 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
 
     size = 0
     if columns == 3 and (timed := table[:, 1] > 0).any():
-        # Both have seven digits or more; all operations of a file are of one size.
+        # Both have seven digits or more; all operations of a file have one size.
         size = round(float(np.median(table[timed, 2] * table[timed, 1])))
     names, start_ns = (meaning.operation,), np.round(table[:, 0] * 1e9).astype(np.int64)
     nothing = np.zeros(len(table), np.int64)
@@ -154,10 +154,10 @@ def _reject_file(run: Parsed, text: Text, columns: int, why: Message) -> Parsed:
 
 
 def _read_rows(run: Parsed, text: Text, columns: int) -> tuple[Any, Any]:
-    """The rows that are times and durations, and their lines."""
+    """Return the rows of times and durations, and their lines."""
     import numpy as np
 
-    if ",inf\n" in text.content:  # bytes over a duration that the clock has as 0
+    if ",inf\n" in text.content:  # bytes over a duration that the clock rounds to 0
         text = Text(text.content.replace(",inf\n", ",0\n").encode(), text.name)
     note_end(run, text)
     table, lines = numbers(text, 2, columns, run)

@@ -11,7 +11,8 @@ from .text import Text
 
 
 def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any, Any]:
-    """(lines × columns array, line numbers) of the rows that are so many numbers; others are noted and left out."""
+    """Return (lines × columns array, line numbers) of the rows with ``columns`` numbers; others are noted and left
+    out."""
     import numpy as np
 
     content = text.content
@@ -42,12 +43,12 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
                     ),
                 )
     if n_unreadable:
-        run.lacks(0, Message("unreadable-lines", "{n_lines} lines of the log cannot be read", n_lines=n_unreadable))
+        run.lacks(0, Message("unreadable-lines", "{n_lines} lines of the log are unreadable", n_lines=n_unreadable))
     return np.array(rows, float).reshape(len(rows), columns), np.array(row_lines, np.int64)
 
 
 def _read_rectangle(body: str, columns: int) -> Any:
-    """The table of a text that is a whole one: every line so many numbers, with commas between; else None."""
+    """Return the table of a text in which every line has ``columns`` numbers, separated by commas; else None."""
     import numpy as np
 
     if not body.isascii() or not body:
@@ -67,7 +68,7 @@ def _read_rectangle(body: str, columns: int) -> Any:
 
 
 def _all_numbers(body: str) -> Any:
-    """All numbers of a text of numbers, commas and blanks; None if there is anything else in it."""
+    """Return all numbers of a text of numbers, commas and blanks; None if it contains anything else."""
     import warnings
 
     import numpy as np
@@ -88,7 +89,7 @@ def _all_numbers(body: str) -> Any:
 
 
 def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
-    """Count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
+    """Add count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
     import numpy as np
 
     if not len(seconds):

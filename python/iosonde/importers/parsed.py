@@ -1,8 +1,8 @@
-"""What an importer gives: rows with their line, what was noted, what is missing. Nothing here knows a tool.
+"""Results of an importer: rows with their line, notes, and what is missing. Nothing here depends on a tool.
 
-An importer is anything with ``NAME``, ``claims(text) -> Claim | None`` and ``parse(text) -> list[Parsed]``.
-``claims`` says how sure it is and why; ``parse`` gives one Parsed for each execution that the file tells of. Both
-get a :class:`~iosonde.importers.text.Text`, already free of colours, NUL bytes and other people's line ends.
+An importer is anything with ``NAME``, ``claims(text) -> Claim | None`` and ``parse(text) -> list[Parsed]``. ``claims``
+returns how sure it is and why; ``parse`` returns one Parsed for each execution in the file. Both get a
+:class:`~iosonde.importers.text.Text`, already without colours, NUL bytes and foreign line ends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .text import Note, Text
 if TYPE_CHECKING:
     import numpy as np
 
-# How sure a claim is: the tool names itself; only this tool prints such a table; the shape alone.
+# Certainty of a claim: the tool names itself; only this tool prints such a table; the shape alone.
 CERTAIN, LIKELY, WEAK = 90, 60, 30
 
 
 class Claim(NamedTuple):
-    """Why a file is this tool's: a score (CERTAIN, LIKELY, WEAK), and the line with the evidence."""
+    """Evidence that a file is this tool's: a score (CERTAIN, LIKELY, WEAK), and the line with the evidence."""
 
     score: int
     line: int
@@ -33,11 +33,11 @@ class Claim(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """One number of the tool in base units (bytes, s, operations/s, bytes/s), and the line it stands in.
+    """A number of the tool in base units (bytes, s, operations/s, bytes/s), with its line.
 
-    ``rank`` is None for the whole, ``iteration`` (from 0) None for what spans all of them. ``factors`` are
-    settings of this row that differ from its neighbours' (record size, job name). ``includes`` names what is inside the
-    clock besides the operation itself.
+    ``rank`` is None for the whole, ``iteration`` (from 0) None for values over all iterations. ``factors`` are settings
+    of this row that differ from its neighbours' (record size, job name). ``includes`` names what is inside the clock in
+    addition to the operation itself.
     """
 
     operation: str
@@ -54,14 +54,13 @@ class Row:
 
 @dataclass
 class Parsed:
-    """One execution of the tool. ``missing`` says in words what a result that ended early lacks.
+    """An execution of the tool. ``missing`` lists in words what an incomplete result lacks.
 
-    ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
-    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called,
-    ``phase_facts`` what else is known of all of them (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` those
-    whose offsets nobody knows.
-    ``invalid``: of what is missing, the tool's own words that the execution does not count.
-    ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; both put in by ``registry``.
+    ``started_at`` is ISO 8601, without zone if the tool prints none, '' if unknown. ``operations`` is an array of dtype
+    ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` are the names of its phases.
+    ``phase_facts`` are further facts of all phases (``hosts`` of ranks, ``comparable`` clocks), ``unplaced`` the phases
+    with unknown offsets. ``invalid`` are the entries of ``missing`` in which the tool itself rejects the execution.
+    ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; ``registry`` sets both.
     """
 
     version: str = ""
@@ -81,56 +80,57 @@ class Parsed:
     headline: tuple[str, ...] = ()
 
     def warn(self, line: int, sentence: str) -> None:
-        """Note something that a reader of the numbers should know; the same sentence only once."""
+        """Note a warning for readers of the numbers; the same sentence only once."""
         if len(self.warnings) < MAX_NOTES and all(note.sentence != sentence for note in self.warnings):
             self.warnings.append(Note(line, sentence))
 
     def cannot_tell(self, sentence: str) -> None:
-        """Note what single operations of this trace do not show, for everybody who explains them."""
+        """Note what the operations of this trace do not show, for all who interpret them."""
         self.warn(0, sentence)
         sentences = self.facts.setdefault(CANNOT_TELL, [])
         if sentence not in sentences:
             sentences.append(sentence)
 
     def lacks(self, line: int, sentence: str) -> None:
-        """Note what is missing: this execution is not complete."""
+        """Note what is missing: this execution is incomplete."""
         if len(self.missing) < MAX_NOTES and all(note.sentence != sentence for note in self.missing):
             self.missing.append(Note(line, sentence))
 
     def mark_invalid(self, line: int, sentence: str) -> None:
-        """Note that the tool itself calls this execution invalid: no other account of it can take that back."""
+        """Note that the tool itself calls this execution invalid, which no other file can revoke."""
         self.lacks(line, sentence)
         if len(self.invalid) < MAX_NOTES:
             self.invalid.append(Note(line, sentence))
 
     def adopt_invalid(self, account: str, other: Parsed) -> None:
-        """Take over what ``other``, the account of this execution in another file, calls invalid."""
+        """Take over the invalid marks of ``other``, this execution in another file (``account``)."""
         for note in other.invalid:
             self.mark_invalid(0, prefixed(note.sentence, account))
 
     def adopt_missing(self, account: str, other: Parsed) -> None:
-        """Take over all that the account of this execution in another file lacks."""
+        """Take over everything missing in ``other``, this execution in another file (``account``)."""
         for note in other.missing:
             self.lacks(0, prefixed(note.sentence, account))
 
 
-# The factor of a file that holds one rank, job or iteration of an execution: these are no trials of each other.
+# Factor of a file with one rank, job or iteration of an execution: such files are not repeated trials.
 PART = "part"
-# A line's end was lost: nothing tells which number is whose.
-GLUED = Message("glued-lines", "two lines stand in one: what follows may be of something else")
-# A damaged file may have something wrong in every line: the first ones say enough.
+# A line end was lost: the numbers cannot be assigned.
+GLUED = Message("glued-lines", "two lines were merged: the rest may belong to something else")
+# A damaged file may have an error in every line: the first ones are enough.
 MAX_NOTES = 50
 
 
 class Importer(Protocol):
-    """The shape of an importer: a module or an object. It may have ``HEADLINE``, the kinds of metric that the tool's
-    users look at first (``core.headlines``), as ``("bandwidth", "latency_p99")``, and ``BEGINS``, words of the line
-    with which an execution begins, so that a log of several tools can be parted."""
+    """Interface of an importer: a module or an object. Optional ``HEADLINE`` lists the kinds of metric that the tool's
+    users read first (``core.headlines``), as ``("bandwidth", "latency_p99")``. Optional ``BEGINS`` are words of the
+    line with which an execution begins, so that a log of several tools can be split.
+    """
 
     NAME: str
 
     def claims(self, text: Text) -> Claim | None:
-        """How surely this file is the tool's output, None if it is not."""
+        """Return how surely this file is the tool's output, None if it is not."""
 
     def parse(self, text: Text) -> list[Parsed]:
-        """What the file says. Raises nothing: what cannot be read becomes a warning with its line."""
+        """Return the executions in the file. Raises nothing: unreadable parts become warnings with their lines."""

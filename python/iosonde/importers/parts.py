@@ -1,4 +1,5 @@
-"""One text of several tools, as a job's log holds: each reads its own lines, at their numbers in the file."""
+"""Split of a text with several tools' outputs, such as a job's log: each tool reads its own lines, with their numbers
+in the file."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ from .text import Text
 
 
 def parts_of(text: Text, first: str, begins: Mapping[str, Sequence[str]]) -> dict[str, Text]:
-    """The text of each tool, with the lines of the others empty. ``first``: the tool that would read all of it, and
-    does if it has no line to begin with (it wraps others) or no other tool has one here; ``begins``: those words."""
+    """Return the text of each tool, with the lines of the others empty. ``first`` is the tool that claims the whole
+    text. It keeps all of it if it has no begin line (it wraps others) or no other tool begins here. ``begins``: the
+    words of each tool's begin line.
+    """
     here = {tool: words for tool, words in begins.items() if any(word in text.content for word in words)}
     if first not in here or len(here) < 2:
         return {first: text}

@@ -1,9 +1,9 @@
-"""What the path of a file, or a manifest, says about its runs: ``site={}/date={}/…`` and a CSV of names.
+"""Factors in the path of a file, or in a manifest: ``site={}/date={}/…`` and a CSV of names.
 
-A pattern is matched against the end of the path, part by part: ``{}`` takes what stands there, ``name={}`` or
-``{name}`` give it
-a name, ``*`` takes anything in one part, ``**`` any number of parts, ``…`` or ``...`` at the end whatever follows.
-A manifest is a CSV with a column ``file`` (a path relative to it, or a pattern with ``*``) and one for each factor.
+A pattern is matched against the end of the path, part by part. ``{}`` captures the text there, ``name={}`` or
+``{name}`` also name it. ``*`` matches anything in one part, ``**`` any number of parts, ``…`` or ``...`` at the end any
+rest. A manifest is a CSV with a column ``file`` (a path relative to it, or a pattern with ``*``) and one for each
+factor.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _PLACE = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w*+)=\{\}|\{([A-Za-z_]\w*)\}|(\{\
 
 
 def pattern_factors(pattern: str) -> Factors:
-    """The factors that ``pattern`` finds in a path relative to the imported directory; none where it does not match.
+    """Return the factors that ``pattern`` finds in a path relative to the imported directory; none if it does not
+    match.
 
-    Raises InputError for a pattern without a named place, or with a name twice.
+    Raises InputError for a pattern without a named place, or with a duplicate name.
     """
     regex, names = _compile_pattern(pattern)
 
@@ -75,7 +76,7 @@ def _compile_part(part: str, names: list[str], pattern: str) -> str:
         elif name in names:
             raise InputError(
                 "duplicate-name",
-                "'{name}' is twice in '{pattern}'",
+                "duplicate '{name}' in '{pattern}'",
                 "give each place its own name",
                 name=name,
                 pattern=pattern,
@@ -87,14 +88,14 @@ def _compile_part(part: str, names: list[str], pattern: str) -> str:
 
 
 def manifest_factors(path: Path) -> Factors:
-    """The factors that a manifest gives. Raises InputError if it cannot be read or has no column ``file``."""
+    """Return the factors in a manifest. Raises InputError if it is unreadable or has no column ``file``."""
     try:
         with open_checked(path) as file:
             rows = list(csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(
             "unreadable-file",
-            "the manifest {path} cannot be read: {error}",
+            "cannot read the manifest {path}: {error}",
             "give a CSV in UTF-8",
             path=path,
             error=error,
@@ -119,7 +120,7 @@ def manifest_factors(path: Path) -> Factors:
 
 
 def value_of(text: str) -> FactorValue:
-    """``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
+    """Return ``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
     text = text.strip()
     for read in (int, float):
         try:
@@ -132,7 +133,7 @@ def value_of(text: str) -> FactorValue:
 
 
 def joined(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
-    """All of them; what comes later wins."""
+    """Return all of them combined; later ones win."""
 
     def merge_factors(path: PurePath) -> Mapping[str, FactorValue]:
         factors: dict[str, FactorValue] = {}

@@ -1,6 +1,5 @@
-"""Sources and documents: what a README, a script or a notebook shows of a tool's output is quoted, and no result of its
-own. Known by the name, by a script's first line, or by the mark with which a text begins a quotation (a Markdown fence,
-``code-block::``)."""
+"""Sources and documents: tool output in a README, a script or a notebook is quoted, and not a result of its own. It is
+recognised by the name, by a script's first line, or by the mark of a quotation (a Markdown fence, ``code-block::``)."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _IN_HTML = frozenset(("vdbench",))  # their own output
 
 
 def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
-    """Whether what stands in ``line`` of this file, output of ``form``, is quoted; ``line`` 0: somewhere in it."""
+    """Return whether ``line`` of this file, with output of ``form``, is quoted; ``line`` 0: somewhere in it."""
     path = PurePath(name)
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):

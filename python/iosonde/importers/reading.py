@@ -1,4 +1,4 @@
-"""Small readings that several tools share: numbers, units, dates, command lines, JSON in the middle of text."""
+"""Small parsers that several tools share: numbers, units, dates, command lines, JSON inside text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from .text import Text
 
-# No tool measures more of anything; what is larger is damaged text.
+# No tool measures more of anything; larger values are damaged text.
 LARGEST = 1e30
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
-# How many of a unit are one second: a division rounds right where a product with 1e-9 would not.
+# Units per second: a division rounds right where a product with 1e-9 would not.
 PER_SECOND = {"ns": 1e9, "nsec": 1e9, "us": 1e6, "usec": 1e6, "µs": 1e6, "ms": 1e3, "msec": 1e3, "s": 1.0, "sec": 1.0,
               "m": 1 / 60, "min": 1 / 60, "h": 1 / 3600}  # fmt: skip
 _SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)(i?)(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
@@ -40,9 +40,10 @@ _BROKEN_DOCUMENTS = 100
 
 
 def number(text: str) -> float | None:
-    """The number in ``text``; None if it is none (``-``, ``NA``, ``inf``, a word), is negative or beyond LARGEST.
+    """Return the number in ``text``; None if it is none (``-``, ``NA``, ``inf``, a word), is negative or beyond
+    LARGEST.
 
-    Nothing that a tool measures is negative: such a number is damaged, or an error code.
+    No measured value is negative: such a number is damaged, or an error code.
     """
     try:
         value = float(text)
@@ -53,7 +54,7 @@ def number(text: str) -> float | None:
 
 
 def parse_integer(text: str) -> int | None:
-    """The integer in ``text``, None if it is none, is negative or needs more than 64 bits."""
+    """Return the integer in ``text``, None if it is none, is negative or needs more than 64 bits."""
     try:
         value = int(text) if len(text) < 30 and "_" not in text else None
     except ValueError:
@@ -62,7 +63,7 @@ def parse_integer(text: str) -> int | None:
 
 
 def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
-    """Bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` says what k, M, … without an i are. None if unclear."""
+    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` maps k, M, … without an i. None if unclear."""
     match = _SIZE.match(text)
     if not match:
         return None
@@ -73,15 +74,15 @@ def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
 
 @lru_cache(maxsize=4096)
 def size_of_option(word: str) -> int | None:
-    """``9920000m`` as IOR reads it in its command: in steps of 1024; None for what is no size."""
+    """Return the bytes of ``9920000m`` as IOR reads it in its command: in steps of 1024; None if it is not a size."""
     match = re.fullmatch(r"(\d{1,18})([kmgtKMGT]?)", word)
     return int(match.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match.group(2).lower()] if match else None
 
 
 def iso_date(text: str) -> str:
-    """``Sat Nov 21 09:26:00 2026`` and other tools' dates as ISO 8601, without zone; '' if not understood."""
+    """Convert ``Sat Nov 21 09:26:00 2026`` and other tools' dates to ISO 8601, without zone; '' if not understood."""
     text = " ".join(text.split())
-    # The common one by hand: strptime is slow where a log holds many thousand dates, and wants the locale's names.
+    # The common one by hand: strptime is slow if a log holds many thousand dates, and needs the locale's names.
     parts = text.split(" ")
     if len(parts) == 5 and parts[1] in _MONTHS and parts[2].isdigit() and parts[4].isdigit() and len(parts[3]) == 8:
         return f"{parts[4]}-{_MONTHS[parts[1]]:02d}-{int(parts[2]):02d}T{parts[3]}"
@@ -94,13 +95,13 @@ def iso_date(text: str) -> str:
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command line; cut at blanks where its quotes do not match."""
+    """Return the words of a command line; split at blanks if its quotes do not match."""
     return list(_split_command(command))
 
 
 @lru_cache(maxsize=4096)
 def _split_command(command: str) -> tuple[str, ...]:
-    # shlex goes through it character by character: only where there is something to unquote, and once.
+    # shlex works character by character: only if there is something to unquote, and once.
     if not any(quote in command for quote in "'\"\\"):
         return tuple(command.split())
     try:
@@ -110,7 +111,7 @@ def _split_command(command: str) -> tuple[str, ...]:
 
 
 def option(words: list[str], *names: str) -> str | None:
-    """The value that follows one of ``names`` (``-t 4``, ``--threads=4``, ``-t4`` not), None if absent."""
+    """Return the value that follows one of ``names`` (``-t 4``, ``--threads=4``, not ``-t4``), None if absent."""
     for at, word in enumerate(words):
         if word in names and at + 1 < len(words):
             return words[at + 1]
@@ -121,7 +122,7 @@ def option(words: list[str], *names: str) -> str | None:
 
 
 class JsonDocument(NamedTuple):
-    """One JSON object in a text: its value (None if broken), where it begins and ends."""
+    """A JSON object in a text: its value (None if broken), its begin and end."""
 
     value: Any
     begin: int
@@ -130,7 +131,8 @@ class JsonDocument(NamedTuple):
 
 
 def json_documents(text: str) -> Iterator[JsonDocument]:
-    """Every object or list that begins a line at the left edge. A broken one has no value; text between is skipped."""
+    """Yield every object or list that begins a line at the left edge. A broken one has no value; text between is
+    skipped."""
     decoder, at, broken, after_document = json.JSONDecoder(), 0, 0, True
     while (begin := _next_begin(text, at, after_document)) >= 0:
         try:
@@ -145,13 +147,14 @@ def json_documents(text: str) -> Iterator[JsonDocument]:
 
 
 def _next_begin(text: str, at: int, after_document: bool) -> int:
-    """The next ``{`` (or list of objects) at the left edge, or right behind the document before; -1 if none."""
+    """Return the next ``{`` (or list of objects) at the left edge, or right after the previous document; -1 if none."""
     match = (_BEHIND.match(text, at) if after_document else None) or _LINE_START.search(text, at)
     return match.end() - 1 if match else -1
 
 
 def finite(value: Any) -> float | None:
-    """A number from JSON, by the rules of ``number``: elbencho writes them as texts; True and words are none."""
+    """Return a number from JSON, by the rules of ``number``: elbencho writes numbers as text; None for True and
+    words."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -160,19 +163,19 @@ def finite(value: Any) -> float | None:
 
 
 def part(document: dict[str, Any], key: str) -> dict[str, Any]:
-    """The object under ``key`` of JSON; empty if there is none, or something else."""
+    """Return the object under ``key`` of JSON; empty if there is none, or something else."""
     value = document.get(key)
     return value if isinstance(value, dict) else {}
 
 
 class Lines:
-    """Line numbers of places, asked for mostly from front to back: counted on from the last one each time."""
+    """Line numbers of positions, mostly requested from front to back: counted on from the last one each time."""
 
     def __init__(self, text: Text) -> None:
         self._text, self._at, self._line = text.content, 0, 1
 
     def at(self, position: int) -> int:
-        """The line of ``position``."""
+        """Return the line of ``position``."""
         if position < self._at:
             self._line -= self._text.count("\n", position, self._at)
         else:
@@ -181,7 +184,7 @@ class Lines:
         return self._line
 
     def locate_needle(self, needle: str, begin: int, end: int | None = None) -> tuple[int, int]:
-        """(line, position) of ``needle`` after ``begin``; those of ``begin`` if it is not there."""
+        """Return (line, position) of ``needle`` after ``begin``; those of ``begin`` if it is absent."""
         index = self._text.find(needle, begin, len(self._text) if end is None else end)
         place = index if index >= 0 else begin
         return self.at(place), place

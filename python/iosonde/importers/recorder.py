@@ -2,9 +2,9 @@
 
     0.0124060 0.0124210 pwrite 1 0 ( /tmp/file 0x55d0 4096 8192 )
 
-Begin and end in seconds, the function, how deep it was called, its type, its arguments (files by their names). POSIX
-functions become recorded operations. A result is not in the text: failed calls, calls that moved less, and the place of
-a ``read`` or ``write`` that does not name one are not known.
+Begin and end in seconds, the function, its call depth, its type, its arguments (files by their names). POSIX functions
+become recorded operations. The text has no results. So failed calls, calls that moved less, and the offset of a
+``read`` or ``write`` without one are unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEADLINE = ("latency_p99", "bytes")
 _CALL = re.compile(r"(\d{1,9})\.(\d{1,9}) (\d{1,9})\.(\d{1,9}) (\w+) (\d{1,4}) (-?\d{1,3}) \((.*) \)")
 _RANK = re.compile(r"(?:^|[^\d])(\d{1,9})\.txt(?:\.gz)?$")
 _FLAG_CREATE = 0o100
-# Function → operation, place of its size and its offset among the arguments.
+# Function → operation, position of its size and its offset among the arguments.
 _DATA = {
     "read": ("read_unplaced", 2, None),
     "write": ("write_unplaced", 2, None),
@@ -62,14 +62,14 @@ _KINDS = {"read_unplaced": "read", "write_unplaced": "write", "fstat": "stat"}
 
 
 def claims(text: Text) -> Claim | None:
-    """By the shape of its first lines."""
+    """Recognise the shape of its first lines."""
     head = [line for line in text.lines[:40] if line.strip()]
     fitting = sum(bool(_CALL.fullmatch(line)) for line in head)
     return Claim(CERTAIN, 1, head[0].strip()[:60]) if head and fitting >= max(2, 0.7 * len(head)) else None
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: a file is of one rank."""
+    """Return one Parsed: a file covers one rank."""
     run, gathered = Parsed(), Gathered()
     match = _RANK.search(PurePath(text.name).name)
     if match:
@@ -127,17 +127,19 @@ def parse(text: Text) -> list[Parsed]:
             0,
             Message(
                 "nested-calls",
-                "{n_calls} of these calls were made by a library, as MPI-IO or HDF5, inside a call of its own",
+                "{n_calls} of these calls were made by a library, such as MPI-IO or HDF5, inside a call of its own",
                 n_calls=nested,
             ),
         )
     if not match:
-        run.warn(0, Message("assumed-rank", "the file's name does not end in the number of a rank: taken as rank 0"))
+        run.warn(
+            0, Message("assumed-rank", "the file's name does not end in the number of a rank: assumed to be rank 0")
+        )
     return [run]
 
 
 def _interpret_call(function: str, words: list[str]) -> tuple[str, str, int, int] | None:
-    """(operation, file, size, offset); None where the arguments are not those of the function."""
+    """Return (operation, file, size, offset); None if the arguments do not fit the function."""
     if function not in _DATA:
         operation = _OTHERS[function]
         if operation == "open" and len(words) > 1 and words[1].isdigit() and int(words[1][:18]) & _FLAG_CREATE:

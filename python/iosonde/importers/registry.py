@@ -1,8 +1,7 @@
-"""Which importer reads a file: every one says how sure it is, the surest reads, and the choice is shown.
+"""Choice of the importer for a file: each states how sure it is, the surest reads, and the choice is shown.
 
-A package adds a tool with an entry point in the group ``iosonde.importers`` (docs/importers.md). Where two are equally
-sure, the one whose evidence stands first in the file reads it, so that a log that wraps another tool's is the
-wrapper's.
+A package adds a tool with an entry point in the group ``iosonde.importers`` (docs/importers.md). If two are equally
+sure, the one whose evidence is first in the file reads it. So a log that wraps another tool's goes to the wrapper.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ GROUP = "iosonde.importers"
 
 @dataclass(frozen=True)
 class Understood:
-    """What a file is, who else claimed it, and the executions that it tells of."""
+    """Format of a file, other claims on it, and its executions."""
 
     format: str
     claim: Claim
@@ -74,12 +73,12 @@ class Understood:
 
     @property
     def tool_version(self) -> str:
-        """The version that the tool printed; of the first execution that says one, '' if none does."""
+        """Return the version that the tool printed, in the first execution with one; '' if there is none."""
         return next((run.version for run in self.runs if run.version), "")
 
     @property
     def warnings(self) -> list[Note]:
-        """All notes in the order of the file: about the text, about each execution, and what is missing."""
+        """Return all notes in the order of the file: about the text, about each execution, and what is missing."""
         notes = list(self.notes)
         for run in self.runs:
             notes += [*run.warnings, *run.missing]
@@ -88,7 +87,8 @@ class Understood:
 
 @cache
 def importers() -> dict[str, Importer]:
-    """Every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot load."""
+    """Return every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot
+    load."""
     importer_by_name: dict[str, Importer] = {}
     for point in importlib.metadata.entry_points(group=GROUP):
         try:
@@ -96,8 +96,8 @@ def importers() -> dict[str, Importer]:
         except Exception as error:  # a plug-in may fail in any way; the user has to know which one
             raise SystemFaultError(
                 "plugin-load-failed",
-                "the importer '{importer}' of {entry_point} cannot be loaded: {error}",
-                "mend or uninstall it",
+                "cannot load the importer '{importer}' of {entry_point}: {error}",
+                "repair or uninstall it",
                 importer=point.name,
                 entry_point=point.value,
                 error=error,
@@ -111,7 +111,7 @@ def importers() -> dict[str, Importer]:
 def understand(text: Text, importer_name: str | None = None) -> Understood:
     """Let the surest importer (or the one called ``importer_name``) read ``text``.
 
-    Raises UnknownFormatError where nobody knows the format, InputError where no importer is called ``importer_name``.
+    Raises UnknownFormatError if no importer knows the format, InputError if no importer is called ``importer_name``.
     """
     claims = _collect_claims(text)
     if importer_name is not None:
@@ -135,7 +135,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
         if also.score >= claim.score and other not in parts:
             ambiguous = Message(
                 "also-another-format",
-                "read as {name} (line {line}); {evidence} says {other} too: {spell.format:{other}} reads that",
+                "read as {name} (line {line}); {evidence} indicates {other} too: {spell.format:{other}} reads that",
                 name=name,
                 line=claim.line,
                 evidence=also.evidence,
@@ -146,7 +146,7 @@ def understand(text: Text, importer_name: str | None = None) -> Understood:
 
 
 def check_importer(name: str) -> None:
-    """Raises InputError for an importer that there is not."""
+    """Raise InputError for an unknown importer."""
     if name == "columns":
         raise InputError(
             "missing-option",
@@ -156,7 +156,7 @@ def check_importer(name: str) -> None:
     if name not in importers():
         raise InputError(
             "unknown-importer",
-            "there is no importer '{name}'",
+            "unknown importer '{name}'",
             "there are: {importers}",
             name=name,
             importers=", ".join(importers()),
@@ -164,7 +164,7 @@ def check_importer(name: str) -> None:
 
 
 def begins(name: str) -> tuple[str, ...]:
-    """Words of the line with which an execution of this tool begins; none where it has no such line."""
+    """Return words of the line with which an execution of this tool begins; none if it has no such line."""
     return tuple(getattr(importers()[name], "BEGINS", ()))
 
 
@@ -177,7 +177,7 @@ def _parse_runs(name: str, text: Text) -> list[Parsed]:
 
 
 def _collect_claims(text: Text) -> dict[str, Claim]:
-    """Everybody's claims: from the head of a long file, from all of it only where the head convinces nobody."""
+    """Collect all claims: from the head of a long file, from all of it only if the head convinces no importer."""
     for part in (text.head(), text):
         claims = {
             name: claim for name, importer in importers().items() if (claim := _ask_importer(name, importer, part))
@@ -192,7 +192,7 @@ def _ask_importer(name: str, importer: Importer, text: Text) -> Claim | None:
 
 
 def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
-    """A fault of an importer becomes a sentence that names it: one odd file must not end an import of thousands."""
+    """Turn a fault of an importer into an error that names it: one odd file must not end an import of thousands."""
     try:
         return function()
     except Exception as error:
@@ -203,7 +203,7 @@ def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
         raise DataError(
             "importer-failed",
             "{path}: the importer '{importer}' failed ({error_type}: {error}; in {location})",
-            "this is a fault of the importer: please report it with the file",
+            "please report this fault of the importer, with the file",
             path=text.name,
             importer=name,
             error_type=type(error).__name__,
@@ -213,17 +213,18 @@ def _call_importer(name: str, text: Text, function: Callable[[], _T]) -> _T:
 
 
 def _unknown_format(text: Text) -> tuple[str, str]:
-    """Return a code and a sentence about a file that no importer claims."""
+    """Return a code and a message about a file that no importer claims."""
     if "\0" in text.raw[:4096].decode("latin-1"):
-        return "binary-file", "no tool's output that is known here: it is binary"
+        return "binary-file", "not the output of a known tool: it is binary"
     if not text.content.strip():
         return "empty-file", "the file is empty"
-    return "unknown-format", "no tool's output that is known here"
+    return "unknown-format", "not the output of a known tool"
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Millions of rows make no cycles: looking for some takes longer than reading them."""
+    """Disable the garbage collector: millions of rows have no cycles, and searching for them takes longer than
+    reading."""
     was = gc.isenabled()
     gc.disable()
     try:

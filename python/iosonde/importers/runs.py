@@ -1,8 +1,7 @@
 """Parsed → Runs: what the store keeps of a foreign result, with ids that come from the file's content.
 
-Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are different cells: each becomes a run of
-its own.
-Iterations of one setting stay together; ``Observation.repetition`` tells them apart.
+Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are different cells: each becomes a run of its
+own. Iterations of one setting stay together; ``Observation.repetition`` distinguishes them.
 """
 
 from __future__ import annotations
@@ -22,27 +21,28 @@ from .registry import Understood
 from .text import Note, Text
 
 DIGEST_CHARACTERS = 16
-# How often, and the how-manieth: no settings, and as factors they would part what is the same cell.
+# Counts and ordinal numbers: as factors they would split a cell.
 _COUNTED = ("iterations", "test_id")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 
 
 def digest_of(raw: bytes) -> str:
-    """SHA-256 of a file's content, in hexadecimal."""
+    """Return the SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(raw).hexdigest()
 
 
 def run_prefix(form: str, digest: str) -> str:
-    """What the ids of all runs of one file begin with."""
+    """Return the common prefix of the ids of all runs of a file."""
     return f"{form}-{digest[:DIGEST_CHARACTERS]}-"
 
 
 def runs_of(
     understood: Understood, text: Text, experiment: str, factors: Mapping[str, FactorValue] | None = None
 ) -> list[Run]:
-    """The runs of a file, the first with the file itself as ``raw``; ``factors`` are what its path or a manifest says.
+    """Return the runs of a file, the first with the file itself as ``raw``; ``factors`` come from its path or a
+    manifest.
 
-    An execution without any number becomes a run only if something is missing in it: a list of settings is no run.
+    An execution without any number becomes a run only if something is missing in it: a list of settings is not a run.
     """
     digest = digest_of(text.raw)
     runs: list[Run] = []
@@ -66,12 +66,12 @@ def runs_of(
 
 
 def format_note(note: Note) -> str:
-    """A note as one sentence."""
+    """Return a note as a sentence."""
     return prefixed(note.sentence, f"line {note.line}") if note.line else note.sentence
 
 
 def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
-    """Rows by their own factors. Rows without any (a summary) stay with the only cell there is, else by themselves."""
+    """Group rows by their own factors. Rows without any (a summary) stay with the only cell, else by themselves."""
     cells: dict[tuple[Any, ...], list[Row]] = {}
     for row in parsed.rows:
         key = tuple(sorted(row.factors.items())) if row.factors else ()

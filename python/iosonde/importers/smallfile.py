@@ -2,12 +2,11 @@
 
     "results": {"elapsed": 0.02, "files": 398, "filesPerSec": 20339.8, "IOPS": …, "MiBps": …, "thread": {"00": {…}}}
 
-becomes ``create rate_sum_of_ranks`` (files/s), ``access_rate_sum_of_ranks`` (records/s) and
-``bandwidth_sum_of_ranks``: each thread's own rate, added. With ``stonewall`` (the default, a factor) each thread
-counts what it had done when the first was done. A file is opened, read or written and closed inside the clock, with
-fsync where ``fsync_after_modify`` says so. Rows of threads are ``…_own``. smallfile itself calls a test invalid in
-which less than 70 % of the files were done when the first thread ended; it is marked incomplete. Source:
-``output_results.py``, ``smallfile.py``.
+becomes ``create rate_sum_of_ranks`` (files/s), ``access_rate_sum_of_ranks`` (records/s) and ``bandwidth_sum_of_ranks``:
+each thread's own rate, added. With ``stonewall`` (the default, a factor) each thread counts its work until the first
+thread was done. A file is opened, read or written and closed inside the clock, with fsync if ``fsync_after_modify`` is
+set. Rows of threads are ``…_own``. smallfile itself calls a test invalid if less than 70 % of the files were done when
+the first thread ended; it is marked incomplete. Source: ``output_results.py``, ``smallfile.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ NAME = "smallfile"
 HEADLINE = ("rate", "bandwidth")
 
 _LEAST_DONE = 70.0  # percent
-_NEVER = 1e8  # what stands for the seconds of a thread that never ended
+_NEVER = 1e8  # placeholder for the seconds of a thread that never ended
 _RATES = {"filesPerSec": ("rate", 1.0, "operations/s"), "IOPS": ("access_rate", 1.0, "operations/s"),
           "MiBps": ("bandwidth", 2.0**20, "bytes/s")}  # fmt: skip
 _COUNTS = {"elapsed": ("time", "s"), "files": ("operations", "operations"), "records": ("accesses", "operations")}
@@ -40,7 +39,7 @@ _MOVES_DATA = ("create", "append", "overwrite", "read", "cleanup", "swift-put", 
 
 
 def claims(text: Text) -> Claim | None:
-    """By the rate of files, which only smallfile names so, and its parameters."""
+    """Recognise the rate of files, by smallfile's unique key, and its parameters."""
     if text.first_line[:1] != "{":
         return None
     occurrence = text.find('"filesPerSec"') or text.find('"pctFilesDone"')
@@ -48,7 +47,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each document of the file."""
+    """Return one Parsed for each document of the file."""
     return runs_of(text, _read_document)
 
 
@@ -79,7 +78,7 @@ def _read_settings(run: Parsed, params: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """The results of one execution; ``end``: where its document ends."""
+    """The results of an execution; ``end``: the end of its document."""
 
     run: Parsed
     operation: str
@@ -87,10 +86,10 @@ class _Reader:
     end: int
 
     def read_results(self, results: dict[str, Any], begin: int) -> None:
-        """All of them, from the place where they begin."""
+        """Read all results, which begin at ``begin``."""
         run, at = self.run, self.lines.at(begin)
         if not results:
-            run.lacks(at, Message("no-results", "there are no results"))
+            run.lacks(at, Message("no-results", "no results"))
             return
         run.started_at = iso_date(str(results.get("date", ""))[:19])
         if run.started_at:
@@ -105,7 +104,7 @@ class _Reader:
         self._check_valid(results, begin)
 
     def _check_valid(self, results: dict[str, Any], begin: int) -> None:
-        """Whether smallfile itself takes it for a result."""
+        """Check whether smallfile itself accepts the result."""
         run, status, at = self.run, results.get("status"), self.lines.at(begin)
         if status not in (None, "Success", "ok"):
             run.lacks(
@@ -115,13 +114,13 @@ class _Reader:
         done = finite(results.get("pctFilesDone"))
         place = self.lines.locate_needle('"pctFilesDone"', begin, self.end)[0]
         if done is None:
-            run.lacks(at, Message("ended-early", "nothing says how many of the files were done: it ended early"))
+            run.lacks(at, Message("ended-early", "the share of finished files is missing: it ended early"))
         elif done < _LEAST_DONE:
             run.lacks(
                 place,
                 Message(
                     "too-few-files",
-                    "{percent:.0f} % of the files were done when the first thread ended; smallfile asks for 70 %",
+                    "{percent:.0f} % of the files were done when the first thread ended; smallfile requires 70 %",
                     percent=done,
                 ),
             )
@@ -135,7 +134,7 @@ class _Reader:
                 ),
             )
         if "filesPerSec" not in results:
-            run.lacks(at, Message("no-results", "there is no rate: it was shorter than a millisecond, or did nothing"))
+            run.lacks(at, Message("no-results", "no rate: it was shorter than a millisecond, or did nothing"))
 
     def _add_rows(self, values: dict[str, Any], rank: int | None, begin: int) -> None:
         run, operation, clock = self.run, self.operation, "sum_of_ranks" if rank is None else "own"
@@ -176,7 +175,7 @@ def _join_included(run: Parsed, operation: str) -> str:
 
 
 def _iterate_threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every thread with its name, of one host or host by host."""
+    """Yield every thread with its name, of one host or host by host."""
     hosts = part(results, "host")
     for host in [*hosts.values()] if hosts else [results]:
         if isinstance(host, dict):

@@ -5,10 +5,10 @@
     30688 1795465784.893394 <... read resumed>"xxxx"..., 65536) = 65536 <0.000570>
 
 Each kind of call is an operation (read, write, open, create, stat, fsync, unlink, …), each process or thread a rank.
-The place of a read or write is followed through open, lseek, dup, fork and what was moved (``strace_files``); where it
-is not known (files that were open before, ends of files that are appended to) the operation is ``read_unplaced``,
+The offset of a read or write is tracked through open, lseek, dup, fork and the bytes moved (``strace_files``). If it is
+unknown (files opened earlier, ends of files that are appended to) the operation is ``read_unplaced``,
 ``write_unplaced`` or ``append``; ``copy`` is what the kernel copies by itself. Pipes, sockets, terminals, /dev/null and
-the like, /proc and /sys are no files: left out, and counted.
+the like, /proc and /sys are not files: left out, and counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SECONDS = r"[1-8]?\d{1,9}"
 _BODY = r"(?=\w+\(|<\.\.\. |\+\+\+ |--- )(.*)"
 _HEAD = re.compile(_WHO + r" *(" + _SECONDS + r"|\d\d:\d\d:\d\d)\.(\d{6}|\d{9}) " + _BODY)
 _UNSTAMPED = re.compile(_WHO + r'execve\(".*\) += 0(?: <\d{1,9}\.\d{6,9}>)?')
-# Nearly all lines of a trace of data: read at once. What does not look exactly like this takes the longer way.
+# Nearly all lines of a trace of data: read at once. Any other line takes the slow path.
 _DATA = re.compile(
     r"((?:\[pid +\d+\] |\d+ +)?)("
     + _SECONDS
@@ -62,7 +62,7 @@ _RESULT = re.compile(
     r"(?: <(\d{1,9}\.\d{6}(?:\d{3})?)>)?"
 )
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
-# Something behind the time that a call took, behind what says that it did not end, or another line's stamp.
+# Text after a call's time, after the mark of an unfinished call, or another line's stamp.
 _GLUED = re.compile(r"<(?:\d+\.\d{6,9}|unfinished \.\.\.)>.|\d\.\d{6,9} (?:\w+\(|<\.\.\. |\+\+\+ |--- )")
 _ENDED = re.compile(r"\+\+\+ (?:exited|killed|superseded) [^+]*\+\+\+|--- SIG.* ---|--- stopped by .* ---")
 _UNFINISHED = re.compile(r"(.*?) ?(?:<unfinished \.\.\.>|strace: Process \d{1,10} attached)$")
@@ -72,19 +72,20 @@ _FORKS = ("clone", "clone3", "fork", "vfork")
 _UNSEEN = {"io_uring_enter": "io_uring", "io_submit": "Linux aio"}
 _SLOW = Message(
     "tracing-overhead",
-    "the program is stopped at every call, for tens of µs: durations hold a part of it, pauses the rest",
+    "the program is stopped at every call, for tens of µs: part of this is in durations, the rest in pauses",
 )
-_MAPPED = Message("mmap-not-traced", "reads and writes through mmap are no system calls, and not in the trace")
-# What the fast and the long way keep of an operation as numbers; its times are kept as they are printed.
+_MAPPED = Message("mmap-not-traced", "reads and writes through mmap are not system calls, and so not in the trace")
+# Numbers that the fast and the slow path keep of an operation; its times are kept as printed.
 _FIELDS = ("rank", "phase", "status", "size", "file", "offset", "line", "moved")
 _NAMES = {name: place for place, name in enumerate(OPERATIONS)}
 _UNPLACED_BEHIND = _NAMES["read_unplaced"] - _NAMES["read"]
-# Rank, file, its number, whether it writes, whether the call names the place, the number of the operation.
+# Rank, file, its number, whether it writes, whether the call has an offset, the number of the operation.
 _CallTarget = tuple[int, OpenFile, int, bool, bool, int]
 
 
 def claims(text: Text) -> Claim | None:
-    """By the shape of its first lines: strace does not name itself, and no other tool's lines begin so."""
+    """Recognise the shape of its first lines: strace does not name itself, and no other tool's lines begin like
+    this."""
     head = [line for line in text.lines[:60] if line.strip()]
     fitting = sum(bool(_HEAD.match(line)) for line in head)
     if not head or (fitting < max(1, 0.7 * len(head)) and not _UNSTAMPED.fullmatch(head[0])):
@@ -93,7 +94,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed: a trace is of one execution, with all its processes."""
+    """Return one Parsed: a trace covers one execution, with all its processes."""
     reader = _Reader()
     is_complete = note_end(reader.run, text)
     reader.read(text.lines if is_complete else text.lines[:-1])
@@ -101,7 +102,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Event(NamedTuple):
-    """One call: its line, who, when (as printed), how long (as printed, '' if it is not)."""
+    """A call: its line, its process, its start and its duration (both as printed, '' if missing)."""
 
     line: int
     pid: str
@@ -120,18 +121,18 @@ class _Reader:
         self._unfinished: dict[str, tuple[str, str]] = {}
         self._n_unreadable, self._unseen = Counter[str](), Counter[str]()
         self._bad, self._untimed, self._daily = 0, 0, False
-        # What the fast way knows of a process and an open file, by the words of the line.
+        # The fast path's state of a process and an open file, by the words of the line.
         self._targets: dict[str, _CallTarget] = {}
 
     def read(self, lines: list[str]) -> None:
-        """All lines: whole ones of reads and writes here, for speed; others one by one."""
+        """Read all lines: complete reads and writes here, for speed; others one by one."""
         stamp = next((line_match.group(3) for line in lines[:60] if (line_match := _HEAD.match(line))), "")
         if ":" not in stamp and len(stamp) < 9:
             what = "times since the line before (-r)" if stamp else "no times"
             self.run.lacks(
                 1,
                 Message(
-                    "missing-times", "its lines have {lack}: strace -f -T -ttt says when, and for how long", lack=what
+                    "missing-times", "its lines have {lack}: strace -f -T -ttt prints start and duration", lack=what
                 ),
             )
             return
@@ -157,7 +158,8 @@ class _Reader:
             else:
                 offset = file.position
                 file.position = offset + moved
-            # A read that ends with the file is done; one that moved nothing, or a write that moved less, is not.
+            # A short read at the end of the file is complete; one that moved nothing, or a write that moved less, is
+            # not.
             status = 0 if moved == size or (moved and not writes) else STATUS_SHORT
             add((rank, phase, status, size, number, offset, at, moved))
             starts(start)
@@ -191,7 +193,7 @@ class _Reader:
         return self._ranks.get_number(self._files.process(pid))
 
     def _read_line(self, at: int, line: str) -> None:
-        """Any other line."""
+        """Read any other line."""
         if line == " <unfinished ...>" or line.startswith("strace: "):
             return
         head = _HEAD.fullmatch(line)
@@ -275,7 +277,7 @@ class _Reader:
             self._add_operation(event, call.operation, (status or short, call.size, number, 0, max(call.moved, 0)))
 
     def _add_transfer(self, event: _Event, call: Call, status: int) -> None:
-        """A read or a write, at the place that it names or where the file is."""
+        """Add a read or a write, at the offset of the call or of the file."""
         file, writes, place = (
             self._files.get_file(event.pid, call.fd, call.path),
             call.operation == "write",
@@ -293,7 +295,7 @@ class _Reader:
                 operation += "_unplaced"
             elif call.moved > 0:
                 file.position = place + call.moved
-        # A read that ends with the file is done; one that moved nothing, or a write that moved less, is not.
+        # A short read at the end of the file is complete; one that moved nothing, or a write that moved less, is not.
         if not status and call.moved != call.size and (writes or not call.moved):
             status = STATUS_SHORT
         number = self._files.number(file.path)
@@ -313,7 +315,7 @@ class _Reader:
         self.run.lacks(at, why or other)
 
     def end(self) -> Parsed:
-        """What was found, with what the trace cannot tell."""
+        """Return the run, with notes on what the trace does not contain."""
         run = self.run
         table = np.frombuffer(self._rows, np.int64).reshape(-1, len(_FIELDS))
         columns: dict[str, Any] = dict(zip(_FIELDS, table.T, strict=True))
@@ -327,7 +329,7 @@ class _Reader:
                 0,
                 Message(
                     "missing-times",
-                    "{n_calls} calls do not say how long they took: strace needs -T",
+                    "{n_calls} calls have no duration: strace needs -T",
                     n_calls=self._untimed,
                 ),
             )
@@ -343,7 +345,7 @@ class _Reader:
         return run
 
     def _parse_nanoseconds(self, printed: list[str]) -> Any:
-        """Of seconds with six or nine digits behind the point, or times of the day (``-tt``)."""
+        """Parse seconds with six or nine digits after the point, or times of the day (``-tt``)."""
         if any(":" in stamp for stamp in printed[:1]):
             self.run.warn(
                 1,
@@ -356,7 +358,7 @@ class _Reader:
         return np.array([_parse_decimal(stamp) for stamp in printed], np.int64)
 
     def _note_nameless(self, columns: dict[str, Any]) -> None:
-        """What nobody saw being opened, in a trace without -y: files, pipes or a terminal."""
+        """Note accesses to files, pipes or a terminal that were opened earlier, in a trace without -y."""
         nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
         mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
         if count := int(mine.sum()):
@@ -364,8 +366,8 @@ class _Reader:
                 0,
                 Message(
                     "opened-before-trace",
-                    "{n_calls} reads and writes are of what was open before the trace began, files, pipes or "
-                    "a terminal: with -y strace names them",
+                    "{n_calls} reads and writes use files, pipes or a terminal that were opened before the "
+                    "trace began: with -y strace names them",
                     n_calls=count,
                 ),
             )
@@ -376,7 +378,7 @@ class _Reader:
             run.cannot_tell(
                 Message(
                     "low-resolution",
-                    "times are in whole µs: calls of a few µs have no finer hills (--syscall-times=ns has)",
+                    "times are in whole µs: short durations have no finer modes (--syscall-times=ns has)",
                 )
             )
         run.cannot_tell(_SLOW)
@@ -386,7 +388,7 @@ class _Reader:
                 0,
                 Message(
                     "calls-left-out",
-                    "{n_calls} calls for {calls} were left out: no files of a file system",
+                    "{n_calls} calls for {calls} were left out: not files of a file system",
                     n_calls=count,
                     calls=what,
                 ),
@@ -395,7 +397,7 @@ class _Reader:
             run.cannot_tell(
                 Message(
                     "bytes-not-traced",
-                    "{n_calls} calls of {calls}: what they moved is not in the trace one by one",
+                    "{n_calls} calls of {calls}: the trace does not show their bytes one by one",
                     n_calls=count,
                     calls=what,
                 )
@@ -412,17 +414,17 @@ class _Reader:
 
 
 def _parse_pid(head: str) -> str:
-    """Of what stands before the time: ``[pid 12] ``, ``12 ``, or nothing."""
+    """Return the process id in the text before the time: ``[pid 12] ``, ``12 ``, or nothing."""
     return head.strip(" pid[]")
 
 
 def _strip_brackets(path: str) -> str | None:
-    """What -y prints behind a number, without its brackets; None where it is not there."""
+    """Return what -y prints after a number, without its brackets; None if absent."""
     return path.removesuffix("(deleted)")[1:-1] or None
 
 
 def _is_glued(body: str) -> bool:
-    """Whether two lines stand in one."""
+    """Return whether the line consists of two merged lines."""
     return bool(_GLUED.search(body)) and bool(_GLUED.search(_QUOTED.sub("", body)))
 
 

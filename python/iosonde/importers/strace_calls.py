@@ -1,4 +1,4 @@
-"""The system calls of a trace that touch files: how their arguments are read, exactly or not at all."""
+"""The system calls of a trace that touch files: their arguments are parsed exactly or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# What -y and -yy say behind a number; signs in a path are written as \\74 and \\76.
+# Output of -y and -yy after a number; signs in a path are written as \\74 and \\76.
 _INSIDE = r"(?:[^<>]|->|<[^<>]*>)*"
 PATH = rf"(?:<{_INSIDE}>(?:\(deleted\))?)?"
 _FD = rf"(-?\d{{1,9}})(?:<(?P<path>{_INSIDE})>(?:\(deleted\))?)?"
@@ -26,7 +26,7 @@ _LENGTH = re.compile(r"iov_len=(\d{1,18})")
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 DATA = ("read", "write")
-# What a trace's operations are called; of those at the end nobody knows the offset.
+# Names of a trace's operations; those at the end have unknown offsets.
 UNPLACED = ("read_unplaced", "write_unplaced", "append", "copy")
 OPERATIONS = (
     "read",
@@ -49,14 +49,15 @@ OPERATIONS = (
 
 
 class UnreadableError(Exception):
-    """The arguments are not those of such a call."""
+    """Arguments that do not fit the call."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One call. ``operation`` is '' where it is no operation by itself; ``effect`` what it does to open files:
-    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``fds`` are numbers of no files),
-    ``displaces`` (those in ``fds`` are elsewhere)."""
+    """A system call. ``operation`` is '' if it is not an operation by itself. ``effect`` is its effect on open files:
+    ``opens``, ``closes``, ``copies``, ``moves`` (to ``result``), ``no_file`` (``fds`` are not files), ``displaces``
+    (the offsets of ``fds`` change).
+    """
 
     operation: str = ""
     effect: str = ""
@@ -76,7 +77,7 @@ Reader = Callable[[str, int, str | None], Call]
 
 
 def status_of(error: str | None) -> int:
-    """An errno by its name. Raises UnreadableError."""
+    """Return an errno by its name. Raises UnreadableError."""
     if error is None:
         return 0
     number: int | None = getattr(errno, error, None)
@@ -110,7 +111,7 @@ def _build_vector_reader(operation: str, placed: bool) -> Reader:
         lengths = [int(length) for length in _LENGTH.findall(bare)]
         if placed and match.group(4) is None:
             raise UnreadableError(args)
-        # strace prints the first 32 parts; what moved is then what is known of the size.
+        # strace prints the first 32 parts; beyond these, the bytes moved are all that is known of the size.
         size = sum(lengths) if len(lengths) == int(match.group(3)) else max(0, result)
         offset = int(match.group(4)) if placed else -1
         return Call(
@@ -138,12 +139,12 @@ def _build_open_reader(always: str = "") -> Reader:
 
 
 def _strip_brackets(path: str) -> str:
-    """A path as -y prints it, without its brackets."""
+    """Return a path printed by -y, without its brackets."""
     return path.removesuffix("(deleted)")[1:-1]
 
 
 def _build_copy_reader(into: int) -> Reader:
-    """Bytes that the kernel copies by itself, into the first or the second of the two files."""
+    """Build a reader of bytes that the kernel copies by itself, into the first or the second of the two files."""
 
     def read_call(args: str, result: int, path: str | None) -> Call:
         match = _match_args(_COPY, args)
@@ -177,7 +178,7 @@ def _about_fd(operation: str, effect: str = "", pattern: re.Pattern[str] = _ABOU
 
 
 def _read_control(args: str, result: int, path: str | None) -> Call:
-    """fcntl: of interest where it copies a number."""
+    """Read fcntl, which matters if it copies a number."""
     return _about_fd("", "copies", _DUPLICATE)(args, result, path) if "F_DUPFD" in args else Call()
 
 
@@ -190,7 +191,7 @@ def _no_file(what: str, pair: bool = False) -> Reader:
     return read_call
 
 
-# Name of a call → how it is read.
+# Name of a call → its reader.
 CALLS: dict[str, Reader] = {
     "read": _build_buffer_reader("read", False),
     "write": _build_buffer_reader("write", False),

@@ -1,4 +1,4 @@
-"""Which file a number is, and where in it the next read begins: open files of the processes of a trace."""
+"""Open files of the processes of a trace: the file of a number, and the offset of its next read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KINDS_OF_Y = {
     "pipe": "pipes", "socket": "sockets", "TCP": "sockets", "UDP": "sockets", "UNIX": "sockets", "TCPv6": "sockets",
     "UDPv6": "sockets", "NETLINK": "sockets", "anon_inode": "events",
 }  # fmt: skip
-NAMELESS = "descriptor "  # what nobody saw being opened is called so, with its number
+NAMELESS = "descriptor "  # prefix of a file of unknown name, before its number
 
 
 @dataclass(slots=True)
 class OpenFile:
-    """An open file description, as ``dup`` and ``fork`` share it. ``position`` is None where nobody knows it, ``what``
-    names what is no file."""
+    """An open file description, as ``dup`` and ``fork`` share it. ``position`` is None if unknown; ``what`` names the
+    kind of a non-file."""
 
     path: str
     position: int | None = None
@@ -30,7 +30,7 @@ class OpenFile:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is no pipe, socket or terminal."""
+        """Return whether it is a file, not a pipe, socket or terminal."""
         return not self.what
 
 
@@ -39,21 +39,21 @@ class OpenFiles:
 
     def __init__(self) -> None:
         self._open: dict[str, dict[int, OpenFile]] = {}
-        self._forking: dict[str, bool] = {}  # who is in the middle of it, and whether the child shares its numbers
+        self._forking: dict[str, bool] = {}  # processes inside a fork, and whether the child shares their numbers
         self._first, self._children = "", set[str]()
         self._paths = Numbered()
         self.numbers = self._paths.numbers
 
     def process(self, pid: str) -> str:
-        """Its own name: of one process strace prints no number, and of the same one it does later."""
+        """Return the process's own name: strace prints no number for a single process, and may do so later."""
         return pid or self._first or "the program"
 
     def knows(self, pid: str) -> bool:
-        """Whether it has spoken before."""
+        """Return whether the process has appeared before."""
         return pid in self._open
 
     def get_open_files(self, pid: str) -> dict[int, OpenFile]:
-        """The open files of a process. A child may speak before the call that made it has returned."""
+        """Return the open files of a process. A child may appear before the call that made it has returned."""
         if pid in self._open:
             return self._open[pid]
         if self._forking:
@@ -71,13 +71,13 @@ class OpenFiles:
         return mine
 
     def forking(self, pid: str, forks: bool, shares: bool) -> None:
-        """A call was left unfinished; a fork makes a process before it returns."""
+        """Note an unfinished call; a fork makes a process before it returns."""
         if forks:
             self.get_open_files(pid)
             self._forking[pid] = shares
 
     def forked(self, pid: str, child: str, shares: bool) -> None:
-        """A fork returned, with the number of the child."""
+        """Note that a fork returned, with the number of the child."""
         mine = self.get_open_files(pid)
         self._forking.pop(pid, None)
         if child.isdigit() and child not in self._open:
@@ -85,7 +85,7 @@ class OpenFiles:
             self._children.add(child)
 
     def get_file(self, pid: str, fd: int, path: str | None) -> OpenFile:
-        """What a number is open for; of one that nobody saw being opened only its path, if the trace says it."""
+        """Return the open file of a number; if its open is not in the trace, only its path, if printed."""
         mine = self._open.get(pid)
         if mine is None:
             mine = self.get_open_files(pid)
@@ -100,7 +100,7 @@ class OpenFiles:
         return file
 
     def after(self, pid: str, call: Call, done: bool) -> OpenFile | None:
-        """What a call that moves no data changes; the file that it is about."""
+        """Apply a call that moves no data. Return the file that it concerns."""
         mine = self.get_open_files(pid)
         if call.effect == "opens" and done:
             path = call.path or ""
@@ -129,12 +129,12 @@ class OpenFiles:
         return file
 
     def number(self, path: str | None) -> int:
-        """That of a path."""
+        """Return the number of a path."""
         return self._paths.get_number(path or "")
 
 
 def _no_file(path: str | None) -> str:
-    """What a path of ``-y`` is, if it is no file."""
+    """Return the kind of a non-file from its path in ``-y``; '' for a file."""
     if not path or path.startswith("/"):
         return next((what for begin, what in _NO_FILES.items() if path and path.startswith(begin)), "")
     kind = path.partition(":")[0]

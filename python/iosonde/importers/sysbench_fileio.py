@@ -7,10 +7,10 @@
     Latency (ms):
              95th percentile:                        0.30
 
-becomes ``read rate_last_done`` and ``bandwidth_last_done``, the same of ``write`` and ``fsync``: what all threads did
-until the last was done, by the whole time of the run, with the fsyncs inside (``fsync`` in ``includes`` where they
-are enabled). The latency is of all events together, reads, writes and fsyncs: operation ``event``. Intermediate
-reports are parts of the run and no trials. Zero rates of a kind that the test does not do have no row.
+becomes ``read rate_last_done`` and ``bandwidth_last_done``, the same for ``write`` and ``fsync``: the work of all
+threads over the whole time of the run. Fsyncs are inside (``fsync`` in ``includes`` if they are enabled). The latency
+is over all events together, reads, writes and fsyncs: operation ``event``. Intermediate reports are parts of the run,
+not trials. Zero rates of kinds outside the test have no row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _REQUESTS = re.compile(r"\s*(\S+) Requests/sec executed")
 
 
 def claims(text: Text) -> Claim | None:
-    """By the banner of sysbench and the words of its fileio test."""
+    """Recognise the banner of sysbench and the words of its fileio test."""
     occurrence = text.find("Extra file open flags:", "total file size\nBlock size", "Operations performed:  ")
     if not occurrence or not text.find("fsyncs/s:", _BEGIN, "Requests/sec executed"):
         return None
@@ -63,7 +63,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each ``run`` in the file."""
+    """Return one Parsed for each ``run`` in the file."""
     runs: list[Parsed] = []
     reader: _Reader | None = None
     for at, line in text.numbered():
@@ -75,23 +75,23 @@ def parse(text: Text) -> list[Parsed]:
     runs = [run for run in runs if "test_mode" in run.factors or run.rows or run.missing]
     for run in runs:
         if not run.rows:
-            run.lacks(text.last_line, Message("ended-early", "there is no result: it ended early"))
+            run.lacks(text.last_line, Message("ended-early", "no result: it ended early"))
         elif not any(row.metric == "time" for row in run.rows):
-            run.lacks(text.last_line, Message("ended-early", "'General statistics' is not there: it ended early"))
+            run.lacks(text.last_line, Message("ended-early", "'General statistics' is missing: it ended early"))
         elif not any(row.metric == "latency_max" for row in run.rows):
-            run.lacks(text.last_line, Message("ended-early", "its latencies are not there: it ended early"))
+            run.lacks(text.last_line, Message("ended-early", "its latencies are missing: it ended early"))
     return runs
 
 
 class _Reader:
-    """One execution."""
+    """Reader of one execution."""
 
     def __init__(self, run: Parsed) -> None:
         self.run = run
         self._section = ""
 
     def line(self, at: int, line: str) -> None:
-        """One line of it."""
+        """Read one line."""
         if line.endswith(":") and line[:1].strip():
             self._section = line
         elif not line[:1].strip() and line.strip():
@@ -124,7 +124,7 @@ class _Reader:
         elif match := _TRANSFERRED.match(line):
             self._read_old_result(at, match)
         elif not note_trouble(self.run, at, line) and line.startswith(("WARNING", "ALERT", "error")):
-            self.run.warn(at, Message("tool-warning", "sysbench says: {quote}", quote=line[:160]))
+            self.run.warn(at, Message("tool-warning", "sysbench reports: {quote}", quote=line[:160]))
 
     def _read_result(self, at: int, line: str) -> None:
         inside = "fsync" if self.run.factors.get("fsync_at_end") or "fsync_each" in self.run.factors else ""
@@ -148,14 +148,16 @@ class _Reader:
             self._add_row(at, match.group(1), "event", "rate_last_done", "operations/s", 1.0, inside)
 
     def _read_old_result(self, at: int, match: re.Match[str]) -> None:
-        """0.4 and 0.5 print the bytes of each kind, and one rate of all."""
+        """Read the result of 0.4 and 0.5, which print the bytes of each kind, and one rate for all."""
         for text, operation in ((match.group(1), "read"), (match.group(2), "write")):
             size = size_bytes(text)
             if size:
                 self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
         rate = size_bytes(match.group(4))
         if rate is None:
-            self.run.lacks(at, Message("invalid-number", "'{cell}/sec' is no rate: left out", cell=match.group(4)[:40]))
+            self.run.lacks(
+                at, Message("invalid-number", "'{cell}/sec' is not a rate: left out", cell=match.group(4)[:40])
+            )
         elif rate:
             self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
 
@@ -163,6 +165,6 @@ class _Reader:
         value = number(text)
         if value is None:
             self.run.lacks(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=text[:40]))
-        elif value > 0:  # 0.00 ms is one that was rounded, no rate of 0 a kind that the test does not do
+        elif value > 0:  # 0.00 ms was rounded; a rate of 0 is a kind outside the test
             value = value / 1000 if factor == 1e-3 else value * factor
             self.run.rows.append(Row(operation, metric, value, unit, at, includes=inside))

@@ -1,8 +1,8 @@
-"""From the bytes of a file to clean lines: the one place that knows about encodings, colours, commas and monsters.
+"""Conversion of a file's bytes to clean lines: the only place for encodings, colours, commas and oversized lines.
 
-UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, progress lines rewritten with a
-carriage return, labels of ranks and times before each line, decimal commas, and lines that never end: tools' parsers
-see none of them. What was changed is noted.
+It handles UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, and progress lines
+rewritten with a carriage return. It also handles labels of ranks and times before each line, decimal commas, and
+endless lines. Tools' parsers see none of these. All changes are noted.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from iosonde.core.message import Message
 from .fio_version import AdjacentVersion
 from .labels import without_labels
 
-# What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
+# Length of a line for parsers. Longer ones are lists of files or data; no number that we read is that far right.
 LINE_CHARACTERS = 1 << 16
-# What is asked about first in a long file: who made it.
+# The part of a long file that importers check first.
 HEAD_CHARACTERS = 1 << 20
-# What is kept of one line of a file, and of a file. Beyond, it is nothing a person should load at once.
+# Limits of one line of a file, and of a file. Nobody should load more at once.
 LINE_BYTES = 16 << 20
 FILE_BYTES = 2 << 30
 _BLOCK = 8 << 20
@@ -33,21 +33,21 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 # `0,0275971 s` and `1m2,345s`, not the commas of a list, a table or a date.
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
-# `8,16`, a device, at the begin of the lines of blkparse; what a program wrote, in a line of strace.
+# `8,16`, a device, at the begin of blkparse's lines; a program's own text, in a line of strace.
 _NO_COMMAS = re.compile(
     r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(", re.MULTILINE
 )
 _SAMPLE = 1 << 20
-# What a tool puts behind a number that does not count.
+# A tool's mark after an invalid number.
 _FLAG = re.compile(r"[\[(](?:invalid|failed|errors?|incomplete|aborted|partial|timed out|timeout)[\])]", re.IGNORECASE)
-_PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
+_PAIRS = 32  # this many characters, each followed by a zero, are UTF-16 without its mark
 _GZIP = b"\x1f\x8b"
 DARSHAN_MAGIC = 6567223
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
 class Note(NamedTuple):
-    """Something to know about a line (0: about the file)."""
+    """A remark about a line (0: about the file)."""
 
     line: int
     sentence: str
@@ -56,8 +56,8 @@ class Note(NamedTuple):
 class Text:
     """A file as parsers see it: ``lines`` (the first is line 1), ``content``, ``raw``; ``name`` is the file's own.
 
-    ``damage``: what is lost of it, so that no result in it is complete. ``decimal_commas``: look for some.
-    ``adjacent_version``: which version of the tool wrote it, where another file says that and this one does not.
+    ``damage``: lost parts, which make every result in it incomplete. ``decimal_commas``: convert them.
+    ``adjacent_version``: the tool's version from another file, if this one lacks it.
     """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None, decimal_commas: bool = True) -> None:
@@ -73,7 +73,7 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines, each cut at LINE_CHARACTERS."""
+        """Return the lines, each cut at LINE_CHARACTERS."""
         lines = self.content.split("\n")
         if len(self.content) > LINE_CHARACTERS:
             lines = [line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] for line in lines]
@@ -81,19 +81,19 @@ class Text:
 
     @property
     def first_line(self) -> str:
-        """The first line without blanks around it."""
+        """Return the first line without blanks around it."""
         return self.content[:LINE_CHARACTERS].partition("\n")[0].strip()
 
     def numbered(self) -> Iterator[tuple[int, str]]:
-        """(line number from 1, line)."""
+        """Yield (line number from 1, line)."""
         return enumerate(self.lines, 1)
 
     def line_of(self, position: int) -> int:
-        """The number of the line that a position in ``content`` is in."""
+        """Return the line number of a position in ``content``."""
         return self.content.count("\n", 0, position) + 1
 
     def find(self, *needles: str) -> tuple[int, str] | None:
-        """(line number, needle) of the first of ``needles`` that occurs, in the order given."""
+        """Return (line number, needle) of the first of ``needles`` that occurs, in the order given."""
         for needle in needles:
             position = self.content.find(needle)
             if position >= 0:
@@ -103,10 +103,10 @@ class Text:
     def search(
         self, pattern: re.Pattern[str], *having: str, first_lines: int | None = None
     ) -> tuple[int, re.Match[str]] | None:
-        """(line number, match) of the first line that begins with ``pattern``.
+        """Return (line number, match) of the first line that begins with ``pattern``.
 
-        Only lines that hold one of ``having`` are looked at (a newline first: that begin with it), as every importer
-        asks about every file; without it, only ``first_lines`` are.
+        Checks only lines that contain one of ``having`` (a newline first: that begin with it), because every importer
+        searches every file; without it, only ``first_lines``.
         """
         if not having:
             for number, line in enumerate(self.lines[:first_lines], 1):
@@ -134,7 +134,7 @@ class Text:
 
     @cached_property
     def flagged_lines(self) -> dict[int, str]:
-        """Line number → the mark in it, as ``[INVALID]``, that its numbers do not count."""
+        """Return line number → its mark, such as ``[INVALID]``, that its numbers do not count."""
         flags, line, at = dict[int, str](), 1, 0
         for match in _FLAG.finditer(self.content):
             line += self.content.count("\n", at, match.start())
@@ -144,17 +144,17 @@ class Text:
 
     @property
     def last_line(self) -> int:
-        """The number of the last line that is not empty."""
+        """Return the number of the last line that is not empty."""
         return self.content.rstrip().count("\n") + 1
 
     @property
     def cut_line(self) -> int:
-        """The number of the last line where it ends in a number and without a line's end, so that more may have stood
-        there; 0 else."""
+        """Return the number of the last line if it ends in a number without a line end, so that digits may be missing;
+        else 0."""
         return self.last_line if self.content[-1:] and self.content[-1] in "0123456789.,+-eE" else 0
 
     def head(self) -> Text:
-        """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
+        """Return the first HEAD_CHARACTERS as a Text of their own; all of it if it is not longer."""
         if len(self.content) <= 2 * HEAD_CHARACTERS:
             return self
         end = self.content.rfind("\n", 0, HEAD_CHARACTERS) + 1 or HEAD_CHARACTERS
@@ -178,8 +178,8 @@ class Text:
         return self._convert_commas(text) if decimal_commas else text
 
     def _without_holes(self, text: str) -> str:
-        """One NUL at the end of a line ends a string of C. Others are a part of the file that was never written: of a
-        line with some nothing can be believed."""
+        """Return the text without NUL bytes. A NUL at the end of a line terminates a C string. Others mean that part of
+        the file was never written: lines with them are unreliable."""
         text = text.replace("\0\n", "\n")
         at = text.find("\0")
         if at < 0:
@@ -210,7 +210,7 @@ class Text:
             return text
 
     def _convert_commas(self, text: str) -> str:
-        """Decimal commas as decimal points, where it is clear that they are that."""
+        """Convert decimal commas to decimal points if they are clearly that."""
         head = text[:_SAMPLE]
         if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head) or _NO_COMMAS.search(head):
             return text
@@ -223,7 +223,7 @@ class Text:
                     place,
                     Message(
                         "decimal-comma",
-                        "'{cell}' may be a decimal comma or a list: left as it is",
+                        "'{cell}' may be a decimal comma or a list: not changed",
                         cell=commas[0].group(),
                     ),
                 )
@@ -247,13 +247,13 @@ class Text:
 
 
 def is_darshan_log(raw: bytes) -> bool:
-    """Whether it is no text, but Darshan's binary log: by the number behind its version, in either order of bytes."""
+    """Return whether it is Darshan's binary log, by the number after its version, in either byte order."""
     return len(raw) >= 16 and DARSHAN_MAGIC in (int.from_bytes(raw[8:16], "little"), int.from_bytes(raw[8:16], "big"))
 
 
 def read(stream: BinaryIO, name: str) -> Text:
-    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES,
-    DataError for one that gzip made and that is damaged."""
+    """Read all of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES,
+    DataError for a damaged gzip file."""
     buffer, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
     for block in _iterate_blocks(stream, name, damage):
@@ -292,7 +292,7 @@ def read(stream: BinaryIO, name: str) -> Text:
 
 
 def _iterate_blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator[bytes]:
-    """What is in the file; of one that gzip made, what was put into it. Raises DataError where that is damaged."""
+    """Yield the file's content, decompressed if gzip made it. Raises DataError for damaged data."""
     block = stream.read(_BLOCK)
     if block[:2] != _GZIP:
         while block:
@@ -311,7 +311,7 @@ def _iterate_blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator
             if at_end and not block.strip(b"\0"):
                 break
     except zlib.error as error:
-        # The checksum stands at the end: what was read before may be other bytes than were written.
+        # The checksum is at the end: earlier data may differ from what was written.
         what = "its checksum is wrong" if "check" in str(error) else str(error).rpartition(": ")[2]
         raise DataError(
             "damaged-file",
@@ -326,7 +326,7 @@ def _iterate_blocks(stream: BinaryIO, name: str, damage: list[Note]) -> Iterator
                 0,
                 Message(
                     "truncated-file",
-                    "the compressed file is cut: a part of it is lost, and no checksum vouches for the rest",
+                    "the compressed file is cut: a part of it is lost, and the rest is not verified by a checksum",
                 ),
             )
         )
@@ -338,11 +338,12 @@ def _line_ends(text: str) -> str:
         return text
     if "\n" not in text:
         return text.replace("\r", "\n")
-    # A progress line that was written over: what stood there last is what a terminal shows.
+    # An overwritten progress line: a terminal shows its last content.
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
 
 
 def _surely_decimal(match: re.Match[str]) -> bool:
-    """`1,234` may be one thousand or a list; `0,037`, `2,4`, `8543,928` and `1m2,345s` are not."""
+    """Return whether the comma is decimal: `1,234` may be one thousand or a list, but not `0,037`, `2,4`, `8543,928` or
+    `1m2,345s`."""
     integer, part = match.group(1), match.group(2)
     return integer is None or len(part) != 3 or integer[0] == "0" or len(integer) > 3

@@ -1,4 +1,4 @@
-"""The results file that ``core/many_task.py`` describes, read."""
+"""Reader of the results file that ``core/many_task.py`` describes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 
 
 def read(path: Path) -> dict[int, dict[str, Any]]:
-    """A results file, ours or the thesis's, by node count. Raises DataError that says where it is none."""
+    """Read a results file, ours or the thesis's, by node count. Raises DataError that says where it is invalid."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -65,7 +65,7 @@ def _check_entry(path: Path, key: str, entry: Any) -> dict[str, Any]:
     if not well or not isinstance(entry, dict):
         raise DataError(
             "missing-key",
-            "{path}: {key}: there is no 'total' of numbers",
+            "{path}: {key}: 'total' with numbers is missing",
             'write {{"total": {{"reader": 123}}, …}}',
             path=path,
             key=key,
@@ -78,7 +78,7 @@ def _is_number(value: Any) -> bool:
 
 
 def totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list[float]]]:
-    """metric → node count → its totals, one for each repetition."""
+    """Return metric → node count → its totals, one for each repetition."""
     totals_by_metric: dict[str, dict[int, list[float]]] = {}
     for nodes, entry in sorted(results.items()):
         for repetition in entry.get("repetitions") or [entry]:
@@ -88,7 +88,7 @@ def totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list
 
 
 def units(results: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
-    """metric → its unit: as the file says, kB/s for IOzone's names, else none."""
+    """Return metric → its unit: as in the file, kB/s for IOzone's names, else none."""
     unit_by_metric = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
     for entry in results.values():
         declared = entry.get("units")

@@ -5,9 +5,8 @@
     0.00user 0.03system 0:00.05elapsed 70%CPU …          GNU
             0.02 real         0.00 user         0.00 sys  BSD, macOS
 
-becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines does not
-matter.
-A command that failed (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
+becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines is ignored.
+A failed command (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .text import Text
 NAME = "time"
 HEADLINE = ("real",)
 
-# With -h the times have units, as they have in mksh, which says `system`.
+# With -h the times have units, as in mksh, which prints `system`.
 _BSD = re.compile(
     r"\s*((?:\d+[hm])*\d+\.\d+)s?\s+real\s+((?:\d+[hm])*\d+\.\d+)s?\s+user"
     r"\s+((?:\d+[hm])*\d+\.\d+)s?\s+sys(?:tem)?\s*$"
@@ -40,7 +39,7 @@ _FAILED = ("terminated abnormally", "Command exited with non-zero status", "Comm
 
 
 def claims(text: Text) -> Claim | None:
-    """By a line of one of the dialects."""
+    """Recognise a line of one of the dialects."""
     for pattern, words, score in (
         (_GNU, "elapsed", LIKELY), (_BSD, " user", LIKELY), (_ZSH, "% cpu ", WEAK), (_CSH, "u ", WEAK),
     ):  # fmt: skip
@@ -55,7 +54,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each sample."""
+    """Return one Parsed for each sample."""
     samples = _Samples()
     for at, line in text.numbered():
         if line:
@@ -139,7 +138,7 @@ class _Samples:
         values = {row.metric: row.value for row in run.rows}
         if values.get("real") == 0:
             run.warn(
-                at, Message("low-resolution", "0 s: the clock of this time has too few digits for so short a command")
+                at, Message("low-resolution", "0 s: the clock of this time has too few digits for such a short command")
             )
 
     def end(self) -> None:
@@ -150,7 +149,7 @@ class _Samples:
                 self._open.lacks(
                     line,
                     Message(
-                        "missing-value", "{metrics} of this sample are not there", metrics=" and ".join(sorted(lacking))
+                        "missing-value", "{metrics} of this sample are missing", metrics=" and ".join(sorted(lacking))
                     ),
                 )
             self._close_sample(self._open, 0)
@@ -158,7 +157,7 @@ class _Samples:
 
 
 def _parse_seconds(word: str) -> float | None:
-    """``0:00.05``, ``1:02:03``, ``1m2.5``, ``0.05`` in s."""
+    """Convert ``0:00.05``, ``1:02:03``, ``1m2.5``, ``0.05`` to s."""
     total = 0.0
     for part in re.split("[:hm]", word):
         value = number(part)

@@ -1,7 +1,7 @@
-"""Operations of a trace, whoever took it: columns → the records that our own engine writes, and their summary.
+"""Operations of a trace from any tool: columns → the records that our own engine writes, and their summary.
 
-A trace of another tool is one run, with a phase for each operation that it names. Offsets that the tool does not tell
-are 0 and their phase is not ``placed``.
+A trace of another tool is one run, with a phase for each operation that it names. Unknown offsets are 0 and their phase
+is not ``placed``.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from .parsed import Parsed, Row
 from .text import Text
 
 MOST_BYTES = 2**32 - 1  # of one operation, in the store
-LONGEST_NS = 10**18  # thirty years: what is longer is damaged
+LONGEST_NS = 10**18  # thirty years: longer durations are damaged
 MOST_FILES = 1000  # names that are kept
 
 
 class Numbered:
-    """Names in the order in which they were first seen: paths, processes, operations."""
+    """Numbers for names, in the order of their first occurrence: paths, processes, operations."""
 
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
 
     def get_number(self, name: Any) -> int:
-        """Its number, from 0."""
+        """Return its number, from 0."""
         return self.numbers.setdefault(name, len(self.numbers))
 
 
 class Gathered:
-    """Operations that are found line by line: ``rows`` takes the numbers of ``FIELDS`` one after another, where
-    ``phase`` is the number of its name in ``names`` and ``file`` in ``files``."""
+    """Operations gathered line by line: ``rows`` takes the numbers of ``FIELDS`` one after another, where ``phase`` is
+    the number of its name in ``names`` and ``file`` in ``files``."""
 
     FIELDS = ("rank", "phase", "status", "size", "file", "offset", "start_ns", "duration_ns", "line")
 
@@ -46,18 +46,18 @@ class Gathered:
         self.lost = 0
 
     def columns(self) -> dict[str, Any]:
-        """Arrays, as ``record`` takes them."""
+        """Return arrays, as ``record`` takes them."""
         table = np.frombuffer(self.rows, np.int64).reshape(-1, len(self.FIELDS))
         return dict(zip(self.FIELDS, table.T, strict=True))
 
     def note_unreadable(self, run: Parsed, line: int, sentence: str) -> None:
-        """A line that cannot be read: the run is marked, and its first ones are named."""
+        """Note an unreadable line: the run is marked, and its first ones are named."""
         self.lost += 1
         run.lacks(line, sentence)
 
     def into(self, run: Parsed, kinds: Mapping[str, str], text: Text, **how: Any) -> dict[str, Any]:
-        """Put them into ``run``; ``kinds`` says what each name is among those of the engine. The columns, with the
-        times as they were given."""
+        """Put them into ``run``; ``kinds`` maps each name to the engine's kind. Return the columns, with the times as
+        given."""
         from iosonde.engine._native import KINDS
 
         names = list(self.names.numbers)
@@ -77,9 +77,9 @@ def record(
     hosts: Mapping[int, str] | None = None, comparable: bool = True, shared: bool = True,
 ) -> None:  # fmt: skip
     """Put operations into ``run``: ``columns`` are arrays of the fields of ``OPERATION`` (``phase`` numbers ``names``;
-    what is left out is 0), the ``line`` of each, and ``moved``, its bytes, where they are not ``size``.
+    absent fields are 0), the ``line`` of each, and ``moved``, its bytes, if they differ from ``size``.
 
-    ``unplaced``: names whose offsets are not known; ``shared``: a file's number is the same on all ranks.
+    ``unplaced``: names whose offsets are unknown; ``shared``: a file's number is the same on all ranks.
     """
     columns = _select_believable(run, columns)
     lines = np.asarray(columns["line"], np.int64)
@@ -104,7 +104,7 @@ def record(
         mine = records["phase"] == place
         _summarise_phase(run, names[place], records[mine], lines[mine], np.asarray(moved)[mine])
     if not used:
-        run.lacks(0, Message("no-results", "the trace holds no operation that can be read"))
+        run.lacks(0, Message("no-results", "the trace holds no readable operation"))
     records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
     run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
     run.operation_names = tuple(names[place] for place in used)
@@ -115,7 +115,7 @@ def record(
 
 
 def _select_believable(run: Parsed, columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns without operations at no time of this century, or that took as long."""
+    """Return the columns without operations whose time or duration is implausible."""
     start, took = (np.asarray(columns[name], np.int64) for name in ("start_ns", "duration_ns"))
     good = (took >= 0) & (took < LONGEST_NS) & (start - start.min(initial=0) >= 0)
     for name in ("size", "offset", "rank", "file"):
@@ -154,15 +154,15 @@ def _summarise_phase(run: Parsed, name: str, records: Any, lines: Any, moved: An
 
 
 def note_end(run: Parsed, text: Text) -> bool:
-    """Whether the trace ends as tools end it, with a whole line; the run is marked if not."""
+    """Return whether the trace ends with a complete line; the run is marked if not."""
     is_complete = not text.content or text.content.endswith("\n")
     if not is_complete:
-        run.lacks(text.last_line, Message("ended-early", "the last line has no end: the trace was cut there"))
+        run.lacks(text.last_line, Message("ended-early", "the last line has no line end: the trace was cut there"))
     return is_complete
 
 
 def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns without the operation of a last line that has no end; the run is marked then."""
+    """Return the columns without the operation of a last line without a line end; the run is marked then."""
     if note_end(run, text):
         return columns
     mask = columns["line"] != text.last_line
@@ -170,5 +170,5 @@ def without_cut(run: Parsed, text: Text, columns: dict[str, Any]) -> dict[str, A
 
 
 def keep_names(run: Parsed, what: str, names: Mapping[Any, int]) -> None:
-    """Which number stands for which file or process, as a fact of the run; the first of many."""
+    """Store the numbers of files or processes as a fact of the run; the first of many."""
     run.facts[what] = {str(number): str(name) for name, number in list(names.items())[:MOST_FILES]}

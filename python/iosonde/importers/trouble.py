@@ -1,4 +1,4 @@
-"""The words with which a tool, MPI or the kernel says that something went wrong, in any tool's output."""
+"""Words with which a tool, MPI or the kernel reports a failure, in any tool's output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from iosonde.core.message import Message
 
 from .parsed import Parsed
 
-# What ends a run: the line is quoted. In the order of how much it explains.
+# Fatal messages: the line is quoted. The most informative first.
 _FATAL = (
     "No space left on device",
     "Disk quota exceeded",
@@ -32,7 +32,7 @@ QUOTED = 160
 
 
 def note_trouble(run: Parsed | None, at: int, line: str) -> bool:
-    """Whether ``line`` tells of a failure; it is then noted in ``run`` as missing."""
+    """Return whether ``line`` reports a failure; it is then noted in ``run`` as missing."""
     if run is None or not _CANDIDATES.search(line):
         return False
     for words in _FATAL:

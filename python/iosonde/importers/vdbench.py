@@ -1,12 +1,12 @@
-"""vdbench 5.0x: ``flatfile.html``, ``summary.html`` and what it prints.
+"""vdbench 5.0x: ``flatfile.html``, ``summary.html`` and its printed output.
 
     16:24:36.053     avg_2-5      104.5     0.10    1024  50.72    0.012    0.010    0.015 …
 
 becomes, for each run definition (RD, an execution of its own), ``all rate`` and ``bandwidth`` (MB is 2^20 bytes) and
-``latency_mean``; ``read`` and ``write`` with their latencies, and for file systems with their rates, as ``mkdir``,
-``create``, ``open`` … have. These are vdbench's own averages over the intervals after the warm-up (``avg_2-5``): a
-window inside the run, without a clock's name; intervals are no trials. Formatting runs are set-up and left out. The
-settings are those of ``For loops`` and of the flatfile's columns. An RD without its ``avg`` line ended early. Source:
+``latency_mean``. ``read`` and ``write`` have their latencies, and for file systems their rates, as do ``mkdir``,
+``create``, ``open`` … These are vdbench's own averages over the intervals after the warm-up (``avg_2-5``): a window
+inside the run, without a clock's name. Intervals are not trials. Formatting runs are set-up and left out. The settings
+come from ``For loops`` and from the flatfile's columns. An RD without its ``avg`` line ended early. Source:
 ``FwdStats.java``, ``Flat.java``; Users Guide 5.04.07.
 """
 
@@ -48,7 +48,7 @@ _RAW = {
     ("resp", "max"): ("all", "latency_max", "s", 1e-3), ("read", "max"): ("read", "latency_max", "s", 1e-3),
     ("write", "max"): ("write", "latency_max", "s", 1e-3), ("resp", "stddev"): ("all", "latency_sd", "s", 1e-3),
 }  # fmt: skip
-# How many columns a group of a file workload's header has, by the first word below it.
+# Number of columns of a group in a file workload's header, by the first word below it.
 _WIDTHS = {"rate": 2, "total": 2, "pct": 1, "read": 2, "size": 1}
 _FLAT_COLUMNS = {
     "rate": ("all", *_RATE), "mb/sec": ("all", *_SPEED), "resp": ("all", *_TIME),
@@ -65,7 +65,7 @@ _MOST_RATE = 999_988  # vdbench's number for "as fast as possible", and those of
 
 
 def claims(text: Text) -> Claim | None:
-    """By the words with which a run definition begins, or the header of the flatfile."""
+    """Recognise the words with which a run definition begins, or the header of the flatfile."""
     if hit := text.search(_FLAT, "Interval ", "\ttod", " tod"):
         return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
     occurrence = text.find("Starting RD=", "Vdbench distribution:")
@@ -73,7 +73,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each run definition."""
+    """Return one Parsed for each run definition."""
     if text.search(_FLAT, "Interval ", "\ttod", " tod"):
         return _parse_flatfile(text)
     reader = _Reader()
@@ -85,7 +85,7 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Reader:
-    """Summary or stdout: the header says what the columns are, and the last line with ``avg`` is a run's."""
+    """Reader of summary or stdout: the header names the columns, and the last line with ``avg`` is a run's result."""
 
     def __init__(self) -> None:
         self.runs: list[Parsed] = []
@@ -96,7 +96,7 @@ class _Reader:
         self._formats = 0
 
     def line(self, at: int, line: str) -> None:
-        """One line, without tags."""
+        """Read one line, without tags."""
         if match := _STARTING.match(line):
             self._begin_run(at, match)
         elif match := _HEAD.match(line):
@@ -117,7 +117,7 @@ class _Reader:
             note_trouble(self._run, at, line)
 
     def end(self, text: Text) -> list[Parsed]:
-        """The runs, with what they lack."""
+        """Return the runs, with what they lack."""
         for run in self.runs:
             run.version = run.version or self._version
             if not run.rows and not run.missing:
@@ -127,12 +127,12 @@ class _Reader:
                 )
         if not self.runs:
             run = self._create_run()
-            template = "only formatting runs are in it" if self._formats else "there is no run in it"
+            template = "it contains only formatting runs" if self._formats else "it contains no run"
             run.lacks(text.last_line, Message("no-results", template))
         elif not self._done:
             self.runs[-1].warn(
                 text.last_line,
-                Message("ended-early", "nothing says that vdbench ended: more runs may have been asked for"),
+                Message("ended-early", "the end of vdbench is missing: more runs may have been requested"),
             )
         return self.runs
 
@@ -175,9 +175,7 @@ class _Reader:
         if int(first) > int(last):
             run.lacks(
                 at,
-                Message(
-                    "too-short", "there was no interval after the warm-up ({window}): it was too short", window=window
-                ),
+                Message("too-short", "no interval followed the warm-up ({window}): it was too short", window=window),
             )
             return
         for column, cell in zip(self._columns, cells, strict=False):
@@ -185,7 +183,7 @@ class _Reader:
 
 
 def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
-    """(operation or group, what) of each column. Of a raw workload both lines have the same words in order."""
+    """Return (operation or group, what) of each column. For a raw workload both lines have the same words in order."""
     if not any("ReqstdOps" in word for word in upper):
         return list(zip(upper, lower, strict=False))
     columns, rest = list[tuple[str, str]](), list(lower)
@@ -219,7 +217,7 @@ def _add_number(run: Parsed, at: int, meaning: tuple[str, str, str, float], cell
 
 
 def _interpret_file_column(group: str, what: str) -> tuple[str, str, str, float] | None:
-    """A column of a file system's workload."""
+    """Return the meaning of a column of a file system's workload."""
     operation = "all" if group == "ReqstdOps" else group
     if group == "mb/sec":
         return ("all" if what == "total" else what, *_SPEED)
@@ -229,7 +227,7 @@ def _interpret_file_column(group: str, what: str) -> tuple[str, str, str, float]
 
 
 def _parse_flatfile(text: Text) -> list[Parsed]:
-    """The rows of averages of a flatfile."""
+    """Read the rows of averages of a flatfile."""
     names: list[str] = []
     runs: list[Parsed] = []
     begun: dict[str, int] = {}
@@ -253,7 +251,7 @@ def _parse_flatfile(text: Text) -> list[Parsed]:
         runs.append(run)
     if not runs:
         runs.append(Parsed())
-        runs[0].lacks(text.last_line, Message("no-results", "there is no run in it"))
+        runs[0].lacks(text.last_line, Message("no-results", "it contains no run"))
     return runs
 
 
@@ -262,7 +260,9 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
     run = Parsed(version="" if version == "n/a" else version.removeprefix("vdbench")[:40])
     run.factors["rd"], run.facts["window"] = row.get("run", "?")[:60], row["interval"][:40]
     if not is_complete:
-        run.lacks(at, Message("damaged-lines", "the row has not as many cells as the header: it is cut, and not read"))
+        run.lacks(
+            at, Message("damaged-lines", "the row has fewer or more cells than the header: it is cut, and not read")
+        )
         return run
     for name, factor in _FLAT_FACTORS.items():
         if (cell := row.get(name, "n/a")) != "n/a":
@@ -283,7 +283,7 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
 
 
 def _parse_level(text: str) -> str | int | float:
-    """``4k`` in bytes, ``8`` as a number, ``max`` as text; vdbench's numbers for that are ``max``, too."""
+    """Return ``4k`` in bytes, ``8`` as a number, ``max`` as text; vdbench's number for it becomes ``max``, too."""
     word = text.strip().rstrip(".")
     value = number(word)
     if value is not None:

@@ -3,13 +3,12 @@
 
     "by_op_type": {"GET": {"throughput": {"measure_duration_millis": 5000, "bytes": 104857600, "objects": 100, …}}}
 
-becomes ``get bandwidth`` and ``rate`` (objects/s; operations/s where an operation has no object): bytes and objects
-over the window that warp measures, without the begin and the end of the run, as its own report calculates
-(``BytesPS``). It is no time to the end of a rank, so it has no clock's name. ``latency_*`` is the whole request,
-``first_byte_latency_*`` until its first byte. Version 2 keeps latencies by client and window: their mean, least and
-most are those of all; percentiles cannot be merged, and are there only where there is a single window. ``total`` of a
-mix is the operation ``all``. Windows inside a run are no trials. Any failed operation marks the run. Source:
-``pkg/aggregate``.
+becomes ``get bandwidth`` and ``rate`` (objects/s; operations/s for operations without objects): bytes and objects over
+warp's window, without the begin and the end of the run, as its own report calculates (``BytesPS``). The window does not
+end with a rank, so it has no clock's name. ``latency_*`` is the whole request, ``first_byte_latency_*`` until its first
+byte. Version 2 keeps latencies by client and window: mean, minimum and maximum are over all. Percentiles cannot be
+merged, and exist only for a single window. ``total`` of a mix is the operation ``all``. Windows inside a run are not
+trials. Any failed operation marks the run. Source: ``pkg/aggregate``.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _OPTIONS = {
 
 
 def claims(text: Text) -> Claim | None:
-    """By the window that only warp's JSON names so, or the header of its table."""
+    """Recognise the window, by its unique key in warp's JSON, or the header of its table."""
     occurrence = text.find('"measure_duration_millis"')
     if occurrence and text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"'):
         return Claim(CERTAIN, *occurrence)
@@ -70,7 +69,7 @@ def claims(text: Text) -> Claim | None:
 
 
 def parse(text: Text) -> list[Parsed]:
-    """One Parsed for each document, or for the table."""
+    """Return one Parsed for each document, or for the table."""
     if text.first_line.startswith(_TABLE):
         return [_parse_table(text)]
     return runs_of(text, _read_document)
@@ -84,22 +83,22 @@ def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
         reader.old(document.value)
     if not run.rows:
         at = lines.at(document.begin)
-        run.lacks(at, Message("ended-early", "there is no throughput: the run was too short for warp, or ended early"))
+        run.lacks(at, Message("ended-early", "no throughput: the run was too short for warp, or ended early"))
 
 
 class _Reader:
-    """One document."""
+    """Reader of one document."""
 
     def __init__(self, run: Parsed, lines: Lines, begin: int, end: int) -> None:
         self._run, self._lines, self._begin, self._end = run, lines, begin, end
 
     def version_2(self, document: dict[str, Any]) -> None:
-        """``v: 2``, of warp 1.0 and later."""
+        """Read ``v: 2``, of warp 1.0 and later."""
         run, total = self._run, part(document, "total")
         run.version = str(document.get("warp_version") or "")[:40]
         self._read_command(str(document.get("commandline") or ""))
         if document.get("final") is False:
-            run.lacks(self._find_line('"final"'), Message("ended-early", "it is an update of a run that went on"))
+            run.lacks(self._find_line('"final"'), Message("ended-early", "it is an update of a run that continued"))
         run.started_at = _parse_moment(total.get("start_time"))
         self._read_settings(total)
         kinds = part(document, "by_op_type")
@@ -111,7 +110,7 @@ class _Reader:
             self._add_operation("all", total, "total")
 
     def old(self, document: dict[str, Any]) -> None:
-        """Before 1.0: a list of operations."""
+        """Read the form before 1.0: a list of operations."""
         several = document.get("operations")
         for operation in several if isinstance(several, list) else ():
             if not isinstance(operation, dict):
@@ -198,7 +197,7 @@ class _Reader:
             self._run.rows.append(row)
 
     def _add_merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
-        """Latencies of all windows of all clients: what can be merged exactly."""
+        """Add latencies of all windows of all clients, as far as they can be merged exactly."""
         windows = [
             requests
             for segments in clients.values()
@@ -220,7 +219,7 @@ class _Reader:
                 at,
                 Message(
                     "latencies-left-out",
-                    "latencies of {operation} are sums of several clients in it: left out",
+                    "latencies of {operation} are sums of several clients: left out",
                     operation=operation,
                 ),
             )
@@ -247,7 +246,7 @@ class _Reader:
 def _all_of(
     parts: list[dict[str, Any]], windows: list[dict[str, Any]], keys: dict[str, str]
 ) -> Iterator[tuple[str, float]]:
-    """(statistic, ms) of all: the mean weighted by requests, the least and the most; none where a window lacks it."""
+    """Yield (statistic, ms) over all: the mean weighted by requests, minimum and maximum; none if a window lacks it."""
     for statistic in ("mean", "min", "max"):
         values = [finite(part.get(keys[statistic])) for part in parts]
         if None in values:
@@ -276,7 +275,7 @@ def _parse_moment(value: Any) -> str:
 
 
 def _parse_table(text: Text) -> Parsed:
-    """Windows by operation: what was done in all of them over their time."""
+    """Read the windows by operation: their total work over their total time."""
     run, names = Parsed(), text.lines[0].rstrip().split("\t")
     sums: dict[str, list[float]] = {}
     for at, line in enumerate(text.lines[1:], 2):

@@ -1,4 +1,4 @@
-"""The commands that are asked for, all of them given to a shell: what they name is checked before anything starts."""
+"""The user's commands, all run by a shell: the names in them are checked before anything starts."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from .spec import CacheRegime, CommandStep, Control, Step
 
 
 class Commands(Protocol):
-    """What has commands: a Bench, or a Spec."""
+    """A holder of commands: a Bench or a Spec."""
 
     @property
     def set_up(self) -> tuple[CommandStep, ...]:
-        """Before the steps."""
+        """Commands before the steps."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What is measured."""
+        """The measured steps."""
 
     @property
     def tear_down(self) -> tuple[CommandStep, ...]:
-        """After them."""
+        """Commands after the steps."""
 
     @property
     def controls(self) -> tuple[Control, ...]:
-        """What brings factors into their state."""
+        """Commands that set factors."""
 
     @property
     def cache(self) -> CacheRegime:
-        """What brings caches into theirs."""
+        """Commands that set the caches."""
 
 
 def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:
-    """(where, command) of every command that is filled in and given to a shell."""
+    """Yield (where, command) of every command that is filled in and given to a shell."""
     for stage in (commands.set_up, commands.steps, commands.tear_down):
         for number, step in enumerate(stage, 1):
             if isinstance(step, CommandStep):
@@ -46,7 +46,7 @@ def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:
 
 
 def check_placeholders(commands: Commands, factors: Iterable[str]) -> None:
-    """Raises InputError for a placeholder that no trial with these ``factors`` can fill, before anything starts."""
+    """Raise InputError, before anything starts, for a placeholder that no trial with these ``factors`` can fill."""
     names = placeholders.list_command_names(factors)
     for where, command in commands_of(commands):
         level = (placeholders.LEVEL,) if where.startswith("factor ") else ()
@@ -54,7 +54,7 @@ def check_placeholders(commands: Commands, factors: Iterable[str]) -> None:
 
 
 def check_names(commands: Commands, target: Path | None, spool: Path) -> None:
-    """Raises InputError if a command would paste the target's or the spool's name where a shell takes it apart."""
+    """Raise InputError if a command would paste the target's or the spool's name where a shell splits it."""
     values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool),
               "IOZONE_CLIENTS": str(spool)}  # fmt: skip
     for where, command in commands_of(commands):

@@ -1,4 +1,4 @@
-"""What the parent tells the ranks of one trial: plain data, as one word of a command line or, where long, a file."""
+"""The parent's orders for the ranks of one trial: plain data, as one word of a command line or, if long, a file."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .spec import CacheRegime, Control
 if TYPE_CHECKING:
     from iosonde.ranks.mpi import Ranks
 
-# One argument may have 128 KiB (Linux, MAX_ARG_STRLEN); launchers repeat and quote it.
+# Linux limits an argument to 128 KiB (MAX_ARG_STRLEN), and launchers repeat and quote it.
 MOST_CHARACTERS = 16 * 1024
 FILE = "assignment"
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
-    ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
-    (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
-    were there before ours; ``file_servers`` the hosts that hold the target's data (empty: not known); ``marks`` the
-    file in which rank 0 notes when a phase begins and ends (empty: nobody wants to know); ``server_counts`` the command
-    that says what the servers have counted (empty: they do not).
+    """The assignment of one trial. ``root`` is its directory on the target, ``items`` its steps in order (see
+    ``items``), ``values`` the values of its placeholders. ``hosts`` are the nodes' addresses for the launcher (empty:
+    their host names), ``directory`` is where commands run. ``outside`` are the launcher variables that were set before
+    ours, ``file_servers`` the hosts that hold the target's data (empty: unknown). Rank 0 notes in the file ``marks``
+    when a phase begins and ends (empty: not needed). The command ``server_counts`` prints the servers' counters (empty:
+    they have none).
     """
 
     root: str
@@ -52,18 +52,18 @@ class Assignment:
 
     @property
     def regime(self) -> CacheRegime:
-        """What is done with the caches."""
+        """The cache regime."""
         return CacheRegime(**self.cache)
 
     @property
     def factor_controls(self) -> list[Control]:
-        """How factors are set and read back."""
+        """The controls that set factors and read them back."""
         return [Control(**control) for control in self.controls]
 
     def to_word(self) -> str:
-        """One word that needs no quoting, whatever shells and launchers it passes through.
+        """Return the assignment as one word that needs no quoting in shells and launchers.
 
-        What is too long for a command line goes into a file of the spool, from which rank 0 hands it to the others.
+        If it is too long for a command line, it goes into a file of the spool, from which rank 0 broadcasts it.
         """
         packed = zlib.compress(json.dumps(asdict(self)).encode(), 9)
         word = base64.urlsafe_b64encode(packed).decode()
@@ -76,7 +76,7 @@ class Assignment:
 
     @staticmethod
     def from_word(word: str) -> Assignment | Sealed:
-        """The inverse of ``to_word``; a Sealed where the rest lies in a file."""
+        """Return the inverse of ``to_word``; a Sealed if the content is in a file."""
         content = json.loads(zlib.decompress(base64.urlsafe_b64decode(word)))
         return Assignment(**content) if "root" in content else Sealed(**content)
 
@@ -89,7 +89,7 @@ class Sealed:
     ranks: int
 
     def opened(self, ranks: Ranks) -> Assignment:
-        """Read by rank 0, handed to all. Raises LaunchError on all ranks if rank 0 cannot read it."""
+        """Read it on rank 0 and broadcast it. Raises LaunchError on all ranks if rank 0 cannot read it."""
         content: dict[str, Any] | None = None
         if ranks.rank == 0:
             try:
@@ -101,7 +101,7 @@ class Sealed:
             raise LaunchError(
                 "spool-not-shared",
                 "rank 0 runs on {host} and cannot read {spool} of the node that started it",
-                "start iosonde on the first of the nodes, or give a shared directory with {spell.spool}",
+                "start iosonde on the first node, or give a shared directory with {spell.spool}",
                 host=ranks.hosts[0].name,
                 spool=self.spool,
             )

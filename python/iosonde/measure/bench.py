@@ -1,4 +1,4 @@
-"""What all trials of one campaign share, and where they have their directories."""
+"""The shared settings of all trials of one campaign, and the directories of trials."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ from .spec import CacheRegime, CommandStep, Control, Step
 
 
 class TrialDirectories(Protocol):
-    """Where trials have their directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
+    """Manager of the trials' directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
 
     def trial(self, name: str) -> Path:
         """Make the directory of a trial."""
 
     def verify(self, name: str) -> None:
-        """Raises TargetFaultError if it is not there any more."""
+        """Raise TargetFaultError if the directory is gone."""
 
     def remove_trial(self, name: str) -> None:
-        """Remove it."""
+        """Remove the directory of a trial."""
 
     def suspect(self) -> None:
-        """Ranks hung on the target."""
+        """Note that ranks hung on the target."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What all trials of one campaign share. ``facts`` are stored with each run; ``allocation`` numbers the set of
-    nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
-    no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
-    is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
-    makes the rank of trials that have one, on this host. ``look`` asks the target's file system how it is, where that
-    answers; ``server_hands`` are hands on the servers themselves, in an emulated cluster, and ``lab`` is what is asked
-    of that.
+    """The shared settings of all trials of one campaign. ``facts`` are stored with each run. ``allocation`` numbers the
+    set of nodes (a resume on other nodes has another number). ``workspace`` is None without a target: commands choose
+    where they write. ``parse`` reads the output of a step with ``parse``. ``remember`` holds what cannot be removed
+    until a hung process ends (`leftovers.remove_remembered`). ``forked`` makes the ranks of single-rank trials on this
+    host. ``look`` returns the condition of the target's file system, if known. ``server_hands`` act on the servers
+    themselves, in an emulated cluster, and ``lab`` holds its orders.
     """
 
     experiment: str
@@ -67,15 +66,15 @@ class Bench:
 
     @property
     def sets(self) -> bool:
-        """Whether a trial brings something into a state before it measures."""
+        """Return whether a trial sets anything before it measures."""
         return bool(self.set_up) or any(control.set for control in self.controls)
 
     @property
     def filesystem(self) -> dict[str, Any]:
-        """What the target's file system says of itself."""
+        """The target's file system as it describes itself."""
         return (self.facts.get("machine") or {}).get("filesystem") or {}
 
     @property
     def filesystem_type(self) -> str:
-        """Of the target's file system, as its mount says."""
+        """Type of the target's file system, as its mount says."""
         return str(((self.facts.get("machine") or {}).get("mount") or {}).get("type") or "")

@@ -1,4 +1,4 @@
-"""Phases that a file system, or so few nodes, cannot do: they are skipped, and it is said why."""
+"""Phases that a file system, or too few nodes, cannot do: they are skipped, with the reason."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _IN_ORDER = (None, "seq")
 
 
 def can_all(file_system: str) -> bool:
-    """Whether nothing is known that a file system of this type cannot do."""
+    """Return whether no limit of this type of file system is known."""
     return file_system not in WRITTEN_ONCE
 
 
 def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
-    """Why a file system of this type (as its mount says), or so many nodes, cannot do this phase; '' where they can, or
-    nobody knows."""
+    """Return why a file system of this type (from its mount) or this number of nodes cannot do the phase. '' if they
+    can, or if it is unknown."""
     if nodes < plan.min_nodes:
         return Message(
             "too-few-nodes",

@@ -1,4 +1,4 @@
-"""How the target's file system was before and after a trial: its health, and the options that were in effect."""
+"""State of the target's file system before and after a trial: its health, and the options in effect."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 from iosonde.core.schema import WELL
 from iosonde.ranks.machine import TargetCondition
 
-# How long an answer is waited for; and after ranks that hung on the target, of whose 10 s little is left.
+# Time limits for an answer: usual, and after ranks hung on the target, when little of the 10 s remains.
 LOOK_S, SOON_S = 8.0, 2.5
 
-# Seconds → how it is just now; None where that is not known.
+# Time limit in s → the current condition; None if unknown.
 Look = Callable[[float], TargetCondition | None]
 
 
 def facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
-    """What is kept of both looks. ``sets``: the trial itself sets something, so that what was there before is no level
-    of it."""
+    """Return the stored record of both checks. ``sets``: the trial sets options itself, so that the earlier ones are
+    not its level."""
     looks = {"before": before, "after": after}
     states = {when: {"at": look["at"], "health": look["health"]} if look else None for when, look in looks.items()}
     return {**states, "options": _compare_options(before, after, sets)}
 
 
 def health(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
-    """The level of the trial: ``ok``, ``n2 down``, ``ok, then n2 down``; None where neither look knows it. Where one
-    does, nothing else is known."""
+    """Return the trial's level: ``ok``, ``n2 down``, ``ok, then n2 down``. None if neither check knows it; if only one
+    does, its level."""
     levels = [_name_level(look["health"]) for look in (before, after) if look and look["health"] is not None]
     return ", then ".join(dict.fromkeys(levels)) or None
 

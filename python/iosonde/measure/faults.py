@@ -1,6 +1,6 @@
-"""The faults of a trial in a lab, from the trial's side: what is planned at its levels, the order, and the answer.
+"""Faults of a trial in a lab, from the trial's side: the plan at its levels, the order, and the answer.
 
-Who brought the lab up inflicts them (``core.faults``); without anybody there no trial is begun.
+The process that started the lab inflicts them (``core.faults``); without it no trial begins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from . import placeholders
 
 _TAKEN_S = 10.0
 _LOOK_S = 0.02
-# Rows of the results: what was not the ranks' own time.
+# Rows of the results: time that is not the ranks' own.
 HEAL, HEAL_CPU, SPACE_BACK, AGREE, SETTLE_CPU = "heal", "heal_cpu", "space_back", "copies_agree", "cpu"
 SETTLING = "settling"
 WAITED = "waited_for_lab_s"  # key of a run's facts
@@ -31,9 +31,8 @@ WAITED = "waited_for_lab_s"  # key of a run's facts
 
 @dataclass(frozen=True)
 class LabOrders:
-    """What is asked of the lab in every trial: ``faults`` as they are written, whose values may say ``${factor}``;
-    ``settle_s`` is how long the servers are looked at after the last step, None: not at all. ``directory`` is where
-    orders are put."""
+    """The orders to the lab in every trial. ``faults`` are as written; their values may contain ``${factor}``. The
+    servers are observed for ``settle_s`` after the last step (None: not at all). ``directory`` holds the orders."""
 
     faults: tuple[Mapping[str, Any], ...]
     settle_s: float | None
@@ -42,23 +41,23 @@ class LabOrders:
 
 @dataclass(frozen=True)
 class LabAnswer:
-    """What became of them; ``waited_s`` after the last step, until all was healed and settled."""
+    """The outcome of the faults; ``waited_s`` is the time after the last step until all was healed and settled."""
 
     done: tuple[FaultDone, ...] = ()
     settled: Settled | None = None
-    why: str = ""  # nobody said what was done
+    why: str = ""  # the lab did not answer
     waited_s: float | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a run keeps."""
+        """The facts stored in a run."""
         settled = {"settled": self.settled.to_dict()} if self.settled else {}
         waited = {} if self.waited_s is None else {WAITED: self.waited_s}
         return ({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}) | settled | waited
 
     @property
     def missing(self) -> list[str]:
-        """Faults that were never in force: the trial is not what was asked for."""
+        """Faults that were never in force: the trial is incomplete."""
         never = [
             Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
             for fault in self.done
@@ -67,7 +66,7 @@ class LabAnswer:
         return [*never, *([self.why] if self.why else [])]
 
     def observations(self, repetition: int) -> list[Observation]:
-        """What can be counted of it; of several faults each under its name."""
+        """Return the measurable outcomes; with several faults, each under its name."""
         rows = []
         for fault in self.done:
             cpu = sum(fault.cpu_s.values()) if fault.heal_s is not None and fault.cpu_s else None
@@ -80,14 +79,14 @@ class LabAnswer:
 
 
 def planned(faults: Sequence[Mapping[str, Any]], values: Mapping[str, FactorValue]) -> list[PlannedFault]:
-    """The faults of a trial at these levels of its factors. Raises InputError."""
+    """Return the faults of a trial at these levels of its factors. Raises InputError."""
     planned_faults = []
     for fault in faults:
         filled = placeholders.fill_typed(dict(fault), values)
         kind = str(filled["fault"])
         if kind != fault["fault"] and not KINDS.get(
             kind, True
-        ):  # a factor of kinds: the rate is for those that take one
+        ):  # for a factor of fault kinds: the rate applies to those that take one
             filled.pop("rate", None)
         if kind != NONE:
             planned_faults.append(_plan_fault(filled))
@@ -99,7 +98,7 @@ def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
     if kind not in KINDS:
         raise InputError(
             "unknown-fault",
-            "'{kind}' is no fault that a lab knows",
+            "'{kind}' is not a fault that the lab supports",
             "{suggestion}",
             kind=kind,
             suggestion=nearest(kind, [NONE, *KINDS]),
@@ -108,7 +107,7 @@ def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
         raise InputError(
             "rate-mismatch",
             "{kind} takes a rate" if KINDS[kind] else "{kind} takes no rate",
-            "rate: 10MB/s, or 10mbit of a link" if KINDS[kind] else "leave rate out",
+            "write rate: 10MB/s, or 10mbit for a link" if KINDS[kind] else "leave rate out",
             kind=kind,
         )
     at_s = parse_seconds(filled.get("at", 0))
@@ -116,18 +115,18 @@ def _plan_fault(filled: Mapping[str, Any]) -> PlannedFault:
     if at_s < 0 or (for_s is not None and for_s <= 0):
         raise InputError(
             "invalid-time",
-            "{kind}: a time cannot be less than nothing" if at_s < 0 else "{kind}: a time cannot be nothing",
-            "at: 5s, for: 4s",
+            "{kind}: a time cannot be negative" if at_s < 0 else "{kind}: a time cannot be 0",
+            "write for example at: 5s, for: 4s",
             kind=kind,
         )
     return PlannedFault(kind, str(filled["on"]), at_s, for_s, rate, str(filled.get("during", "")))
 
 
 class TrialFaults:
-    """The faults of one trial; nothing where none are asked for."""
+    """The faults of one trial; empty without orders."""
 
     def __init__(self, orders: LabOrders | None, name: str, values: Mapping[str, FactorValue]) -> None:
-        """Have them attended to. Raises SystemFaultError where nobody is there."""
+        """Order the faults. Raises SystemFaultError if the lab does not take them."""
         self._exchange: Exchange | None = None
         planned_faults = planned(orders.faults, values) if orders else []
         if orders is None or not (planned_faults or orders.settle_s):
@@ -140,16 +139,16 @@ class TrialFaults:
 
     @property
     def marks(self) -> str:
-        """Where rank 0 says what it begins; '' where nobody wants to know."""
+        """The file in which rank 0 notes the begin of phases; '' if not needed."""
         return str(self._exchange.marks_file) if self._exchange else ""
 
     def over(self) -> None:
-        """The ranks have ended: what is in force is undone now."""
+        """Report that the ranks have ended, so that active faults are undone now."""
         if self._exchange:
             self._exchange.end_steps()
 
     def answer(self) -> LabAnswer:
-        """What was done, once all is healed, or as much as will be."""
+        """Return the outcome once all is healed, as far as possible."""
         exchange = self._exchange
         if exchange is None:
             return LabAnswer()
@@ -166,8 +165,8 @@ class TrialFaults:
             if not words.attended(self._orders.directory) or time.monotonic() > deadline:
                 raise SystemFaultError(
                     "lab-not-running",
-                    "nobody inflicts the faults of the experiment: who brought the lab up has ended",
-                    "iosonde lab run FILE begins it, and goes on",
+                    "nobody inflicts the faults of the experiment: the process that started the lab has ended",
+                    "resume it with: iosonde lab run FILE",
                 )
             time.sleep(_LOOK_S)
 

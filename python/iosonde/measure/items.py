@@ -1,4 +1,4 @@
-"""The steps of a trial as plain data, in the order in which they are done, and which frame of the spool is whose.
+"""The steps of a trial as plain data, in their order, and their frames in the spool.
 
 An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``native``), ``stage`` (``set_up``,
 ``step``, ``tear_down``), ``label`` (its name in results and files), and the fields of its step.
@@ -23,8 +23,8 @@ Item = dict[str, Any]
 
 
 class Part(NamedTuple):
-    """An item with its place: ``first`` is the frame of its first phase; ``plans`` are its phases, empty for a
-    command, which has one frame."""
+    """An item with its place: ``first`` is the frame of its first phase; ``plans`` are its phases, empty for a command,
+    which has one frame."""
 
     item: Item
     first: int
@@ -34,8 +34,8 @@ class Part(NamedTuple):
 def items(
     set_up: Iterable[Step], steps: Iterable[Step], tear_down: Iterable[Step], values: Mapping[str, FactorValue]
 ) -> list[Item]:
-    """All steps of one trial, without those for other levels of its factors; settings of native workloads are filled
-    in, commands are filled in by each rank."""
+    """Return all steps of one trial, without those for other levels of its factors. Settings of native workloads are
+    filled in here, commands by each rank."""
     trial_items = []
     for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
         trial_items += [
@@ -53,7 +53,7 @@ def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
 
 
 def label(stage: str, number: int, step: CommandStep) -> str:
-    """What a command is called in the results."""
+    """Return the command's name in the results."""
     return step.name or f"{stage.replace('_', '-')}-{number:02d}"
 
 
@@ -67,7 +67,7 @@ def _build_item(stage: str, number: int, step: Step, values: Mapping[str, Factor
 
 
 def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> list[Part]:
-    """Every item with its frames, as rank ``rank`` does it. The number of frames is the same for all ranks."""
+    """Return every item with its frames, as rank ``rank`` does it. The number of frames is the same for all ranks."""
     parts, first = [], 0
     for item in trial_items:
         plans: list[PhasePlan] = []
@@ -85,9 +85,10 @@ def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> li
 
 
 def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: int) -> list[Item]:
-    """The items of a trial; those with phases to ``skip`` say of each of their phases why ('': it is done). Skipped is
-    what a file system of this type cannot do as the first rank does it, or the last, which may begin inside a file; and
-    what needs more ``nodes``."""
+    """Return the items of a trial; items with phases to ``skip`` get a reason for each phase ('': not skipped). Phases
+    are skipped if they need more ``nodes``, or if this file system cannot do them on the first or the last rank. The
+    last one may begin inside a file.
+    """
     marked_items = []
     both = [layout(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
@@ -99,5 +100,5 @@ def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: i
 
 
 def timed_phases(parts: Iterable[Part]) -> int:
-    """How many phases record operations: they share the budget."""
+    """Return the number of phases that record operations and so share the budget."""
     return max(1, sum(plan.timed for part in parts for plan in part.plans))

@@ -1,5 +1,5 @@
-"""The last words of a rank that fails: a file in the folder of its trial, and a sentence on stderr, which reaches the
-parent from nodes that do not share the folder. The parent reads the files here, and stderr by its watchdog."""
+"""The last words of a failing rank: a file in its trial's folder, and a line on stderr. The parent reads the files here
+and stderr with its watchdog, because some nodes may not share the folder."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from iosonde.ranks.hosts import this_host
 
 
 def leave(folder: Path, error: Exception) -> None:
-    """Say why this rank ends. Called where ``error`` is handled; raises nothing, whatever cannot be written: the other
-    ranks have still to be told."""
+    """Report why this rank ends. Called where ``error`` is handled. Raises nothing, even if it cannot write: the other
+    ranks must still be informed."""
     failure = error.to_json() if isinstance(error, IosondeError) else _describe_error(error)
     message, hint = failure["message"], failure["hint"]
     host = this_host().name
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"error-{host}-{os.getpid()}.json"
-        # Another rank's abort ends this one at any moment: half a file says nothing.
+        # Another rank's abort may end this one at any moment, and half a file says nothing.
         temporary_path = path.with_suffix(".tmp")
         with contextlib.suppress(OSError):
             temporary_path.write_text(json.dumps({**failure, "trace": traceback.format_exc()}))
-        temporary_path.rename(path)  # what a full disk cut, too: that is said
+        temporary_path.rename(path)  # a full disk may have cut this too, which the reader reports
     here = f"on {host}: "
     sentence = " ".join(_join_sentence(message if message.startswith(here) else here + message, hint).split())
     with contextlib.suppress(OSError):
@@ -39,12 +39,12 @@ def leave(folder: Path, error: Exception) -> None:
 
 
 def read_errors(folder: Path) -> list[Message]:
-    """What the ranks that share the folder left, a message each."""
+    """Return a message for each rank that left an error in the folder."""
     return [_read_error(path) for path in sorted(folder.glob("error-*.json"))]
 
 
 def message_to_json(message: str) -> dict[str, Any]:
-    """Return what another process makes the same message of; a plain text has no code."""
+    """Return the JSON from which another process rebuilds the message; plain text has no code."""
     code, values = (message.code, message.values) if isinstance(message, Message) else ("", {})
     return {"code": code, "text": str(message), "values": {name: str(value) for name, value in values.items()}}
 
@@ -55,7 +55,7 @@ def message_from_json(message: Mapping[str, Any]) -> Message:
 
 
 def ranks_failed(outcome: watchdog.Outcome) -> Message:
-    """Say how the ranks ended that left no reason themselves."""
+    """Return a message about ranks that ended without a reason of their own."""
     ending = "signal {signal}" if outcome.signal else "exit code {exit_code}"
     return Message(
         "ranks-failed",
@@ -72,9 +72,7 @@ def _read_error(path: Path) -> Message:
         text = _join_sentence(error["message"], error["hint"])
         return restore(error.get("code", "unexpected-error"), text, error.get("values", {}))  # older ones have neither
     except ValueError:
-        return Message(
-            "unreadable-failure", "a rank failed and could not say why: is {path} full?", path=path.parent.parent
-        )
+        return Message("unreadable-failure", "a rank failed without a reason: is {path} full?", path=path.parent.parent)
 
 
 def _join_sentence(message: str, hint: str) -> str:
@@ -82,7 +80,7 @@ def _join_sentence(message: str, hint: str) -> str:
 
 
 def _describe_error(error: Exception) -> dict[str, Any]:
-    """Return the same keys as ``IosondeError.to_json``; what the system said is without Python's own spelling."""
+    """Return the same keys as ``IosondeError.to_json``; system errors without Python's own wording."""
     if isinstance(error, OSError) and error.strerror:
         code, message = "io-error", f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     elif isinstance(error, _native.EngineError):

@@ -1,8 +1,8 @@
-"""What one node does with the factors that a campaign sets on the system, before its first trial and after its last:
-``python -m iosonde.measure.levels_program WORD``. It reads their levels, or sets back those that it is given.
+"""Program of one node for the factors that a campaign sets on the system: ``python -m iosonde.measure.levels_program
+WORD``. It reads their levels before the first trial, or resets them after the last.
 
-The result of all nodes is in ``folder`` of the first one: factor → for each node that it is set on, its level, or a
-sentence that says what failed.
+The result of all nodes is in ``folder`` of the first one: factor → for each node that it is set on, its level, or why
+reading or setting it failed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ RESULT = "levels.json"
 
 @dataclass(frozen=True)
 class LevelsTask:
-    """``values`` are what names stand for on all nodes; ``levels``: factor → what it is set back to, node by node
-    (empty: they are read)."""
+    """``values`` are the values of placeholders on all nodes; ``levels``: factor → the level to reset it to, node by
+    node (empty: read them)."""
 
     ranks: int
     folder: str
@@ -39,25 +39,25 @@ class LevelsTask:
     levels: dict[str, list[str]] = field(default_factory=dict)
 
     def to_word(self) -> str:
-        """One word that needs no quoting."""
+        """Return the task as one word that needs no quoting."""
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
     @staticmethod
     def from_word(word: str) -> LevelsTask:
-        """The inverse of ``to_word``."""
+        """Return the inverse of ``to_word``."""
         return LevelsTask(**json.loads(base64.urlsafe_b64decode(word)))
 
 
 @dataclass(frozen=True)
 class NodeLevel:
-    """The level that a factor has now, or why it is not known or could not be set back."""
+    """The current level of a factor, or why it is unknown or could not be reset."""
 
     level: str = ""
     fault: str = ""
 
 
 def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
-    """Factor by factor, on all nodes at once; the result on rank 0, None elsewhere."""
+    """Read or reset factor by factor, on all nodes at once. Return the result on rank 0, None elsewhere."""
     here = placeholders.add_node_values(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
     level_by_factor: dict[str, NodeLevel] = {}
     for control in (Control(**fields) for fields in task.controls):
@@ -92,7 +92,7 @@ def _read_level(control: Control, values: Mapping[str, FactorValue]) -> str:
     if not level or "\n" in level:
         raise SystemFaultError(
             "unreadable-level",
-            "factor {factor}: what reads it printed {lines} lines",
+            "factor {factor}: its read command printed {lines} lines",
             factor=control.factor,
             lines=len(level.splitlines()),
         )

@@ -1,8 +1,8 @@
-"""A load beside a benchmark: ``python -m iosonde.measure.load_program start|stop …``, as steps around it.
+"""A background load during a benchmark: ``python -m iosonde.measure.load_program start|stop …``, as steps around it.
 
-``start`` returns when the load runs; it then does its command again and again until ``stop`` ends it by its id. It ends
-itself when the trial is gone: its directory, or the process that watches it, or after ``--at-most``. A load that ended
-before it was told to was none: ``stop`` then fails, and the trial is incomplete.
+``start`` returns when the load runs; the load repeats its command until ``stop`` ends it by its id. It ends itself when
+the trial's directory or its watching process is gone, or after ``--at-most``. A load that ended early is invalid:
+``stop`` then fails, and the trial is incomplete.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMAND = "cp -R tree copy && rm -r copy"
 IN_TRIAL = "target"  # the load works in the trial's own directory
 START_S, END_S = 60.0, 10.0
 _LOOK_S = 0.05
-_STOPPED = "stopped"  # the code of the end that was asked for
+_STOPPED = "stopped"  # code of a requested end
 _STATE, _ENDED, _OUTPUT = "load.json", "load-ended.json", "load.txt"
 
 
@@ -46,7 +46,7 @@ def start(place: Path, where: str, command: str, at_most_s: float) -> None:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # it outlives this step, and is ended as a whole
+            start_new_session=True,  # it outlives this step, and is ended as a group
         )
     give_up = time.monotonic() + START_S
     while not (place / _STATE).exists():
@@ -73,7 +73,7 @@ def stop(place: Path) -> dict[str, Any]:
     try:
         state = json.loads((place / _STATE).read_text())
     except FileNotFoundError:
-        raise SystemFaultError("load-not-running", "there is no load to stop", "its start must come before") from None
+        raise SystemFaultError("load-not-running", "no load to stop", "start the load before") from None
     if not processes.is_gone(state["identity"]):
         os.kill(state["pid"], signal.SIGTERM)
         _wait_until_gone(state)
@@ -83,13 +83,13 @@ def stop(place: Path) -> dict[str, Any]:
         ended: dict[str, Any] = json.loads((place / _ENDED).read_text())
     except FileNotFoundError:
         raise SystemFaultError(
-            "load-died", "the load died: {output}", "look for what ended it", output=_last_line(place)
+            "load-died", "the load died: {output}", "find out what ended it", output=_last_line(place)
         ) from None
     if ended["code"] != _STOPPED:
         raise SystemFaultError(
             "load-ended-early",
             "the load ended early: {reason}",
-            "the trial was not loaded to its end",
+            "the trial was not under load to its end",
             reason=ended["why"],
             cause=ended["code"],
         )
@@ -123,12 +123,12 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
 
 
 def _list_needed(place: Path) -> list[str]:
-    """The tree, and what benchmarks on it need: what is known of it, where another node has it."""
+    """List the tree and what benchmarks on it need: its description, and the host that has it."""
     return [str(place / "tree"), *(str(place / name) for name in ("known", "away") if (place / name).exists())]
 
 
 def _run_pass(command: str, room: Path, end: Callable[[], Message | None]) -> Message | None:
-    """Why the load is over; None if the command ended well."""
+    """Run the command once. Return why the load is over; None if the command succeeded."""
     process = subprocess.Popen(["/bin/sh", "-c", command], cwd=room, stdin=subprocess.DEVNULL)
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -140,7 +140,7 @@ def _run_pass(command: str, room: Path, end: Callable[[], Message | None]) -> Me
 
 
 def _end_children(process: subprocess.Popen[bytes]) -> None:
-    """All of this session but ourselves."""
+    """End all processes of this session except ourselves."""
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
     try:
@@ -152,7 +152,7 @@ def _end_children(process: subprocess.Popen[bytes]) -> None:
 
 
 def _explain_end(stop_signals: list[int], place: Path, started: float, at_most_s: float) -> Message | None:
-    """Why it is time to end; None if it is not."""
+    """Return why it is time to end; None if it is not."""
     if stop_signals:
         return Message(_STOPPED, "stopped")
     if not place.exists():
@@ -179,7 +179,7 @@ def _open_workspace(where: Path, name: str) -> Workspace:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    """Whole or not at all."""
+    """Write the file atomically."""
     temporary = path.with_suffix(".new")
     temporary.write_text(json.dumps(content))
     temporary.rename(path)
@@ -188,12 +188,12 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 def _last_line(place: Path) -> str:
     with suppress(OSError):
         lines = (place / _OUTPUT).read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "no output"
     return "it left nothing"
 
 
 def main(words: list[str] | None = None) -> None:
-    """Entry point. A rank below ``--victims``, or the level ``off``, has no load. Raises IosondeError."""
+    """Run the program. A rank below ``--victims``, or the level ``off``, has no load. Raises IosondeError."""
     parser = argparse.ArgumentParser(prog="load_program")
     parser.add_argument("what", choices=("start", "stop", "run"))
     parser.add_argument("--place", type=Path, required=True)
@@ -208,8 +208,8 @@ def main(words: list[str] | None = None) -> None:
     if options.level not in LEVELS:
         raise InputError(
             "unknown-load",
-            "there is no load '{level}'",
-            "take one of: {levels}",
+            "unknown load '{level}'",
+            "use one of: {levels}",
             level=options.level,
             levels=", ".join(LEVELS),
         )

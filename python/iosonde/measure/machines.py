@@ -1,6 +1,6 @@
-"""Runs on scripted machines without processes: what ``iosonde run path-study --fake`` makes, in milliseconds a cell.
+"""Runs on scripted machines without processes: what ``iosonde run path-study --fake`` makes, in milliseconds per cell.
 
-For tests of what reads operations, and for the tables of docs/path-study.md: the truth of every operation is known
+For tests of code that reads operations, and for the tables of docs/path-study.md: the truth of every operation is known
 (``core/truth.py``).
 """
 
@@ -23,8 +23,8 @@ EXPERIMENT = "machines"
 
 
 def runs(machine: str | Mapping[str, Any], cells: Iterable[Mapping[str, Any]], seed: int = 1) -> Iterator[Run]:
-    """One Run for each cell of the path study, whose keys are settings (``access_size``, ``state``, …). The same seed
-    gives the same durations. Raises SettingError for a cell or a machine that is none."""
+    """Return one Run for each cell of the path study; its keys are settings (``access_size``, ``state``, …). The same
+    seed gives the same durations. Raises SettingError for an invalid cell or machine."""
     for number, cell in enumerate(cells):
         yield _simulate_run(machine, cell, number, seed)
 
@@ -70,6 +70,6 @@ def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int
 
 
 def _build_places() -> dict[str, Any]:
-    """One rank on one host, whose clock is the only one."""
+    """Describe a single rank on a single host, whose clock is the only clock."""
     return {"nodes": [0], "hosts": ["machine"], "reader": "same_rank", "offset_ns": {"0": 0}, "error_ns": 0,
             "drift_ns": [0], "at_ns": [0, 1]}  # fmt: skip

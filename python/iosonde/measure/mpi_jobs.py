@@ -1,4 +1,4 @@
-"""The steps that are one MPI job over all ranks: which program it is, what it loads, and the words that start it."""
+"""Steps that are one MPI job over all ranks: their program, its MPI library, and the launcher's command line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from .spec import MPI, CommandStep, Step
 
 
 def word(step: CommandStep, values: Mapping[str, FactorValue]) -> str:
-    """The program of a step, with its names filled in."""
+    """Return the program of a step, with its placeholders filled in."""
     first_program = mpi_program.first(step.command)
     defaults = dict.fromkeys((*placeholders.TRIAL, *placeholders.RANK), "0")
     return placeholders.fill(first_program.word, defaults | dict(values)) if first_program else ""
 
 
 def jobs(steps: Iterable[Step]) -> list[CommandStep]:
-    """Those steps that are MPI jobs."""
+    """Select the steps that are MPI jobs."""
     return [step for step in steps if isinstance(step, CommandStep) and step.on == MPI]
 
 
 def launch(
     launcher: Launcher, command: str, nodes: int, per_node: int, values: Mapping[str, FactorValue]
 ) -> tuple[list[str], Library]:
-    """The words that start the program of ``command`` as one job, and the library that they are for. Raises
-    LaunchError."""
+    """Return the words that start the program of ``command`` as one job, and its MPI library. Raises LaunchError."""
     step = CommandStep(command, MPI)
     library, first_program = program.library_of(word(step, values)), mpi_program.first(command)
     variables = (
@@ -43,8 +42,8 @@ def launch(
 
 
 def prepared(trial_items: list[Item], launcher: Launcher, values: Mapping[str, FactorValue]) -> list[Item]:
-    """The items of a trial, each MPI job with the words that start it (``launch``) and the place in its command before
-    which they stand (``at``). Raises LaunchError."""
+    """Return the items of a trial. Each MPI job gets the words that start it (``launch``) and their position in its
+    command (``at``). Raises LaunchError."""
     for item in trial_items:
         first_program = mpi_program.first(item["command"]) if item.get("on") == MPI else None
         if first_program:
@@ -55,5 +54,5 @@ def prepared(trial_items: list[Item], launcher: Launcher, values: Mapping[str, F
 
 
 def variables_here() -> list[str]:
-    """The names of launchers' variables that this process has: what ranks have beside is of our own launcher."""
+    """List the launcher variables of this process; any further ones of a rank come from our own launcher."""
     return sorted(name for name in os.environ if name.startswith(OF_LAUNCHERS))

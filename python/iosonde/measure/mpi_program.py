@@ -1,8 +1,8 @@
-"""What a shell command runs, as far as its text tells: whether it is an MPI program, and where a launcher belongs.
+"""Programs of a shell command, as far as its text shows: whether it is an MPI program, and where a launcher belongs.
 
-Such a command is one job over all ranks, and no job of its own on each: N independent copies of ``ior`` overwrite one
-file, and their sum is nobody's bandwidth. So where nothing else is said (``default_on``) it runs as ``on: mpi``. Pure
-functions; the shell's words are told apart, nothing is expanded.
+An MPI program is one job over all ranks, not one job on each: N independent copies of ``ior`` overwrite one file, and
+their sum is nobody's bandwidth. So by default (``default_on``) it runs as ``on: mpi``. Pure functions; the shell's
+words are split, but nothing is expanded.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from iosonde.core.message import Message
 from .placeholders import RANK, names_in
 from .spec import MPI, SINGLE
 
-# Programs that are MPI programs whoever built them.
+# Programs that are always MPI programs.
 TOOLS = ("ior", "mdtest", "md-workbench", "io500")
-# Programs that start the ranks of an MPI program themselves; also with a family behind a dot (mpiexec.hydra).
+# Programs that start the ranks of an MPI program themselves; also with a family after a dot (mpiexec.hydra).
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun")
-# Programs that run another one, which stands among their words.
+# Programs that run another program, which follows among their words.
 _KEYWORDS = ("if", "then", "else", "elif", "for", "while", "until", "do", "case", "{", "!")
 _WRAPPERS = (*_KEYWORDS, "env", "exec", "time", "timeout", "nice", "ionice", "numactl", "taskset", "stdbuf", "sudo")
 
@@ -31,16 +31,17 @@ _TOKEN = re.compile(
     rf"|(?P<operator>&&|\|\||[;&|()\n])|(?P<word>{_WORD})|(?P<other>.)",
     re.DOTALL,
 )
-# What is another one on each rank, as a variable.
+# Variables that differ between ranks.
 _OF_A_RANK = re.compile(rf"\$\{{?IOSONDE_(?:{'|'.join(RANK)})\b")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 
 
 @dataclass(frozen=True)
 class Program:
-    """One program of a command: its ``word`` as the shell unquotes it, where it stands in the text (``at``), the names
-    of the variables that are set before it, and its other words. ``alone``: the command runs no other program but
-    those that its output is piped to."""
+    """A program of a command. ``word`` is its unquoted name, ``at`` its position in the text. ``assigned`` are the
+    variables set before it, ``words`` its other words. ``alone``: the command runs no other program, except those that
+    its output is piped to.
+    """
 
     word: str
     at: int
@@ -50,22 +51,22 @@ class Program:
 
     @property
     def name(self) -> str:
-        """Without its directory."""
+        """The name without its directory."""
         return self.word.rpartition("/")[2]
 
     @property
     def is_tool(self) -> bool:
-        """Whether it is known as an MPI program."""
+        """Return whether it is known as an MPI program."""
         return self.name in TOOLS
 
     @property
     def is_launcher(self) -> bool:
-        """Whether it starts ranks itself."""
+        """Return whether it starts ranks itself."""
         return self.name.partition(".")[0] in LAUNCHERS
 
 
 def programs(command: str) -> list[Program]:
-    """The programs that a command runs, in order of its text; what stands in ``$(…)`` is not looked at."""
+    """List the programs that a command runs, in order of its text; ``$(…)`` is ignored."""
     lists, ends = _simple_commands(command)
     candidates = [program for words in lists if (program := _parse_program(words))]
     only_pipes = set(ends[:-1]) <= {"|"} and ends[-1] in ("", ";", "\n")
@@ -74,12 +75,12 @@ def programs(command: str) -> list[Program]:
 
 
 def first(command: str) -> Program | None:
-    """The program that a command begins with."""
+    """Return the program that a command begins with."""
     return next(iter(programs(command)), None)
 
 
 def creates_only(command: str) -> bool:
-    """Whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
+    """Return whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
     for program in programs(command):
         phases = {word for word in program.words if word in ("-C", "-T", "-E", "-r")}
         names = (path.rpartition("/")[2] for path in (program.word, *program.words))
@@ -89,11 +90,10 @@ def creates_only(command: str) -> bool:
 
 
 def default_on(command: str, otherwise: str) -> str:
-    """Where a command runs that says nothing of it.
+    """Return where a command without its own ``on`` runs.
 
-    MPI: it is a known MPI program, alone but for pipes, and says nothing that differs from rank to rank. SINGLE: it
-    begins with a launcher, or is IOzone over several nodes, which start their processes themselves. Else
-    ``otherwise``.
+    MPI: a known MPI program, alone except for pipes, whose text does not differ between ranks. SINGLE: it begins with a
+    launcher, or is IOzone over several nodes; these start their processes themselves. Otherwise ``otherwise``.
     """
     begins = first(command)
     if begins is None or not begins.alone:
@@ -104,17 +104,19 @@ def default_on(command: str, otherwise: str) -> str:
 
 
 def differs(command: str) -> bool:
-    """Whether a command says something that is another thing on every rank."""
+    """Return whether the text of a command differs between ranks."""
     return bool(set(RANK) & set(names_in(command)) or _OF_A_RANK.search(command))
 
 
 def tools_in(command: str) -> list[str]:
-    """The known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the like."""
+    """List the known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the
+    like."""
     return list(dict.fromkeys(_match_tools(command, TOOLS, _WRAPPERS)))
 
 
 def runs_any(command: str, tools: Collection[str]) -> bool:
-    """Whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the like."""
+    """Return whether a command runs one of these programs, also by a launcher of ranks or through ``env`` and the
+    like."""
     return any(_match_tools(command, tools, (*_WRAPPERS, *LAUNCHERS)))
 
 
@@ -125,7 +127,7 @@ def _match_tools(command: str, tools: Collection[str], starters: Collection[str]
 
 
 def launched_tool(command: str) -> tuple[str, str] | None:
-    """(launcher, MPI program) of a command that begins with a launcher, as its words name them; None otherwise."""
+    """Return (launcher, MPI program) of a command that begins with a launcher; None otherwise."""
     begins = first(command)
     if begins is None or not begins.is_launcher:
         return None
@@ -134,10 +136,10 @@ def launched_tool(command: str) -> tuple[str, str] | None:
 
 
 def why_not_mpi(command: str) -> tuple[Message, str] | None:
-    """(what, hint) of a command that cannot be one MPI job, None of one that can."""
+    """Return (reason, hint) for a command that cannot be one MPI job; None for one that can."""
     begins = first(command)
     if begins is None:
-        return Message("no-program", "there is no program that could be an MPI job"), "name one"
+        return Message("no-program", "it contains no program that could be an MPI job"), "name one"
     if begins.is_launcher:
         what = Message("launcher-not-allowed", "{launcher} starts the ranks itself", launcher=begins.name)
         return what, f"leave {begins.name} and its options out, or write on: single"
@@ -148,12 +150,12 @@ def why_not_mpi(command: str) -> tuple[Message, str] | None:
 
 
 def quoted(launch: Sequence[str]) -> str:
-    """A launcher's words as they stand before a program in a command; empty where there are none."""
+    """Return a launcher's words, quoted, to be put before a program in a command; empty if there are none."""
     return "".join(f"{shlex.quote(word)} " for word in launch)
 
 
 def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[str]]:
-    """((place, word) of each simple command, the operator behind each)."""
+    """Return ((position, word) of each simple command, the operator after each)."""
     lists: list[list[tuple[int, str]]] = []
     ends: list[str] = []
     words: list[tuple[int, str]] = []
@@ -188,7 +190,7 @@ def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
 
 
 def _strip_quotes(word: str) -> str:
-    """A word without the shell's quotes."""
+    """Return a word without the shell's quotes."""
     try:
         return "".join(shlex.split(word, comments=False)) or word
     except ValueError:

@@ -1,7 +1,7 @@
-"""A command on every server of the file system, ``on: servers``: the first rank starts it there by ssh, all at once.
+"""A command on every server of the file system (``on: servers``): the first rank starts all of them at once by ssh.
 
-Servers run no ranks: what they do is no measurement but brings them into a state. The command is over when it is over
-on all of them; it failed if it failed on one, which is named. What a server printed has its name before each line.
+Servers run no ranks: their commands set a state and measure nothing. The step ends when it has ended on all servers; it
+fails if it fails on one, which is named. Each output line begins with its server's name.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .items import Item
 from .spec import SERVERS
 
 SERVER = "IOSONDE_SERVER"
-# No question can be answered, and a host that is down must not take minutes.
+# Nobody can answer a prompt, and a host that is down must not take minutes.
 _SSH = "ssh -n -o BatchMode=yes -o ConnectTimeout=15"
 _SERVER_SCRIPT = """(
-  said=$({ssh} {host} {command} 2>&1); code=$?
-  [ -z "$said" ] || printf '%s\\n' "$said" | sed 's/^/{host}: /'
+  output=$({ssh} {host} {command} 2>&1); code=$?
+  [ -z "$output" ] || printf '%s\\n' "$output" | sed 's/^/{host}: /'
   [ $code -eq 0 ] || echo "{host}: the command ended with exit code $code" >&2
   exit $code
 ) & pids="$pids $!"
@@ -28,12 +28,12 @@ _SERVER_SCRIPT = """(
 
 
 def prepared(trial_items: Iterable[Item], servers: Sequence[str]) -> list[Item]:
-    """The items of a trial; those that run on servers say on which."""
+    """Return the items of a trial; those that run on servers list them."""
     return [item | {"servers": list(servers)} if item.get("on") == SERVERS else item for item in trial_items]
 
 
 def script(command: str, servers: Sequence[str], values: Mapping[str, FactorValue]) -> str:
-    """What the shell of the first rank runs: ``command``, filled in, on each of the servers."""
+    """Return the script for the shell of the first rank: ``command``, filled in, on each of the servers."""
     parts = ["pids=\n"]
     for host in servers:
         names = placeholders.as_environment(values) | {SERVER: host}

@@ -1,4 +1,4 @@
-"""What goes wrong in a program that a step calls ends its output as one sentence: the run shows the last line of it."""
+"""Errors of programs that steps call, as one line at the end of the output: the run shows the last line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from iosonde.core.errors import IosondeError
 
 
 def for_errors() -> None:
-    """From now on an uncaught IosondeError or OSError is one line on stderr, and exit code 1, without a traceback."""
+    """Print each uncaught IosondeError or OSError from now on as one line on stderr, with exit code 1 and no
+    traceback."""
     before = sys.excepthook
 
     def report_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,6 +1,6 @@
-"""``${NAME}`` in commands and workload settings: what may stand there, and what it becomes. Pure functions.
+"""``${NAME}`` in commands and workload settings: the valid names, and their values. Pure functions.
 
-Only ``${NAME}`` in braces is ours. An unknown name is an error, so that a slip does not become an empty word in the
+Only ``${NAME}`` in braces is ours. An unknown name is an error, so that a typo does not become an empty word in the
 shell. Everything else is left to the shell: ``$NAME`` without braces, ``${NAME:-default}`` and its relatives, ``$(…)``;
 ``$${NAME}`` becomes the shell's own ``${NAME}``.
 """
@@ -16,25 +16,26 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, level_text
 
-# Of a trial: the same on all ranks.
+# Names of a trial: the same on all ranks.
 TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE",
          "IOZONE_CLIENTS")  # fmt: skip
-# Of a rank. NODENAME is the node's number from 0, as the thesis has it; NODE_INDEX says the same by its right name.
+# Names of a rank. NODENAME is the node's number from 0, as in the thesis; NODE_INDEX is the same under its right name.
 RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
 LEVEL = "LEVEL"
-# Of those what a node is called, whatever runs on it.
+# Those that identify a node, whatever runs on it.
 OF_NODE = ("NODENAME", "NODE_INDEX", "HOSTNAME")
 
-# What stands for names of the system's, not for the user's own words: a shell must not take them apart.
+# Values that are names of the system, not the user's own words: a shell must not split them.
 NAMES_OF_FILES = ("TARGET", "TARGET_ROOT", "MACHINEFILE", "IOZONE_CLIENTS", "HOSTNAME")
 
-# What no shell sees anything in, quoted or not (as shlex.quote; letters of any language).
+# Characters without a meaning in any shell, quoted or not (as shlex.quote; letters of any language).
 _PLAIN = re.compile(r"[\w@%+=:,./-]*")
 _OURS = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def fill(text: str, values: Mapping[str, FactorValue]) -> str:
-    """``text`` with every ``${NAME}`` replaced by its value. Raises InputError, naming the nearest, for an unknown."""
+    """Return ``text`` with every ``${NAME}`` replaced by its value. Raises InputError for an unknown name, with the
+    nearest."""
 
     def substitute(match: re.Match[str]) -> str:
         if match.group().startswith("$$"):
@@ -45,13 +46,13 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """The names that ``text`` asks us for, in order, each once."""
+    """List the placeholders in ``text``, in order, each once."""
     names = (match.group(1) for match in _OURS.finditer(text) if not match.group().startswith("$$"))
     return list(dict.fromkeys(names))
 
 
 def check(text: str, names: Iterable[str], where: str = "") -> None:
-    """Raise InputError if ``text`` asks for a name that is not one of ``names``; ``where`` is said before it."""
+    """Raise InputError, with ``where`` as its prefix, if ``text`` contains a placeholder that is not in ``names``."""
     values = dict.fromkeys(names)
     for name in names_in(text):
         try:
@@ -61,10 +62,10 @@ def check(text: str, names: Iterable[str], where: str = "") -> None:
 
 
 def check_plain(command: str, values: Mapping[str, FactorValue], where: str = "") -> None:
-    """Raises InputError if ``command`` pastes a name into the shell's line that the shell would take apart or run.
+    """Raise InputError if ``command`` pastes a name into the shell's line that the shell would split or run.
 
-    Quotes of the user's do not help: ``"${TARGET}"`` is still looked through for ``$(…)``. Levels are the user's own
-    words, and stand as they are.
+    The user's quotes do not help: the shell still expands ``$(…)`` in ``"${TARGET}"``. Levels are the user's own words,
+    and are not checked.
     """
     for name in names_in(command):
         text = level_text(values.get(name)) if name in NAMES_OF_FILES else ""
@@ -73,7 +74,7 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
         odd = next(char for char in text if not _PLAIN.fullmatch(char))
         error = InputError(
             "unsafe-shell-text",
-            "${{{name}}} stands for '{path}', and a shell does not take {character} in it as it is",
+            "${{{name}}} is '{path}', and a shell interprets {character} in it",
             'write "$IOSONDE_{name}" instead, with the quotes; or give the directory a plain name (mount --bind)',
             name=name,
             path=text,
@@ -83,14 +84,14 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
 
 
 def list_command_names(factors: Iterable[str]) -> tuple[str, ...]:
-    """The names that a command may use in an experiment with these factors."""
+    """List the names that a command may use in an experiment with these factors."""
     return (*TRIAL, *RANK, *factors)
 
 
 def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
-    """The same for a setting of a native workload, through lists and dicts.
+    """Fill placeholders in a setting of a native workload, through lists and dicts.
 
-    A value that is nothing but ``${record_size}`` becomes the level itself, with its type; inside other text, text.
+    A value that is only ``${record_size}`` becomes the level itself, with its type; inside other text it becomes text.
     """
     if isinstance(value, str):
         match = _OURS.fullmatch(value)
@@ -104,19 +105,19 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     return value
 
 
-# The Python that runs iosonde on the node, for commands: its own programs are there wherever it is installed.
+# The Python that runs iosonde on the node, so that commands find iosonde's programs wherever it is installed.
 PYTHON_VARIABLE = "IOSONDE_PYTHON"
 
 
 def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
-    """The same values as variables ``IOSONDE_NAME``: a value with blanks or quotes needs no quoting then."""
+    """Return the values as variables ``IOSONDE_NAME``, in which blanks and quotes need no quoting."""
     return {
         f"IOSONDE_{re.sub('[^A-Za-z0-9_]', '_', name).upper()}": level_text(value) for name, value in values.items()
     }
 
 
 def build_trial_values(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
-    """What the names of a trial stand for, those of its factors too; ``root`` is its directory, which lies below
+    """Return the placeholder values of a trial, including its factors. ``root`` is its directory, below
     TARGET/iosonde-ID. The rest of TRIAL and RANK is known on a rank only."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
     return trial.factors | {
@@ -131,7 +132,7 @@ def build_trial_values(trial: Trial, root: Path | None) -> dict[str, FactorValue
 
 
 def add_node_values(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
-    """``values`` with the names of a node."""
+    """Return ``values`` with the names of a node."""
     here: dict[str, FactorValue] = {"NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
     return dict(values) | here
 
@@ -145,8 +146,8 @@ def _look_up(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
     raise InputError(
         "unknown-placeholder",
         "unknown placeholder ${{{name}}}",
-        ("did you mean ${{{nearest}}}? " if near else "there are: {names}. ")
-        + "A variable of the shell's own is written $${{{name}}}",
+        ("did you mean ${{{nearest}}}? " if near else "available: {names}. ")
+        + "Write a variable of the shell's own as $${{{name}}}",
         name=name,
         nearest=near[0] if near else "",
         names=", ".join(values),

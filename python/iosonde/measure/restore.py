@@ -1,6 +1,6 @@
-"""What a campaign sets on the system is set back at its end: the value that was there before the first set.
+"""Restoration of factors at a campaign's end: each system setting gets the value that it had before the first set.
 
-That value is kept in the store until it is back, so that a campaign which was killed sets it back when it is resumed.
+The store keeps that value until it is restored, so that a killed campaign restores it when it is resumed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .spec import EACH, Control, Spec
 
 LIMIT_S = 60.0  # to read, or to set back, all factors
 _VARIABLE = re.compile(r"IOSONDE_(\w+)")
-# What a trial has and a campaign has not.
+# Names that exist in a trial but not in a campaign.
 _OF_TRIALS = {*placeholders.TRIAL, *placeholders.RANK} - {"TARGET_ROOT", *placeholders.OF_NODE}
 
 
 @dataclass(frozen=True)
 class SystemSettings:
-    """The factors that a campaign sets back. ``values``: what names stand for in their commands, on all nodes;
-    ``remember`` holds what was found until it is back."""
+    """The factors that a campaign sets back. ``values`` are the placeholders' values in their commands, on all nodes;
+    ``remember`` holds the original levels until they are restored."""
 
     controls: tuple[Control, ...]
     values: Mapping[str, FactorValue]
@@ -43,7 +43,7 @@ class SystemSettings:
 
 
 def stays(control: Control, spec: Spec) -> str:
-    """Why a factor stays as the last trial leaves it, in words; empty where it is set back."""
+    """Return why a factor keeps the last trial's level, in words; empty if it is set back."""
     if not control.restore:
         return Message("restore-disabled", "restore: false")
     if not control.read:
@@ -55,15 +55,14 @@ def stays(control: Control, spec: Spec) -> str:
 
 
 def list_trial_names(text: str, available: Collection[str]) -> list[str]:
-    """The names in a command that sets or reads a factor which only a trial has: neither ``available`` nor the
-    level."""
-    # In a shell's variable the names are in capitals.
+    """Return the names in a factor's command that only a trial has: neither ``available`` nor the level."""
+    # Names in shell variables are in capitals.
     names = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
     return sorted(names - {placeholders.LEVEL, *placeholders.OF_NODE, *available})
 
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:
-    """What names stand for in all trials alike: factors of one level, and the target where there is one."""
+    """Return the values that are the same in all trials: factors of one level, and the target if there is one."""
     values: dict[str, FactorValue] = {
         factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1
     }
@@ -73,14 +72,14 @@ def values_of(spec: Spec) -> dict[str, FactorValue]:
 
 
 def controls_of(spec: Spec) -> tuple[Control, ...]:
-    """Those that are set back."""
+    """Return the controls that are set back."""
     return tuple(control for control in spec.controls if control.set and not stays(control, spec))
 
 
 @contextmanager
 def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
-    """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it.
-    ``say`` is told what was set back, and what could not be."""
+    """Yield factor → its level on each node before the first set, and set it back at the end, however it ends. ``say``
+    receives what was set back, and what could not be."""
     if not settings.controls:
         yield {}
         return
@@ -94,7 +93,7 @@ def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Ite
 
 
 def _read_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
-    with suppress(OSError, ValueError):  # what a killed campaign had found: the system has its levels now
+    with suppress(OSError, ValueError):  # the original levels of a killed campaign: the system has its levels now
         recorded: dict[str, list[str]] = json.loads(settings.remember.read_text())
         return recorded
     answers, why = _query_levels(settings, settings.controls, {})
@@ -142,7 +141,7 @@ def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: 
 
 
 def _build_names(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:
-    """Names as far as they are known here; those of a node stand for themselves."""
+    """Return the names that are known here; those of a node stand for themselves."""
     itself: dict[str, FactorValue] = {name: f"${{{name}}}" for name in placeholders.OF_NODE}
     return itself | dict(settings.values) | {placeholders.LEVEL: level, control.factor: level}
 
@@ -150,7 +149,7 @@ def _build_names(control: Control, level: str, settings: SystemSettings) -> dict
 def _query_levels(
     settings: SystemSettings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[NodeLevel]], str]:
-    """What the nodes say of these factors, and why nothing was said where it was not."""
+    """Return the nodes' levels of these factors, and why any are missing."""
     nodes = settings.nodes if any(control.on == EACH for control in controls) else 1
     with temporary.directory("levels", settings.spool) as folder:
         task = LevelsTask(

@@ -1,4 +1,4 @@
-"""The one file that several copies of a command would write, as far as its text tells. Pure functions."""
+"""The one file that several copies of a command would write, as far as its text shows. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from .placeholders import names_in
 # Program → the option that names its file.
 _OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
 _OF_A_NODE = {"NODENAME", "NODE_INDEX", "HOSTNAME"}
-# What the shell puts in, which may be another thing on every rank.
+# Shell expansions, which may differ between ranks.
 _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
 
 def written_by_all(command: str, nodes: int, per_node: int) -> str | None:
-    """The name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None where none is seen."""
+    """Return the name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None without such a
+    file."""
     if nodes * per_node < 2:
         return None
     for program in programs(command):
         name = _file_of(program)
         if name is None or not _can_write(program) or name.startswith("/dev/") or _OF_THE_SHELL.search(name):
             continue
-        moved = not name.startswith(("/", "${TARGET")) and differs(command)  # perhaps each is in a directory of its own
+        moved = not name.startswith(("/", "${TARGET")) and differs(command)  # perhaps each copy is in its own directory
         if not moved and not _has_unique_name(name, nodes, per_node):
             return name
     return None
@@ -60,7 +61,7 @@ def _has_option_value(words: Sequence[str], option: str, value: str) -> bool:
 
 
 def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:
-    """Whether every copy has a name of its own."""
+    """Return whether every copy has its own name."""
     names = set(names_in(name))
     by_node, by_rank_of_it = bool(names & _OF_A_NODE), "LOCAL_RANK" in names
     return "RANK" in names or ((by_node or nodes == 1) and (by_rank_of_it or per_node == 1))

@@ -1,6 +1,6 @@
-"""The servers of an emulated cluster around a trial: their state as they see it themselves, and what they counted.
+"""The servers of an emulated cluster around a trial: their state in their own view, and their counters.
 
-Who stands beside the servers is passed in: a client of a real system cannot ask them.
+Access to the servers is passed in: a client of a real system cannot query them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from iosonde.ranks.machine.filesystems.family import condition
 RAW = "servers-profile.json"
 OPERATION = "servers"
 _COUNT = re.compile(r" ?\(?(?<![\w.:])\d+(?:[./]\d+)?%?\)?(?![\w.:])")
-# Key of what they counted together → unit.
+# Key of their summed counters → unit.
 _TOGETHER = {"read_bytes": "bytes", "written_bytes": "bytes", "operations": "operations"}
 
 
 def without_counts(complaint: str) -> str:
-    """``2 chunks have one copy`` → ``chunks have one copy``: trials with the same trouble have the same level."""
+    """Shorten ``2 chunks have one copy`` to ``chunks have one copy``: trials with the same trouble have the same
+    level."""
     return _COUNT.sub("", complaint).strip()
 
 
 @dataclass(frozen=True)
 class ServerHands:
-    """``states``: host → (what serves there, whether that is well). ``health`` is what the servers' own tools complain
-    of besides, such as copies that do not agree: a client may have no such tool. ``count`` has the servers count from
-    zero and ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
-    IosondeError. ``tell`` is the command that prints what ``counted`` does, for rank 0; empty where it is not asked."""
+    """Access to the servers. ``states``: host → (its service, whether that is healthy). ``health`` lists further
+    complaints of the servers' own tools, such as copies that differ: a client may have no such tool. ``count`` resets
+    the servers' counters and ``counted`` returns them, as plain values; None if not requested. All may raise
+    IosondeError. ``tell`` is the command that prints the same as ``counted``, for rank 0; empty if not requested.
+    """
 
     states: Callable[[], Mapping[str, tuple[str, bool]]]
     health: Callable[[], list[str]] = list
@@ -45,7 +47,7 @@ class ServerHands:
 
 @dataclass
 class ServersOfTrial:
-    """What is known of them before and after one trial; nothing where there are no ``hands``."""
+    """State of the servers before and after one trial; empty without ``hands``."""
 
     hands: ServerHands | None
     facts: dict[str, Any] = field(default_factory=dict)
@@ -53,8 +55,8 @@ class ServersOfTrial:
     observations: list[Observation] = field(default_factory=list)
 
     def look(self, when: str, client_condition: TargetCondition | None) -> TargetCondition | None:
-        """The states ``when`` (before, after), and the condition with what troubles the servers where the client knows
-        of no trouble. Where all serve they are asked for more than that."""
+        """Record the states ``when`` (before, after). Return the condition, with the servers' troubles if the client
+        knows of none. If all servers are up, their health is checked, too."""
         if self.hands is None:
             return client_condition
         try:
@@ -75,7 +77,7 @@ class ServersOfTrial:
         return {**client_condition, "health": client_condition["health"] or troubles}
 
     def count(self) -> None:
-        """Have them count, where that is asked for."""
+        """Start counting, if requested."""
         if self.hands and self.hands.count:
             try:
                 self.hands.count()
@@ -83,7 +85,7 @@ class ServersOfTrial:
                 self.facts["profile"] = {"why_not": error.message}
 
     def counted(self, repetition: int) -> None:
-        """Keep what they counted: all of it as it is, and the sums."""
+        """Keep their counters, complete and summed."""
         if not self.hands or not self.hands.counted or "profile" in self.facts:
             return
         try:

@@ -1,8 +1,8 @@
-"""A tree of C sources that compile, the same bytes for the same seed: what user-level benchmarks work on.
+"""A tree of C sources that compile, the same bytes for the same seed: the data of user-level benchmarks.
 
 Sizes are log-normal, as those of real files are (Downey 2001, MASCOTS, 361-370); median and spread are those of
-installed C headers. What a tool must find in the tree is known by construction: entries, bytes, the lines that hold the
-needle, and what the compiled program prints.
+installed C headers. The expected findings of tools are known by construction: entries, bytes, the lines that hold the
+needle, and the output of the compiled program.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from iosonde.core.errors import InputError
 MEDIAN_BYTES, SIGMA, LARGEST_BYTES = 5000, 1.4, 256 * 2**10
 FILES_PER_DIRECTORY = 12
 HEADERS, TEXTS = 0.15, 0.05  # shares of the files; the rest is C
-NEEDLE = "kangaroo"  # what the Andrew benchmark's grep looked for
+NEEDLE = "kangaroo"  # the Andrew benchmark's grep looked for it
 NEEDLE_SHARE = 0.01  # of the lines of comments
 _MASK = 2**64 - 1
 _WORDS = (
@@ -64,9 +64,9 @@ _FUNCTION = 12  # statements of a function
 
 @dataclass(frozen=True)
 class TreeFacts:
-    """What is true of a tree: ``entries`` counts all names below the root, ``files`` the regular ones, ``needles`` the
-    lines with the needle in all files, ``first_needles`` those of the files directly in ``first_directory``. ``answer``
-    is what the program prints.
+    """Properties of a tree. ``entries`` counts all names below the root, ``files`` the regular ones. ``needles`` counts
+    the lines with the needle in all files, ``first_needles`` those in files directly in ``first_directory``. ``answer``
+    is the program's output.
     """
 
     files: int
@@ -80,14 +80,14 @@ class TreeFacts:
 
 
 class SourceTree:
-    """The tree of ``seed`` with about ``files`` files (as many as asked for, and the script that compiles them)."""
+    """The tree of ``seed`` with about ``files`` files (that many, and the script that compiles them)."""
 
     def __init__(self, seed: int, files: int) -> None:
         if files < 3:
             raise InputError(
                 "too-few-files",
-                "a source tree of {files} files cannot be compiled",
-                "ask for 3 files or more",
+                "cannot compile a source tree of {files} files",
+                "use 3 files or more",
                 files=files,
             )
         self.seed = seed
@@ -99,7 +99,7 @@ class SourceTree:
 
     @cached_property
     def contents(self) -> dict[str, bytes]:
-        """Path relative to the root → content, in order of path."""
+        """Return path relative to the root → content, in order of path."""
         files = dict(self._generate_headers())
         files |= dict(self._generate_sources())
         files |= dict(self._generate_texts())
@@ -108,13 +108,13 @@ class SourceTree:
 
     @cached_property
     def directories(self) -> list[str]:
-        """All directories but the root, parents before children."""
+        """Return all directories but the root, parents before children."""
         parents = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
         return sorted(parents)
 
     @cached_property
     def facts(self) -> TreeFacts:
-        """What tools must find."""
+        """Return the values that tools must find."""
         first = str(Path(self._source_name(0)).parent)
         needles = {path: _count_needles(content) for path, content in self.contents.items()}
         return TreeFacts(
@@ -130,21 +130,19 @@ class SourceTree:
 
     @property
     def sums(self) -> str:
-        """What ``sha256sum --check`` reads."""
+        """Return the input of ``sha256sum --check``."""
         return "".join(f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in self.contents.items())
 
     def write(self, place: Path) -> None:
-        """Make ``place``/tree, and beside it ``place``/known: one file for each of ``TreeFacts``, ``sums``,
-        and ``directories_list``, one path a line.
+        """Write ``place``/tree and ``place``/known: one file for each of ``TreeFacts``, ``sums``, and
+        ``directories_list``, one path a line.
 
-        Raises InputError if ``place`` is there already, OSError where it cannot be written.
+        Raises InputError if ``place`` exists, OSError if it cannot be written.
         """
         try:
             place.mkdir(parents=True)
         except FileExistsError as error:
-            raise InputError(
-                "already-exists", "{path} is there already", "name a directory that is not", path=place
-            ) from error
+            raise InputError("already-exists", "{path} already exists", "name a new directory", path=place) from error
         for name in ("tree", "known", *(f"tree/{name}" for name in self.directories)):
             (place / name).mkdir()
         for name, content in self.contents.items():
@@ -157,7 +155,7 @@ class SourceTree:
         return random.Random(f"{self.seed}/{what}/{number}")
 
     def _source_name(self, number: int) -> str:
-        """Directories of a dozen, every second of them one level deeper."""
+        """Return the path of a source: directories of a dozen, every second of them one level deeper."""
         place = number // FILES_PER_DIRECTORY
         directory = f"d{place // 2:03d}" + (f"/s{place:03d}" if place % 2 else "")
         return f"{directory}/f{number:05d}.c"
@@ -203,7 +201,7 @@ class SourceTree:
         return _draw_below(draw, 2**62) * 2 + 1, 1 + _draw_below(draw, 62)
 
     def _compute_answer(self) -> int:
-        """What the program prints, computed here: each function is x·m + c, then x xor x >> s, in 64 bits."""
+        """Compute the program's output: each function is x·m + c, then x xor x >> s, in 64 bits."""
         constants = []
         for number in range(self._headers):
             draw = self._create_random("header", number)
@@ -225,7 +223,7 @@ class SourceTree:
     def _fill_lines(
         self, head: list[str], tail: list[str], draw: random.Random, mark: str = "// ", function: str = ""
     ) -> bytes:
-        """``head``, lines up to the size that is drawn, ``tail``. The lines are words; in a source every other dozen
+        """Return ``head``, lines up to the drawn size, and ``tail``. The lines are words; in a source every other dozen
         is a function."""
         target_size, lines = _draw_size(draw), list(head)
         size = sum(len(line) + 1 for line in (*head, *tail))
@@ -244,7 +242,7 @@ class SourceTree:
     def _build_script(self) -> bytes:
         names = [self._source_name(number)[:-2] for number in range(self._sources)]
         lines = ["set -e", *(f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)]
-        # The objects by a pattern and not by name: the line would be too long for a shell's argument.
+        # The objects by a pattern, not by name: the line would be too long for a shell's argument.
         lines += ["find . -name '*.o' >objects", "cc @objects -o program"]
         return "\n".join([*lines, ""]).encode()
 
@@ -254,18 +252,18 @@ def _count_needles(content: bytes) -> int:
 
 
 def _draw_below(draw: random.Random, end: int) -> int:
-    """Uniform below ``end``. ``random()`` alone is promised to stay the same over versions of Python."""
+    """Draw uniformly below ``end``. Only ``random()`` is guaranteed to stay the same over versions of Python."""
     return int(draw.random() * 2**32) * end >> 32
 
 
 def _draw_size(draw: random.Random) -> int:
-    """The size of a file."""
+    """Draw the size of a file."""
     deviate = NormalDist().inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))
     return min(LARGEST_BYTES, round(MEDIAN_BYTES * math.exp(SIGMA * deviate)))
 
 
 def _draw_remarks(draw: random.Random, count: int) -> list[str]:
-    """Lines of words; with the share of NEEDLE_SHARE the first word is the needle."""
+    """Draw lines of words; with probability NEEDLE_SHARE the first word is the needle."""
     lines = []
     for _ in range(count):
         words = [_WORDS[_draw_below(draw, len(_WORDS))] for _ in range(4 + _draw_below(draw, 9))]
@@ -274,7 +272,7 @@ def _draw_remarks(draw: random.Random, count: int) -> list[str]:
 
 
 def _draw_statements(draw: random.Random, count: int) -> list[str]:
-    """Lines of C that change x."""
+    """Draw lines of C that change x."""
     return [
         f"    x {'+-^'[_draw_below(draw, 3)]}= (x << {1 + _draw_below(draw, 60)}) ^ {_draw_below(draw, 2**31)}ULL;"
         for _ in range(count)

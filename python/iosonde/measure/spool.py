@@ -1,11 +1,10 @@
-"""What a rank leaves behind after each phase, and how the parent reads it, whole or in parts.
+"""The files in which a rank leaves each phase's results, and how the parent reads them, whole or in parts.
 
-One file per rank, ``SPOOL/rank-00003``, one frame per phase or command, appended before the next barrier: when MPI
-kills the survivors of a dead rank, what was finished is still there, and a frame that was cut short is seen by its
-length. A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
-``schema.OPERATION``). What a command printed is a file beside it, ``SPOOL/output-00003-0007`` (rank, frame). What a
-rank counted on its node's network while all ranks were at work is one too, ``SPOOL/wire-00003``, a line of JSON for
-each frame.
+Each rank has a file, ``SPOOL/rank-00003``, with a frame per phase or command, appended before the next barrier. So
+finished frames survive when MPI kills the survivors of a dead rank, and the length reveals a frame that was cut short.
+A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
+``schema.OPERATION``). A command's output is a separate file, ``SPOOL/output-00003-0007`` (rank, frame). A rank's counts
+of its node's network traffic while all ranks worked are in ``SPOOL/wire-00003``, a line of JSON for each frame.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from iosonde.core.schema import OPERATION, RECORD
 _HEAD = struct.Struct("<4sIQQ")
 _MAGIC = b"iosp"
 _NAME = re.compile(r"(?:rank|output|wire)-(\d{5,})(?:-\d{4,})?")
-# What travels to rank 0 in one message: a rank's file may be larger than a message should be.
+# Size of one message to rank 0: a rank's file may be larger than a message should be.
 PIECE_BYTES = 16 * 2**20
 
 
 @dataclass
 class RankPhase:
-    """One rank's part of one phase. Times are this rank's CLOCK_MONOTONIC.
+    """Part of one rank in one phase. Times are this rank's CLOCK_MONOTONIC.
 
-    ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
-    exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``command`` is how a command ended
-    (``command.CommandResult``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None: not
-    known); ``truth`` is that of a scripted machine (``core/truth.py``); ``hints`` are those that MPI-IO was asked for
+    ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are exact,
+    one entry per kind, as ``_native.PhaseRecord.totals``. ``command`` is how a command ended
+    (``command.CommandResult``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None:
+    unknown). ``truth`` is that of a scripted machine (``core/truth.py``). ``hints`` are those requested from MPI-IO
     (``asked``) and those in force (``took``).
     """
 
@@ -58,38 +57,38 @@ class RankPhase:
     truth: str = ""
 
     def total(self, kind: int, what: str) -> int:
-        """An exact total of one kind: ``count``, ``bytes``, ``errors`` …; 0 if the kind did not occur."""
+        """Return an exact total of one kind: ``count``, ``bytes``, ``errors`` …; 0 if the kind did not occur."""
         return sum(entry[what] for entry in self.totals if entry["kind"] == kind)
 
 
 def path_of(spool: Path, rank: int) -> Path:
-    """The file of one rank."""
+    """Return the file of one rank."""
     return spool / f"rank-{rank:05d}"
 
 
 def output_of(spool: Path, rank: int, frame: int) -> Path:
-    """Where a command of one rank prints."""
+    """Return the output file of a command on one rank."""
     return spool / f"output-{rank:05d}-{frame:04d}"
 
 
 def wire_of(spool: Path, rank: int) -> Path:
-    """What one rank counted on its node's network."""
+    """Return the file of one rank's network counts."""
     return spool / f"wire-{rank:05d}"
 
 
 def server_counts_of(spool: Path, phase: int, when: str) -> Path:
-    """Where rank 0 keeps what the servers had counted when a phase began, or had ended."""
+    """Return the file of the servers' counters at the begin or end of a phase."""
     return spool / f"servers-{phase}-{when}.json"
 
 
 def write_wire(spool: Path, rank: int, frame: int, counted: dict[str, Any]) -> None:
-    """Append what was counted during a frame."""
+    """Append the counts of a frame."""
     with wire_of(spool, rank).open("a") as file:
         file.write(json.dumps({"frame": frame, **counted}) + "\n")
 
 
 def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
-    """Frame → rank → what that rank counted; only lines that are whole."""
+    """Return frame → rank → its counts; only complete lines."""
     counts_by_frame: dict[int, dict[int, dict[str, Any]]] = {}
     for rank in ranks_in(spool):
         path = wire_of(spool, rank)
@@ -101,7 +100,7 @@ def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
 
 
 def ranks_in(spool: Path) -> list[int]:
-    """The ranks that left something here."""
+    """List the ranks that left a file here."""
     return sorted({int(match.group(1)) for path in spool.iterdir() if (match := _NAME.fullmatch(path.name))})
 
 
@@ -117,7 +116,7 @@ def write(spool: Path, part: RankPhase) -> None:
 
 
 def index(spool: Path, ranks: int) -> list[dict[int, int]]:
-    """For every rank: phase → where its frame starts in the rank's file; only frames that are whole."""
+    """Return, for every rank, phase → where its frame starts in the rank's file; only complete frames."""
     return [_scan_frames(path_of(spool, rank)) for rank in range(ranks)]
 
 
@@ -141,7 +140,7 @@ def _scan_frames(path: Path) -> dict[int, int]:
 
 
 def read(spool: Path, rank: int, at: int) -> RankPhase:
-    """The part whose frame starts at byte ``at`` of the rank's file."""
+    """Read the part whose frame starts at byte ``at`` of the rank's file."""
     with path_of(spool, rank).open("rb", buffering=0) as file:
         file.seek(at)
         _, _, head, records = _HEAD.unpack(file.read(_HEAD.size))
@@ -152,7 +151,7 @@ def read(spool: Path, rank: int, at: int) -> RankPhase:
 
 
 def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt.NDArray[Any]:
-    """The engine's packed 32-byte records as rows of ``schema.OPERATION``."""
+    """Convert the engine's packed 32-byte records to rows of ``schema.OPERATION``."""
     packed = records.reshape(-1, 4).view(RECORD)[:, 0]
     rows = np.empty(len(packed), OPERATION)
     rows["rank"], rows["phase"] = rank, phase
@@ -165,8 +164,8 @@ def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt
 
 
 def pieces(spool: Path, rank: int) -> Iterator[bytes]:
-    """All that one rank left, in order: what travels to rank 0 from another node. A piece is one length byte, the
-    name of the file, and what comes next in it."""
+    """Yield all files of one rank, in order, to be sent to rank 0 from another node. A piece is one length byte, the
+    name of the file, and its next content."""
     for path in (path_of(spool, rank), wire_of(spool, rank), *sorted(spool.glob(f"output-{rank:05d}-*"))):
         name = path.name.encode()
         try:
@@ -178,14 +177,13 @@ def pieces(spool: Path, rank: int) -> Iterator[bytes]:
 
 
 def drop(spool: Path, rank: int) -> None:
-    """Forget what came of this rank: ``put`` appends."""
+    """Remove what this rank has sent, because ``put`` appends."""
     for path in (path_of(spool, rank), wire_of(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
         path.unlink(missing_ok=True)
 
 
 def put(spool: Path, piece: bytes | bytearray) -> None:
-    """Append what came from another node to the file that it names. Raises ValueError for a name that is none of
-    ours."""
+    """Append a piece from another node to the file that it names. Raises ValueError for a name that is not ours."""
     end = 1 + piece[0]
     name = bytes(piece[1:end]).decode("ascii", "replace")
     if not _NAME.fullmatch(name):

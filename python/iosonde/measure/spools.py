@@ -1,8 +1,8 @@
-"""The directories in which ranks leave their results until a trial is stored, and how they are removed from every node
-where a trial was cut short: by a kill of the campaign or by an interrupt.
+"""Directories for the ranks' results until a trial is stored, and their removal from all nodes after a trial was killed
+or interrupted.
 
-The directory has the same name on all nodes. Those that do not share it with the node that started the ranks have one
-of their own, which nobody but a process there can remove: ``python -m iosonde.measure.spools EXPERIMENT PARENT``.
+The directory has the same name on all nodes. Nodes that do not share it with the node that started the ranks have their
+own, which only a process there can remove: ``python -m iosonde.measure.spools EXPERIMENT PARENT``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .rank.program import BEATS, PARENT_MARK
 
 
 def make(experiment: str, parent: Path | None) -> Path:
-    """An empty one for a trial, in ``parent`` or where temporary files are."""
+    """Make an empty spool for a trial, in ``parent`` or in the temporary directory."""
     return Path(tempfile.mkdtemp(prefix=_build_prefix(experiment), dir=parent))
 
 
 @dataclass
 class Spool:
-    """That of one trial. ``holds_outputs``: its Run refers to files in it, and who stores that removes them."""
+    """The spool of one trial. ``holds_outputs``: its Run refers to files in it, which are removed once it is stored."""
 
     folder: Path
     holds_outputs: bool = False
@@ -39,8 +39,8 @@ class Spool:
 
 @contextmanager
 def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> Iterator[Spool]:
-    """An empty one, that goes with the block. In ``remember`` is kept what
-    cannot be removed before a process that hangs has ended."""
+    """Yield an empty spool, removed at the end of the block. ``remember`` holds what cannot be removed until a hung
+    process ends."""
     spool = Spool(make(experiment, parent))
     try:
         yield spool
@@ -52,7 +52,7 @@ def open_trial(experiment: str, parent: Path | None, remember: Path | None) -> I
 
 
 def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
-    """The last words of the ranks of a trial that runs now, as far as its spool is on this node and ours to read."""
+    """Return the last heartbeats of the ranks of a running trial, as far as its spool is on this node and readable."""
     last_beats: list[beats.Beat] = []
     for folder in _get_place(parent).glob(_build_prefix(glob.escape(experiment)) + "*"):
         with suppress(OSError):
@@ -61,7 +61,7 @@ def beats_here(experiment: str, parent: Path | None = None) -> list[beats.Beat]:
 
 
 def remove_here(experiment: str, parent: Path | None) -> None:
-    """Remove all of this experiment on this node; their trials are made again.
+    """Remove all spools of this experiment on this node; their trials are repeated.
 
     Only the holder of the experiment's lock may call it.
     """
@@ -74,7 +74,7 @@ def remove_here(experiment: str, parent: Path | None) -> None:
 
 
 def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Path | None, limit_s: float) -> str:
-    """The same on the first ``nodes`` nodes, where these are others; what is to be said if it did not work there."""
+    """Remove them on the first ``nodes`` nodes, if these are others. Return a message if that failed."""
     if nodes < 2 or launcher.name == "local":
         return ""
     place = _get_place(parent)

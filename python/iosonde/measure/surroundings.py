@@ -1,4 +1,4 @@
-"""What is around the ranks of one trial: the target's file system, its servers, and what a lab does to them."""
+"""Surroundings of the ranks of one trial: the target's file system, its servers, and a lab's faults."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .servers_seen import ServersOfTrial
 
 
 class Surroundings:
-    """They are looked at before and after the ranks of a trial. What a lab inflicts is undone when the block is left,
-    however that is. Raises SystemFaultError where nobody is there to inflict it."""
+    """Checks before and after the ranks of a trial. The lab's faults are undone when the block ends, for whatever
+    reason. Raises SystemFaultError if no lab is there to inflict them."""
 
     def __init__(self, bench: Bench, trial: Trial, name: str) -> None:
-        """``name`` is that of the trial's directory."""
+        """Prepare for the trial whose directory is called ``name``."""
         self._bench, self._trial = bench, trial
         self._faults = TrialFaults(bench.lab, name, trial.factors)
         self.servers = ServersOfTrial(bench.server_hands)
@@ -30,27 +30,27 @@ class Surroundings:
         self._after: TargetCondition | None = None
 
     def __enter__(self) -> Surroundings:
-        """Nothing is done yet."""
+        """Enter the block, without any action yet."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing of the lab's faults stays in force."""
+        """Undo all faults of the lab."""
         self._faults.over()
 
     @property
     def marks(self) -> str:
-        """Where rank 0 says what it begins; '' where nobody wants to know."""
+        """The file in which rank 0 notes the begin of phases; '' if not needed."""
         return self._faults.marks
 
     def look_before(self) -> None:
-        """Before the ranks start. That servers count is an option of some file systems: it is set first."""
+        """Check before the ranks start. Some file systems count only as an option: it is set first."""
         self.servers.count()
         self._before = self.servers.look("before", self._read_condition(conditions.LOOK_S))
 
     def look_after(self, outcome: Outcome) -> None:
-        """Once the ranks have ended, and the lab has healed."""
+        """Check once the ranks have ended, and the lab has healed."""
         self._faults.over()
         self.servers.counted(self._trial.repetition)
         self.lab = self._faults.answer()
@@ -62,13 +62,13 @@ class Surroundings:
 
     @property
     def factors(self) -> dict[str, FactorValue]:
-        """The health of the file system, where that is known."""
+        """The health of the file system, if known."""
         health = conditions.health(self._before, self._after)
         return {HEALTH: health} if health else {}
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a run keeps of both looks."""
+        """The facts of both checks that a run keeps."""
         entries: dict[str, Any] = {}
         if self._before or self._after or self._bench.look:
             entries["conditions"] = conditions.facts(self._before, self._after, self._bench.sets)
@@ -76,5 +76,5 @@ class Surroundings:
 
     @property
     def observations(self) -> list[Observation]:
-        """What the servers counted, and how long the lab took to heal and settle."""
+        """The servers' counts, and how long the lab took to heal and settle."""
         return [*self.servers.observations, *self.lab.observations(self._trial.repetition)]

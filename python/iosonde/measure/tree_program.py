@@ -1,7 +1,7 @@
-"""What the steps of user-level benchmarks call on every node: ``python -m iosonde.measure.tree_program …``.
+"""Program for the steps of user-level benchmarks on every node: ``python -m iosonde.measure.tree_program …``.
 
-``make DIR --seed S --files N`` writes DIR/tree and what is known of it (``source_tree``); ``cache LEVEL DIR`` brings
-the caches into the state that the factor says, or fails: a cold trial that was warm must not become a result.
+``make DIR --seed S --files N`` writes DIR/tree and its known properties (``source_tree``). ``cache LEVEL DIR`` brings
+the caches into the factor's state or fails: a cold trial that was warm must not become a result.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _DROP = Path("/proc/sys/vm/drop_caches")
 
 
 def _refuse_file(path: Path, why: str) -> None:
-    raise SystemFaultError("io-error", "{path}: {reason}", "look at the target", path=path, reason=why)
+    raise SystemFaultError("io-error", "{path}: {reason}", "check the target", path=path, reason=why)
 
 
 def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     """Bring this node's cache of the files below ``place`` into the state ``level``.
 
-    ``warm``: all names and bytes were read just before. ``cold-data``: written out, and no byte of them in the page
-    cache (verified; a network client with a cache of its own may still have them). ``cold``: names and inodes gone
-    too, for which only root can ask. Raises InputError for another level, SystemFaultError where it cannot be had.
+    ``warm``: all names and bytes were read just before. ``cold-data``: written out, and no byte in the page cache
+    (verified; a network client with its own cache may still have them). ``cold``: names and inodes dropped too, which
+    only root can do. Raises InputError for another level, SystemFaultError if the state cannot be reached.
     """
     names = [path.relative_to(place).as_posix() for path in sorted(walk_files(place, _refuse_file))]
     if level == WARM:
@@ -40,8 +40,8 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     if level not in (COLD, COLD_DATA):
         raise InputError(
             "unknown-cache-level",
-            "there is no cache level '{level}'",
-            "take {cold}, {cold_data} or {warm}",
+            "unknown cache level '{level}'",
+            "use {cold}, {cold_data} or {warm}",
             level=level,
             cold=COLD,
             cold_data=COLD_DATA,
@@ -55,7 +55,7 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
         cached = format_size(int(cache_state["resident_bytes"]))
         raise SystemFaultError(
             "cache-not-dropped",
-            "{path} cannot be made cold: {cached_bytes} of it stay in memory",
+            "cannot make {path} cold: {cached_bytes} of it stay in memory",
             "take {spell.set:cache={warm}}",
             path=place,
             cached_bytes=cached,
@@ -67,15 +67,15 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
         except OSError as error:
             raise SystemFaultError(
                 "cache-not-dropped",
-                "names and inodes cannot be dropped from the cache: {reason}",
-                "be root, or take {spell.set:cache={cold_data}}",
+                "cannot drop names and inodes from the cache: {reason}",
+                "run as root, or use {spell.set:cache={cold_data}}",
                 reason=error.strerror,
                 cold_data=COLD_DATA,
             ) from error
 
 
 def main(words: list[str] | None = None) -> None:
-    """Entry point. Raises IosondeError."""
+    """Run the program. Raises IosondeError."""
     parser = argparse.ArgumentParser(prog="tree_program")
     commands = parser.add_subparsers(dest="what", required=True)
     make = commands.add_parser("make")

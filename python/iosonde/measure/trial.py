@@ -1,4 +1,4 @@
-"""Trial → Run: make its directory, start the ranks, watch them, collect; clean up once the Run is kept."""
+"""Trial → Run: make its directory, start and watch the ranks, collect; clean up once the Run is stored."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ from .surroundings import Surroundings
 from .workloads import envelope
 
 RESCUE_S = 60.0
-# What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
+# Remaining time for a rescue out of the promised 10 s after the idle limit: with ranks that ended on request, and
+# without.
 SOON_S, VERY_SOON_S = 5.0, 2.0
 SILENT_NODES = "silent-nodes"
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
-    """One trial. A trial that failed is a Run too, with ``missing`` saying what it lacks.
+    """Run one trial. A failed trial is a Run too, with ``missing`` saying what it lacks.
 
     ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard`` removes them, and ``clear`` the
-    trial's files on the target. Raises KeyboardInterrupt after having ended the ranks, InputError for a placeholder
-    that nobody knows, TargetFaultError where no directory can be made for the trial.
+    trial's files on the target. Raises KeyboardInterrupt after having ended the ranks, InputError for an unknown
+    placeholder, TargetFaultError if the trial's directory cannot be created.
     """
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
@@ -60,13 +61,13 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
 
 
 def clear(bench: Bench, run: Run) -> None:
-    """Remove the trial's files from the target; its Run is kept by then. Raises TargetFaultError."""
+    """Remove the trial's files from the target once its Run is stored. Raises TargetFaultError."""
     if bench.workspace:
         bench.workspace.remove_trial(directory(run.facts["order"]))
 
 
 def directory(index: int) -> str:
-    """The name of a trial's directory."""
+    """Return the name of a trial's directory."""
     return f"trial-{index:04d}"
 
 
@@ -77,7 +78,7 @@ def discard(run: Run) -> None:
 
 
 def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
-    """What the ranks are told."""
+    """Return the orders for the ranks."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.build_trial_values(trial, root)
     trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)
@@ -106,7 +107,7 @@ def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path
 
 @dataclass(frozen=True)
 class _Ranks:
-    """The ranks of a trial once they have ended: what they were told, how they ended, from when on and how long."""
+    """The ranks of a trial once they have ended: their orders, their outcome, start and duration."""
 
     assignment: Assignment
     outcome: watchdog.Outcome
@@ -136,8 +137,10 @@ def _build_command(bench: Bench, assignment: Assignment) -> list[str]:
 
 @dataclass(frozen=True)
 class _Results:
-    """What the ranks left, as far as it got here. ``places`` is what rank 0 wrote of where they were (empty: nothing),
-    ``reader`` who reads a file, ``skipped`` what was not done, and why; ``unreached`` names nodes that keep theirs."""
+    """The ranks' results, as far as they arrived here. ``places`` is rank 0's record of where they ran (empty: none).
+    ``reader`` says who reads a file, ``skipped`` what was skipped, and why; ``unreached`` names nodes that keep their
+    results.
+    """
 
     places: dict[str, Any]
     reader: str
@@ -147,14 +150,14 @@ class _Results:
 
     @property
     def hold_outputs(self) -> bool:
-        """Whether what they printed is so large that it stays in a file."""
+        """Return whether an output is so large that it stays in a file."""
         return any(isinstance(content, Path) for content in self.collected.raw.values())
 
 
 def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
     assignment, folder = ranks.assignment, Path(ranks.assignment.spool)
     places, unreached = _read_places(folder), []
-    # Ranks that had sent everything home may have died before they removed what they sent.
+    # Ranks that had sent everything may have died before they removed it.
     if (ranks.outcome.exit_code or not places) and trial.nodes > 1 and bench.launcher.name != "local":
         unreached = _rescue_ranks(bench, ranks)
     shift, reader = envelope.reader_shift(places.get("nodes") or [0] * assignment.ranks)
@@ -166,8 +169,8 @@ def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
 
 
 def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
-    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used, and
-    the rest is named.
+    """Fetch the finished results of dead ranks on other nodes. A node that is gone keeps its own: the rest is used, and
+    the missing nodes are named.
 
     After ranks that hung it has to be quick: it may hang as they did, and the campaign's limit has passed.
     """
@@ -191,7 +194,7 @@ def _rescue_ranks(bench: Bench, ranks: _Ranks) -> list[str]:
 
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
-    """How long a rescue may take, after ranks that ended so."""
+    """Return the time limit of a rescue after this outcome."""
     if ended.leftover_pids:
         return VERY_SOON_S
     return SOON_S if ended.reason == watchdog.IDLE else min(RESCUE_S, idle_s)
@@ -203,7 +206,7 @@ def _read_places(folder: Path) -> dict[str, Any]:
 
 
 def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
-    """In words, why the ranks did not come to their end; empty if they did."""
+    """Return the reasons why the ranks did not finish; empty if they did."""
     faults = [last_words.message_from_json(fault) for fault in places.get("faults", [])]
     messages: list[str] = [*last_words.read_errors(folder), *faults]
     if outcome.timed_out:
@@ -222,7 +225,7 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
         messages.append(
             Message(
                 "leftover-processes",
-                "processes that could not be ended are left: {pids}",
+                "some processes could not be ended: {pids}",
                 pids=", ".join(map(str, outcome.leftover_pids)),
             )
         )
@@ -240,14 +243,14 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
 
 
 def _list_missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
-    """In words, what the trial lacks; empty if it is whole."""
+    """Return what the trial lacks, in words; empty if it is complete."""
     messages = _explain_failure(Path(ranks.assignment.spool), ranks.outcome, results.places)
     messages += [*results.unreached, *results.collected.missing, *around.lab.missing]
     return messages + _check_moved(bench, trial, ranks.outcome, not messages)
 
 
 def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
-    """Whether what was measured is no longer where it was, in words: it may have been measured elsewhere."""
+    """Return, in words, whether the measured directory moved, so that another place may have been measured."""
     if not bench.workspace:
         return []
     if outcome.timed_out or outcome.leftover_pids:
@@ -261,7 +264,7 @@ def _check_moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bo
 
 
 def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> Run:
-    """All that is known of the trial, but for its id and what it lacks."""
+    """Build the Run, except for its id and what it lacks."""
     collected = results.collected
     return Run(
         id="",
@@ -281,7 +284,8 @@ def _as_run(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around
 
 
 def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surroundings) -> dict[str, FactorValue]:
-    """Those that were set first: an analysis groups by the first of several that tell the same runs apart."""
+    """Return the factors, with those that were set first: an analysis groups by the first of several that separate the
+    same runs."""
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     client_cache = results.collected.client_cache or nobody_looked
     observed = (results.reader, client_cache, _server_cache(bench), bench.allocation)
@@ -311,7 +315,7 @@ def _build_facts(bench: Bench, trial: Trial, results: _Results, around: Surround
 
 
 def _name_source(bench: Bench) -> str:
-    """What measured: the native workloads by name, or the experiment's own commands."""
+    """Return the source of the results: the native workloads by name, or the experiment's own commands."""
     native = dict.fromkeys(step.workload for step in bench.steps if isinstance(step, NativeStep))
     return f"iosonde {'+'.join(native)}" if native else "iosonde commands"
 

@@ -1,7 +1,7 @@
-"""What user-level benchmarks do, as commands for a shell: of who is measured, and of a load that does the same.
+"""Shell commands of user-level benchmarks: of the measured rank, and of a load that does the same.
 
-The directory that they work in is ``$IOSONDE_TARGET/rank-$IOSONDE_RANK``: it holds a ``tree``, and in ``known`` what is
-known of it (``source_tree``). rcp takes its tree from the host ``${remote}``.
+They work in the directory ``$IOSONDE_TARGET/rank-$IOSONDE_RANK``: it holds a ``tree``, and in ``known`` its properties
+(``source_tree``). rcp takes its tree from the host ``${remote}``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import shlex
 
 Steps = list[tuple[str, str]]
 
-# Paths come from the environment and not from ${…}: they need no quoting then, whatever they are called.
+# Paths come from the environment, not from ${…}, and so need no quoting, whatever their names.
 PLACE = '"$IOSONDE_TARGET/rank-$IOSONDE_RANK"'
 GO = f"cd {PLACE} && "
 _SAME = "sha256sum --quiet --check ../known/sums"
 _ENTRIES = '[ "$(find . | wc -l)" -eq "$(($(cat ../known/entries) + 1))" ]'
-# rsync where it is, else scp. The same program does it in every trial: it is found by the shell of the same node.
+# rsync if available, else scp. The same node's shell chooses, so every trial uses the same program.
 _RCP = (
     'from="${remote}:$(cat away)/tree" && if command -v rsync >/dev/null; '
     'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" fetched; else scp -Bqr "$from" fetched; fi'
@@ -23,12 +23,12 @@ _RCP = (
 
 
 def _check_count(command: str, expected: str) -> str:
-    """The command, whose last number must be the known one."""
+    """Return the command, with a check that its last number is the known one."""
     right = f"$(cat known/{expected})"
     return f'{GO}n=$({command}) && [ "$n" -eq "{right}" ] || {{ echo "$n found, not {right}"; exit 1; }}'
 
 
-# name → (what is timed, what is checked afterwards). find's + and not -exec … ;: one process for many files.
+# name → (timed command, later check). find's + instead of -exec … ;: one process for many files.
 BENCHMARKS: dict[str, tuple[Steps, list[str]]] = {
     "cp": (
         [("cp", f"{GO}cp -R tree copy"), ("cp_flush", f"{GO}sync -f .")],
@@ -63,8 +63,8 @@ _FETCHING = "rcp"
 
 
 def in_turn(remote: str = "") -> str:
-    """All of them one after another, as one command in the directory that has the tree, which is there again at its
-    end; rcp where there is a host ``remote`` to fetch from."""
+    """Return all of them in turn, as one command in the directory with the tree, which is restored at the end; rcp only
+    with a host ``remote`` to fetch from."""
     names = [name for name in NAMES if remote or name != _FETCHING]
     steps = [command.removeprefix(GO) for name in names for _, command in BENCHMARKS[name][0]]
     again = "mv copy tree && rm -r work" + (" fetched" if remote else "")

@@ -1,1 +1,1 @@
-"""What the ranks left → the phases, results and operations of a Run."""
+"""The ranks' spooled files → the phases, results and operations of a Run."""

@@ -1,10 +1,9 @@
-"""What the commands of a step printed, read by an importer on every rank, becomes results of the whole.
+"""Combine the outputs of a step's commands, read by an importer on every rank, into results of the whole.
 
-Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as the older tools do); of ranks that ran one
-after another they are averaged; times and latencies are never summed. A total is made only where every rank gave its
-part. What cannot be combined, as a percentile, is the whole's where there is one rank, and else of each rank alone.
-Pure functions; what an importer returns is used by its shape (``rows``, ``factors``), because importers are another
-room.
+Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as older tools do); rates of ranks that ran one
+after another are averaged. Times and latencies are never summed. A total needs a value from every rank. A value that
+cannot be combined, as a percentile, is the whole's if there is one rank, else each rank's own. Pure functions. An
+importer's results are used by their shape (``rows``, ``factors``), because importers are another room.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from iosonde.core.headlines import COMMAND
 from iosonde.core.types import FactorValue, Observation
 from iosonde.measure.spec import EACH, ONCE
 
-# A metric's kind and when its clock stopped: of these one is the rank's own.
+# A metric's kind and its clock; one of the clocks is the rank's own.
 _RATES = ("bandwidth", "rate", "iops")
 _PREFERRED = ("sum_of_ranks", "last_done", "", "mean", "own")
 _TIMES = ("time", "latency", "latency_mean")
-# How often, and the how-manieth: no settings.
+# Counts and ordinal numbers are not settings.
 _COUNTED = ("iterations", "test_id")
 
 Key = tuple[str, str]  # operation, kind of metric
@@ -29,9 +28,10 @@ Key = tuple[str, str]  # operation, kind of metric
 
 @dataclass
 class Totals:
-    """Rows of single ranks and of the whole; ``factors`` are settings that every row of every rank shares;
-    ``headlines`` the kinds of metric of each operation that the tool's users look at first; ``rank_only_keys`` those of
-    them that no row of the whole has, as (operation, metric)."""
+    """Rows of single ranks and of the whole. ``factors`` are settings that every row of every rank shares.
+    ``headlines`` are, per operation, the kinds of metric that the tool's users read first. ``rank_only_keys`` are those
+    of them, as (operation, metric), for which the whole has no row.
+    """
 
     observations: list[Observation] = field(default_factory=list)
     factors: dict[str, FactorValue] = field(default_factory=dict)
@@ -42,10 +42,10 @@ class Totals:
 def totals(
     parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, complete: bool = True
 ) -> Totals:
-    """``parsed`` maps each rank to what its output says; ``prefix`` is put before the tool's names of operations.
+    """Combine ``parsed`` (rank → what its output says); ``prefix`` is put before the tool's operation names.
 
-    ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). Where not
-    ``complete``, a rank is missing, and there are no rows of the whole.
+    ``span_s`` is from the first start to the last end of the step (None: the clocks cannot be compared). If not
+    ``complete``, a rank is missing, and the whole has no rows.
     """
     sums = Totals(factors=_select_shared_settings(parsed))
     varying = _list_varying(parsed)
@@ -76,8 +76,8 @@ def totals(
 
 
 def _number_iterations(executions: Sequence[Any], prefix: str, varying: set[str]) -> Iterator[Observation]:
-    """The rows of one command. Where it executed its tool several times at the same settings, these are iterations
-    inside the trial."""
+    """Yield the rows of one command. If it ran its tool several times at the same settings, these are iterations of the
+    trial."""
     counts: dict[tuple[str, str, int | None], int] = {}
     for execution in executions:
         last = dict(counts)
@@ -92,7 +92,7 @@ def _number_iterations(executions: Sequence[Any], prefix: str, varying: set[str]
 def _combine_ranks(
     operation: str, kind: str, parts: Sequence[tuple[float, str, str]], ranks: int, on: str
 ) -> list[Observation]:
-    """One row, or two, of all ranks; none if a rank has no such number, or another unit."""
+    """Return one or two rows of all ranks; none if a rank lacks the number or its units differ."""
     values, units = [value for value, _, _ in parts], {unit for _, unit, _ in parts}
     if len(parts) != ranks or len(units) != 1:
         return []
@@ -108,7 +108,7 @@ def _combine_ranks(
 
 
 def _average_rows(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str, str]]:
-    """Of one rank: operation and kind → its one value, the mean over the tool's own iterations."""
+    """Return (operation, kind) → value of one rank: the mean over the tool's own iterations."""
     clocks: dict[Key, dict[str, list[Any]]] = {}
     for operation, row in rows:
         kind = _split_metric(row.metric)
@@ -123,7 +123,7 @@ def _average_rows(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str
 
 
 def _split_metric(metric: str) -> tuple[str, str] | None:
-    """``bandwidth_last_done`` → (bandwidth, last_done); None for what is neither a rate nor a time of its own."""
+    """Split ``bandwidth_last_done`` into (bandwidth, last_done); None if it is neither a rate nor a time of its own."""
     if metric in _TIMES:
         return metric, ""
     for kind in _RATES:
@@ -137,7 +137,7 @@ def _split_metric(metric: str) -> tuple[str, str] | None:
 def _last_done(
     parsed: Mapping[int, Sequence[Any]], on: str, prefix: str, label: str, span_s: float | None, varying: set[str]
 ) -> list[Observation]:
-    """All bytes ÷ the time of the step, start and end of the command inside; absent where the bytes are not known."""
+    """Return all bytes ÷ the time of the step, including the command's start and end; none if the bytes are unknown."""
     if on == EACH or not span_s:
         return []
     total, operations = 0.0, set()
@@ -155,9 +155,9 @@ def _last_done(
 
 
 def bytes_of(execution: Any) -> dict[str, float]:
-    """Bytes that each operation moved, where the tool says so: in a row of bytes, or as the size of the one file that
-    each row is about (IOzone). Empty if that is not known of every operation: of several processes the first that is
-    done ends the others (``iozone -t``)."""
+    """Return the bytes that each operation moved, from a row of bytes or the size of each row's one file (IOzone).
+    Empty unless known for every operation. With several processes, the first to finish ends the others (``iozone -t``).
+    """
     moved: dict[str, float] = {}
     alone = execution.factors.get("ranks", 1) == 1
     for row in execution.rows:
@@ -185,7 +185,7 @@ def _select_shared_settings(parsed: Mapping[int, Sequence[Any]]) -> dict[str, Fa
 
 
 def _list_varying(parsed: Mapping[int, Sequence[Any]]) -> set[str]:
-    """Names of the factors that tell rows of one rank apart (record sizes of a table)."""
+    """List the names of factors that distinguish rows of one rank (record sizes of a table)."""
     varying: set[str] = set()
     for executions in parsed.values():
         values_by_name: dict[str, set[Any]] = {}
@@ -206,7 +206,7 @@ def _list_settings(parsed: Mapping[int, Sequence[Any]]) -> list[dict[str, Factor
 
 
 def _label_rows(execution: Any, prefix: str, varying: set[str]) -> list[tuple[str, Any]]:
-    """(operation as it is called in the results, row): rows of different settings have different names."""
+    """Return (operation name in the results, row): rows of different settings get different names."""
     rows = []
     for row in execution.rows:
         settings = execution.factors | (row.factors or {})

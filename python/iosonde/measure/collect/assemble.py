@@ -1,4 +1,4 @@
-"""Trial → Run: what the ranks left in the spool, as phases, observations and operations, with what is missing."""
+"""Trial → Run: the ranks' spooled files become phases, observations and operations, with what is missing."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _UNKNOWN_NS = 2**62
 
 @dataclass
 class Collected:
-    """All that a trial left, before the parent adds what it knows itself (id, factors, facts).
+    """Results of a trial, before the parent adds what it knows itself (id, factors, facts).
 
-    ``client_cache`` is empty where no cache was looked at; ``factors`` are settings that a tool's output tells;
-    ``raw`` is what commands printed, ``headlines`` what users of the tools look at first.
+    ``client_cache`` is empty if no cache was checked; ``factors`` are settings read from a tool's output; ``raw`` is
+    what commands printed, ``headlines`` what users of the tools read first.
     """
 
     observations: list[Observation] = field(default_factory=list)
@@ -49,12 +49,12 @@ class Collected:
 
 @dataclass(frozen=True)
 class SpooledTrial:
-    """Where the parts of a trial are, and what is known about the ranks.
+    """Location of a trial's parts, and what is known about the ranks.
 
-    ``places`` is what rank 0 wrote: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's
-    before the phases, as text keys), ``drift_ns`` (what it changed until after them), ``at_ns`` (when the two were
-    measured), ``error_ns``. It is empty when the trial died early. ``target`` is the directory that is measured (''
-    where there is none), ``copies`` how often a client sends each byte that it writes there.
+    Rank 0 wrote ``places``, empty if the trial died early. Its keys: ``nodes`` (node of each rank), ``hosts``,
+    ``error_ns``, ``offset_ns`` (rank's clock − rank 0's before the phases, as text keys), ``drift_ns`` (its change
+    until after them), ``at_ns`` (when both were measured). ``target`` is the measured directory ('' if there is none),
+    ``copies`` how often a client sends each byte written there.
     """
 
     folder: Path
@@ -67,12 +67,12 @@ class SpooledTrial:
 
     @property
     def nodes(self) -> list[int]:
-        """The node of each rank; empty where the trial died early."""
+        """The node of each rank; empty if the trial died early."""
         return list(self.places.get("nodes", []))
 
 
 def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
-    """Read the spool of one trial: every item of it, in order."""
+    """Read every item in the spool of one trial, in order."""
     gathered, tables, cache_states, unfinished = Collected(), [], [], []
     frames, counted = spool.index(source.folder, source.ranks), spool.read_wire(source.folder)
     prefixes = _build_prefixes(parts)
@@ -114,7 +114,7 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
 
 
 def _collect_truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
-    """What a scripted machine knows of the operations of this phase."""
+    """Return the true classes of the phase's operations, as a scripted machine recorded them."""
     from iosonde.engine import _native
 
     truth_by_rank = {part.rank: part.truth for part in parts if part.truth and part.recorded_all}
@@ -122,19 +122,19 @@ def _collect_truth(index: int, parts: list[RankPhase]) -> dict[str, bytes]:
 
 
 def _is_served(entry: dict[str, Any]) -> bool:
-    """Whether a cache served a command's reads."""
+    """Return whether a cache served a command's reads."""
     return "command" in entry and (entry["network"] or {}).get("reads") == SERVED_BY_CACHE
 
 
 def kind_names() -> list[str]:
-    """The engine's names of operations, by their number."""
+    """Return the engine's operation names, by number."""
     from iosonde.engine import _native
 
     return _native.KINDS
 
 
 def _build_prefixes(parts: Sequence[Part]) -> list[str]:
-    """What is put before the names of each item's operations: its label, where several items have results."""
+    """Return the prefix of each item's operation names: its label if several items have results."""
     telling = [part for part in parts if part.item["kind"] == NATIVE or part.item["parse"]]
     native = [part for part in telling if part.item["kind"] == NATIVE]
     return [
@@ -153,7 +153,7 @@ def _collect_command(
     gathered: Collected,
     counted: dict[int, dict[str, Any]],
 ) -> list[tuple[str, list[int]]]:
-    """One command step into ``gathered``; the ranks that did not come to its end."""
+    """Add one command step to ``gathered``. Return the ranks that did not finish it."""
     item, index = part.item, part.first
     expected = [0] if item["on"] in ONCE else list(range(source.ranks))
     rank_phases = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
@@ -199,14 +199,14 @@ def _collect_command(
         target_counts = {rank: count for rank, count in target_counts.items() if rank == 0}
     entry["network"] = wire.describe_command(target_counts, commands.moved(executions), source.nodes, source.copies)
     gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
-    # Beside what the tool itself says, the time of its command, with its start inside, is no headline.
+    # If the tool prints results, the command's time, which includes its start, is not a headline.
     own = {item["label"]: [] if any(tool_headlines.values()) else ["seconds"]} if item["stage"] == STEP else {}
     gathered.headlines = merged([gathered.headlines, tool_headlines, own])
     return [(item["label"], absent)] if absent else []
 
 
 def _describe_failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
-    """One sentence for each rank in which an operation failed: the first of its failures."""
+    """Return a message for each rank with a failed operation: its first failure."""
     messages: list[str] = []
     for part in parts:
         for first in part.errors[:1]:
@@ -227,7 +227,7 @@ def _describe_failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]
 
 
 def _describe_unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
-    """One sentence about the first phase that ranks did not finish, and the names of those after it."""
+    """Return a message about the first phase that ranks did not finish, with the names of later phases."""
     if not phases:
         return []
     operation, ranks = phases[0]
@@ -253,7 +253,7 @@ def _summarize_phase(
     kinds: list[str],
 ) -> tuple[dict[str, Any], list[Observation]]:
     offsets = _compute_offsets(parts, places)
-    # Ranks that died early left no word about their clocks: nothing is known about them then.
+    # Ranks that died early left no clock offsets.
     error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
     times = rates.phase_times(parts, offsets, error_ns)
     entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
@@ -280,7 +280,8 @@ def _summarize_phase(
 
 
 def _compute_offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
-    """Rank → its clock − rank 0's at the start of the phase, between the estimates before and after the trial."""
+    """Return rank → its clock − rank 0's at the start of the phase, interpolated between the estimates before and after
+    the trial."""
     if not places:
         return {}
     early = tuple(places["offset_ns"][str(rank)] for rank in range(len(places["offset_ns"])))
@@ -299,7 +300,7 @@ def _build_rows(
     repetition: int,
     at_home: list[int],
 ) -> list[Observation]:
-    """``at_home``: the places of the parts that are shown apart."""
+    """Build the phase's rows; ``at_home`` are the indices of the parts that are reported separately."""
     if not at_home:
         return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
     rows = []
@@ -311,8 +312,8 @@ def _build_rows(
 
 
 def split_writer_node(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
-    """(what the entry says, the places of the parts to show apart): an N-to-1 read is of all nodes where that which
-    wrote the file verifiably had nothing of it in its cache; else of the others alone."""
+    """Return (keys of the entry, indices of the parts to report separately). An N-to-1 read counts all nodes only if
+    the node that wrote the file verifiably had none of it in its cache; otherwise only the other nodes."""
     away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]
     if not plan.shared or plan.counted_kind == "write" or not away:
         return {}, []

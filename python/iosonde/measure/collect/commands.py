@@ -1,4 +1,4 @@
-"""The frames of a command step → its entry in the run, its times, what its output says, and what is missing."""
+"""The frames of a command step → its entry in the run, its times, its parsed output, and what is missing."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ from iosonde.measure.spool import RankPhase
 
 from . import aggregate, phase_entry, rates, tool_bytes
 
-# (importer or AUTO, name, content) → what an importer says of it; raises IosondeError, UnknownFormatError of AUTO.
+# (importer or AUTO, name, content) → an importer's result; raises IosondeError, UnknownFormatError for AUTO.
 Parse = Callable[[str, str, bytes], list[Any]]
 
-# The importer that recognises the output, if one does.
+# Name of the importer that recognises the output, if any.
 AUTO = "auto"
 
-# Longer outputs are kept, and not read: no tool prints so much about itself.
+# Longer outputs are kept but not read: no tool prints that much about itself.
 PARSED_BYTES = 256 * 2**20
-# In memory while a run is made; what is larger goes from file to file.
+# Outputs up to this size stay in memory while a run is made; larger ones go from file to file.
 RAW_BYTES = 64 * 2**10
 _TAIL = 4000
 _CAUSE = re.compile(
     r"\b(errors?|failed|failure|fatal|cannot|can't|denied|refused|invalid|not found|no such|no space)\b", re.I
 )
-_BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # of what a launcher says after it
+_BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # characters of the launcher's text
 
 
 def raw_name(item: Item, rank: int) -> str:
-    """The file in ``raw/`` of a run that holds what a command printed on one rank."""
+    """Return the file in ``raw/`` of a run that holds a command's output on one rank."""
     return f"{item['stage'].replace('_', '-')}-{item['number']:02d}-rank-{rank:04d}.out"
 
 
 def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
-    """What was printed, by name, also by a command that never came to its end; nothing for a rank that printed
-    nothing."""
+    """Return the outputs by name, also those of unfinished commands; no entry for a rank that printed nothing."""
     raw_outputs: dict[str, bytes | Path] = {}
     limit = output.limit_of(item["keep_output"], len(ranks))
     for rank in ranks:
@@ -57,7 +56,7 @@ def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, byt
 
 
 def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
-    """One sentence for each rank whose command did not end well."""
+    """Return a message for each rank whose command failed."""
     messages: list[str] = []
     for part in parts:
         why = _explain_failure(item, part.command)
@@ -98,7 +97,7 @@ def _name_signal(number: int) -> str:
 
 
 def _read_tail(path: Path) -> str:
-    """The line that says why, as far as one tells by its words; else the last one that has words."""
+    """Return the line that names the cause, judged by its words; otherwise the last line with words."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL))
@@ -118,7 +117,8 @@ def entry(
     offsets: dict[int, int],
     places: dict[str, Any],
 ) -> dict[str, Any]:
-    """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
+    """Return the step's entry in ``phases`` of run.json: as a phase of the engine, plus how the command ended on each
+    rank."""
     step_entry = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
         "stage": item["stage"],
         "command": item["command"],
@@ -145,7 +145,8 @@ def entry(
 
 
 def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list[Observation]:
-    """Times of the command on each rank, from the first start to the last end, and CPU times of each and all."""
+    """Return the command's time on each rank and from the first start to the last end, and CPU times of each rank and
+    of all."""
     if item["stage"] != STEP:
         return []
     own = (times.ended_ns - times.started_ns) / 1e9
@@ -162,10 +163,10 @@ def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list
 def parsed(
     folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
 ) -> tuple[dict[int, list[Any]], list[str], str]:
-    """(rank → what its output says, what could not be read, why nothing was).
+    """Return (rank → its parsed output, unreadable outputs, reason for a missing result).
 
-    With AUTO an output that nobody recognises is no fault where it is so on all ranks: the command is no tool that
-    prints results. Where other ranks' outputs are recognised it is one.
+    With AUTO, unrecognised output on all ranks is valid: the command prints no results. If other ranks' outputs are
+    recognised, it is a fault.
     """
     executions_by_rank: dict[int, list[Any]] = {}
     missing = []
@@ -213,8 +214,7 @@ def parsed(
 def _describe_unread(item: Item, rank: int, why: str) -> str:
     return Message(
         "unreadable-output",
-        "{step}: rank {rank}: its output cannot be read: {reason} "
-        "(parse: none keeps how long it took, and asks for no more)",
+        "{step}: rank {rank}: cannot read its output: {reason} (parse: none keeps only the command's time)",
         step=item["label"],
         rank=rank,
         reason=why,
@@ -227,7 +227,7 @@ def _read_content(path: Path) -> bytes:
         if size > PARSED_BYTES:
             raise IosondeError(
                 "file-too-large",
-                "it is {size}, more than is read ({max_size})",
+                "it is {size}, over the limit of {max_size}",
                 size=format_size(size),
                 max_size=format_size(PARSED_BYTES),
             )
@@ -237,13 +237,13 @@ def _read_content(path: Path) -> bytes:
 
 
 def on_target(item: Item, target: str) -> bool:
-    """Whether a command names the target: of another one the network to the target's servers tells nothing."""
+    """Return whether a command names the target. Otherwise the traffic to the target's servers means nothing."""
     names = {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(item["command"]))
     return item["stage"] == STEP and item["on"] != SERVERS and bool(names or (target and target in item["command"]))
 
 
 def moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
-    """What the outputs of all ranks say was read and written; None where one of them does not say."""
+    """Return the bytes read and written according to the outputs of all ranks; None if one output does not say."""
     several = [tool_bytes.moved(executions) for executions in executions_by_rank.values()]
     amounts = [part for part in several if part]
     if not amounts or len(amounts) < len(several):
@@ -257,7 +257,7 @@ def moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
 def results(
     item: Item, executions_by_rank: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, complete: bool
 ) -> aggregate.Totals:
-    """The tool's numbers of every rank and, where no rank is missing, of the whole."""
+    """Return the tool's numbers of every rank and, if no rank is missing, of the whole."""
     span_s = times.span_ns / 1e9 if times.comparable else None
     if item["on"] in ONCE and not complete:
         return aggregate.Totals()

@@ -1,7 +1,7 @@
-"""What the outputs of an MPI program say about how many tasks it had, beside how many the trial has ranks.
+"""Compare the number of tasks that an MPI program reports with the number of ranks of the trial.
 
-A launcher of another MPI than the program's does not fail: it starts N jobs of one task each. Nobody sees it but the
-program, which prints how many it were. Pure functions; of what an importer returns the factors are used.
+A launcher of another MPI than the program's does not fail: it starts N jobs of one task each. Only the program notices,
+and prints its number of tasks. Pure functions; they use the factors that an importer returns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from iosonde.measure.spec import ALL, MPI, SINGLE
 
 
 def count_tasks(item: Item, executions_by_rank: Mapping[int, Sequence[Any]], ranks: int) -> dict[str, Any] | None:
-    """``tasks``: of each output in turn (None where it does not say); ``expected``: how many one job should have (None:
-    not known). None for a step that is no MPI program, or whose ranks are meant to work apart."""
+    """Return ``tasks``, the task count of each output (None if not printed), and ``expected``, the task count of one
+    job (None: unknown). None for a step without an MPI program, or whose ranks work independently."""
     expected = _count_expected_tasks(item, ranks)
     tools = {
         tool
@@ -35,7 +35,7 @@ def count_tasks(item: Item, executions_by_rank: Mapping[int, Sequence[Any]], ran
 
 
 def _count_expected_tasks(item: Item, ranks: int) -> int | None:
-    """0 for a step that is not looked at."""
+    """Return the expected number of tasks: 0 for a step that is not checked, None if unknown."""
     command, on = item["command"], item["on"]
     if on == MPI:
         return ranks
@@ -47,7 +47,7 @@ def _count_expected_tasks(item: Item, ranks: int) -> int | None:
 
 
 def broken(item: Item, mpi_entry: Mapping[str, Any] | None) -> list[str]:
-    """One sentence where a job that we started fell apart: its numbers are of copies that overwrote each other."""
+    """Return a message if a job that we started fell apart: its copies overwrote each other's files."""
     if item["on"] != MPI or not mpi_entry or mpi_entry["expected"] == 1:
         return []
     tasks, expected = mpi_entry["tasks"], mpi_entry["expected"]

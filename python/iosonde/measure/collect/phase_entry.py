@@ -1,4 +1,4 @@
-"""What every entry in ``phases`` of run.json says of its times and its ranks, be it a phase of the engine or a command.
+"""Keys that every entry in ``phases`` of run.json has for its times and ranks, for engine phases and commands.
 
 The keys: docs/store.md.
 """
@@ -17,10 +17,9 @@ def entry(
     index: int, name: str, parts: Sequence[RankPhase], times: PhaseTimes, offsets: Mapping[int, int],
     places: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """The entry without what was done: its producer adds that, also to each of ``ranks``, which are in the order of
-    ``parts``.
+    """Build the entry, to which the producer adds the work done, also to each of ``ranks``, ordered as ``parts``.
 
-    ``places``: host and node of each rank, as in ``assemble.SpooledTrial``. Times are null where the clocks cannot be
+    ``places``: host and node of each rank, as in ``assemble.SpooledTrial``. Times are null if the clocks cannot be
     compared.
     """
     comparable = times.comparable

@@ -1,4 +1,4 @@
-"""What the ranks of one phase did together: counts of operations, durations, and how they found their caches."""
+"""Sums over the ranks of one phase: counts of operations, durations, and cache states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iosonde.measure.spool import RankPhase
 
 
 def caches(parts: list[RankPhase]) -> dict[str, Any] | None:
-    """The worst state in which a rank found its files; None where nobody looked."""
+    """Return the worst cache state in which a rank found its files; None if none was checked."""
     looked = [part.cache for part in parts if part.cache]
     if not looked:
         return None
@@ -25,7 +25,7 @@ def caches(parts: list[RankPhase]) -> dict[str, Any] | None:
 
 
 def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
-    """Per kind of operation how many there were, their bytes, and how many failed."""
+    """Return, per kind of operation, the counts, bytes and failures."""
     sums: dict[str, dict[str, int]] = {}
     for part in parts:
         for entry in part.totals:
@@ -36,9 +36,9 @@ def totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]
 
 
 def histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
-    """Per kind the exact counts of durations over all ranks, as pairs (bucket, count).
+    """Return, per kind, the exact counts of durations over all ranks, as pairs (bucket, count).
 
-    Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
+    Empty if every operation was kept. If only some ranks kept all, theirs are counted into the buckets.
     """
     from iosonde.engine import _native
 

@@ -1,4 +1,4 @@
-"""What came over the network in a phase of the engine, node by node, beside what its ranks moved there."""
+"""Network traffic in a phase of the engine, per node, compared with the bytes that its ranks moved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def network(
     plan: PhasePlan, parts: Sequence[RankPhase], counted: Mapping[int, wire.Counted], node_of: Sequence[int],
     copies: float, kinds: Sequence[str],
 ) -> dict[str, Any] | None:  # fmt: skip
-    """The entry ``network`` of the phase (``wire.of_phase``); ``kinds`` are the engine's names of operations."""
+    """Return the phase's entry ``network`` (``wire.describe_phase``); ``kinds`` are the engine's operation names."""
     if not counted:
         return None
     moved: dict[int, Moved] = {}
@@ -26,7 +26,7 @@ def network(
         read, written = (sum(part.total(kinds.index(kind), "bytes") for kind in some) for some in (READS, WRITES))
         done = Moved(read, written, sum(entry["count"] for entry in part.totals))
         moved[node] = moved.get(node, NOTHING).plus(done)
-    if plan.shared and plan.distinct_bytes:  # for all ranks of a node it may have come once
+    if plan.shared and plan.distinct_bytes:  # one transfer may have served all ranks of a node
         moved = {node: amount._replace(read=min(amount.read, plan.distinct_bytes)) for node, amount in moved.items()}
     many = isinstance(plan.phase, MpiIo) and len(moved) > 1
     why = "the ranks of MPI-IO send each other data over the same network" if many else ""

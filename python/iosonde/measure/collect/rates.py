@@ -1,4 +1,4 @@
-"""From the ranks' parts of a phase to its rates. When the clock stops is part of the number's name.
+"""Rates of a phase from the parts of its ranks. The clock is part of the metric's name.
 
 ``last_done``     done ÷ (last end − first start): what the whole job waited for; the default everywhere
 ``first_done``    what was done when the first rank finished ÷ (that moment − first start), the operation in
@@ -8,8 +8,8 @@
 ``overlap``       the rate while every rank was active, operations cut at the edges counted pro rata; only where
                   every operation was recorded, else absent
 
-The first, second and fourth need clocks that can be compared: where the clock error is above 1 % of the phase
-only ``sum_of_ranks`` is given.
+The first, second and fourth need comparable clocks: if the clock error is above 1 % of the phase, only ``sum_of_ranks``
+is given.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ COMPARABLE_ERROR = 0.01
 
 @dataclass(frozen=True)
 class PhaseTimes:
-    """When the ranks of one phase ran, on rank 0's clock. All in ns; ``error_ns`` is the clocks' own."""
+    """Start and end times of the ranks of one phase, on rank 0's clock, and ``error_ns``, the clocks' error. All in
+    ns."""
 
     started_ns: npt.NDArray[np.int64]
     ended_ns: npt.NDArray[np.int64]
@@ -38,32 +39,32 @@ class PhaseTimes:
 
     @property
     def span_ns(self) -> int:
-        """From the first start to the last end."""
+        """Time from the first start to the last end."""
         return int(self.ended_ns.max() - self.started_ns.min())
 
     @property
     def start_spread_ns(self) -> int:
-        """Between the first and the last rank's first operation."""
+        """Time between the first and the last rank's first operation."""
         return int(self.started_ns.max() - self.started_ns.min())
 
     @property
     def end_spread_ns(self) -> int:
-        """Between the first and the last rank's last operation."""
+        """Time between the first and the last rank's last operation."""
         return int(self.ended_ns.max() - self.ended_ns.min())
 
     @property
     def all_active_ns(self) -> int:
-        """How long every rank was active; 0 if they never all were."""
+        """Time during which every rank was active; 0 if there was none."""
         return max(0, int(self.ended_ns.min() - self.started_ns.max()))
 
     @property
     def comparable(self) -> bool:
-        """Whether times of different ranks may be set against each other."""
+        """Return whether times of different ranks can be compared."""
         return self.error_ns <= COMPARABLE_ERROR * max(self.span_ns, 1)
 
 
 def phase_times(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> PhaseTimes:
-    """The parts' starts and ends, moved to rank 0's clock by ``offset_ns`` (rank → its clock − rank 0's)."""
+    """Return the parts' starts and ends, moved to rank 0's clock by ``offset_ns`` (rank → its clock − rank 0's)."""
     starts = np.array([part.started_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
     ends = np.array([part.ended_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
     return PhaseTimes(starts, ends, error_ns)
@@ -77,9 +78,9 @@ def observations(
     kinds: list[str],
     repetition: int,
 ) -> list[Observation]:
-    """Every rate of one timed phase: of the whole, and of each rank over its own time.
+    """Return every rate of one timed phase: of the whole, and of each rank over its own time.
 
-    ``parts`` and ``times`` are in the same order and hold only ranks that did something.
+    ``parts`` and ``times`` are in the same order and contain only ranks that did something.
     """
     kind = kinds.index(plan.counted_kind)
     bandwidth = plan.measures == BANDWIDTH
@@ -120,8 +121,8 @@ def observations(
 
 
 def bytes_moved(parts: list[RankPhase]) -> int | None:
-    """What all ranks moved, wanted or not: the holes of sieves too, and what was read to be written back. None where
-    the system does not tell."""
+    """Return all bytes that the ranks moved, including holes of sieves and data read to be written back. None if the
+    system does not count them."""
     moved = 0
     for part in parts:
         if part.extra_bytes is None:
@@ -152,7 +153,7 @@ def _format_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> 
 
 
 def _from_records(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool) -> dict[str, float]:
-    """``first_done`` and ``overlap``: both count what was done inside a window."""
+    """Return ``first_done`` and ``overlap``: both count operations inside a window."""
     if not all(part.recorded_all and part.operations is not None for part in parts):
         return {}
     first_start, first_end = int(times.started_ns.min()), int(times.ended_ns.min())
@@ -170,12 +171,12 @@ def _from_records(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidt
 def _done_between(
     parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool, low_ns: int, high_ns: int
 ) -> float:
-    """Bytes or operations done in a window; an operation across its edge counts by the share inside."""
+    """Return the bytes or operations done in a window; an operation across its edge counts by the share inside."""
     total = 0.0
     for part, began_ns in zip(parts, times.started_ns, strict=True):
         rows: Any = part.operations
         rows = rows[(rows["kind"] == kind) & (rows["status"] == STATUS_OK)]
-        # To rank 0's clock; differences stay small enough for int64.
+        # Moved to rank 0's clock; differences stay small enough for int64.
         start = rows["start_ns"].astype(np.int64) + (int(began_ns) - part.started_ns)
         duration = rows["duration_ns"].astype(np.int64)
         inside = np.minimum(start + duration, high_ns) - np.maximum(start, low_ns)
@@ -187,7 +188,7 @@ def _done_between(
 def _observe_buffered(
     operation: str, parts: list[RankPhase], times: PhaseTimes, kind: int, repetition: int
 ) -> list[Observation]:
-    """The same bytes without fsync and close: a different metric, under a different name."""
+    """Return the rate of the same bytes without fsync and close: a different metric, with a different name."""
     first, last, done, count = [], [], 0, 0
     for part, began_ns in zip(parts, times.started_ns, strict=True):
         shift = int(began_ns) - part.started_ns
@@ -203,5 +204,5 @@ def _observe_buffered(
 
 
 def buffered(operation: str) -> str:
-    """What a write is called of which fsync and close are not in the time."""
+    """Return the name of a write whose time excludes fsync and close."""
     return operation.replace("write", "write_buffered", 1) if "write" in operation else f"{operation}_buffered"

@@ -1,4 +1,4 @@
-"""Calls that the servers counted in each phase: what they had counted after it, less what they had before."""
+"""Calls that the servers counted in each phase: the counters after it minus those before."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from iosonde.measure import spool
 
 
 def count_calls(folder: Path, phase: int) -> dict[str, int] | None:
-    """Kind → calls on all servers; None where they were not asked, or did not answer both times."""
+    """Return kind → calls on all servers; None if they were not queried, or did not answer both times."""
     before, after = (_read_counts(spool.server_counts_of(folder, phase, when)) for when in (BEGUN, ENDED))
-    if before is None or after is None or before - after:  # set back meanwhile
+    if before is None or after is None or before - after:  # a counter was reset in between
         return None
     return dict(sorted((after - before).items()))
 
 
 def rows(entry: Mapping[str, Any], repetition: int) -> list[Observation]:
-    """Calls for each operation that the phase's rate counts; 0 where a client's cache answered all of them."""
+    """Return the calls per operation of the phase's rate; 0 if a client's cache served all of them."""
     calls, counted = entry.get("server_calls"), entry["totals"].get(entry["counted_kind"], {}).get("count")
     if calls is None or not counted:
         return []

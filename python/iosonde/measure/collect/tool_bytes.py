@@ -1,7 +1,7 @@
-"""How many bytes a tool says that it has read and written: to be held against what went over the network.
+"""Bytes that a tool reports as read and written, to be compared with the network traffic.
 
-Known of tools that print bytes (fio), a bandwidth with its time (IOR), or the size of the files that each operation
-goes through (IOzone). Where it is a range, the lower end: what did not move must not be missed on the network.
+Known for tools that print bytes (fio), a bandwidth with its time (IOR), or the size of the files that each operation
+goes through (IOzone). A range counts by its lower end: bytes that did not move must not be missed on the network.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 
 class Moved(NamedTuple):
-    """Bytes read and written, and by how many operations (0: not known)."""
+    """Bytes read and written, and by how many operations (0: unknown)."""
 
     read: float
     written: float
     operations: int = 0
 
     def plus(self, other: Moved) -> Moved:
-        """Both together."""
+        """Return the sum of both."""
         return Moved(self.read + other.read, self.written + other.written, self.operations + other.operations)
 
 
@@ -26,7 +26,7 @@ NOTHING = Moved(0.0, 0.0)
 
 
 def moved(executions: Sequence[Any]) -> Moved | None:
-    """Of all executions of one output together; None where an operation of them does not tell, or is both."""
+    """Return the sum over all executions of one output; None if an operation does not say, or both reads and writes."""
     total = NOTHING
     for execution in executions:
         for (operation, *_), rows in _group_rows(execution).items():
@@ -38,8 +38,8 @@ def moved(executions: Sequence[Any]) -> Moved | None:
 
 
 def _group_rows(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
-    """The rows that say how much was moved, by what they are of: of the whole, or of single jobs where there is none
-    (fio without group_reporting)."""
+    """Group the rows that say how much was moved by their scope: the whole, or single jobs without a whole (fio without
+    group_reporting)."""
     names = ("bytes", "bandwidth", "total_time")
     telling = [row for row in execution.rows if row.metric.startswith(names) and not _summed_up(row.metric)]
     total_operations = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}
@@ -61,7 +61,7 @@ def _build_key(row: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _summed_up(metric: str) -> bool:
-    """Whether it says again what the iterations have said."""
+    """Return whether the metric summarises rows that the iterations already contain."""
     return metric.endswith(("_max", "_mean", "_sd", "_first_done")) or metric == "bandwidth_min"
 
 

@@ -1,8 +1,8 @@
-"""What the counters of a phase say: how much of what was read and written went over the network, and what follows.
+"""Interpretation of a phase's network counters: the share of reads and writes that went over the network.
 
-Expected are the bytes that were moved, of writes as often as the client sends each; what the route carried while nobody
-did anything is deducted. Less is what a cache served, or kept back. More proves nothing where it may be other traffic,
-read-ahead, or the messages about small files.
+Expected are the bytes moved, times the copies that a client sends of each write; the route's idle traffic is deducted.
+Less traffic means that a cache served or held back data. More proves nothing: it may be other traffic, read-ahead, or
+messages about small files.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from iosonde.ranks.machine.traffic import NOTHING, NetworkCounts
 
 from .tool_bytes import Moved
 
-# Below this share of what was expected a cache served some. Headers (TCP, IP, Ethernet) add 5 % and more at MTU 1500.
+# Below this share of the expected bytes a cache served some. Headers (TCP, IP, Ethernet) add 5 % and more at MTU 1500.
 LEAST_SHARE = 0.9
-# Above it much came that was not asked for, in which a cache's part could hide.
+# Above this share, unexpected traffic could hide a cache's part.
 MOST_SHARE = 1.5
-# Smaller amounts are not told from messages, our own among them (barriers: some hundred bytes a rank).
+# Smaller amounts cannot be separated from messages, our own included (barriers: some hundred bytes a rank).
 LEAST_BYTES = 64 * 2**10
 # Operations from this size on carry so much data that their messages (about 1 KB each) hide no cache.
 TELLING_BYTES = 16 * 2**10
-# Where no server is known, a share below this says that the data takes another way, or stays on this node.
+# If no server is known, a share below this means that the data takes another way, or stays on this node.
 PROVES_A_SERVER = 0.1
-# Other traffic up to this share of what was expected can be deducted.
+# Other traffic up to this share of the expected bytes can be deducted.
 MOST_OTHERS = 0.1
 
 _WORST_FIRST = (SERVED_BY_CACHE, BUFFERED, UNKNOWN, UNCLEAR, CAME, ALL_SENT)
@@ -57,10 +57,11 @@ def describe_phase(
     why: str = "",
     away: bool = False,
 ) -> dict[str, Any] | None:
-    """The entry ``network`` of a phase; None where nobody counted. ``counted`` is by the rank that did, ``moved`` by
-    node. ``copies`` is how often a client sends each byte, ``operations`` how many make the phase's rate, ``why``
-    nothing can be told of this phase; ``away``: the first node is no part of the result, because it wrote what is
-    read."""
+    """Return the entry ``network`` of a phase; None if nothing was counted. ``counted`` is by counting rank, ``moved``
+    by node. ``copies`` is how often a client sends each byte, ``operations`` the number of operations in the phase's
+    rate. ``why`` says why the phase cannot be judged. ``away``: the first node is excluded, because it wrote the data
+    that is read.
+    """
     if not counted:
         return None
     nodes = []
@@ -89,8 +90,8 @@ def describe_phase(
 def describe_command(
     counted: Mapping[int, Counted], moved: Moved | None, node_of: Sequence[int], copies: float
 ) -> dict[str, Any] | None:
-    """The same of a command: what its tool says of all nodes against what was counted on all of them. ``moved`` None:
-    the tool does not say."""
+    """Return the same for a command: its tool's bytes on all nodes against the counters of all nodes. ``moved`` is None
+    if the tool does not report them."""
     if not counted:
         return None
     nodes = [
@@ -102,8 +103,8 @@ def describe_command(
 
 
 def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "") -> dict[str, Any]:
-    """``reads`` and ``writes`` in a word of ``core.wire`` ('' where there were too few bytes to tell), what was
-    expected, which share of it came and was sent, and ``why`` something is unknown."""
+    """Return ``reads`` and ``writes`` as words of ``core.wire`` ('' if there were too few bytes). Also the expected
+    bytes, the shares received and sent, and ``why`` something is unknown."""
     why = why or next((counts["why"] for counts in counted if counts["why"]), "") or _explain_damage(counted)
     verdict: dict[str, Any] = {}
     reasons = []
@@ -150,7 +151,7 @@ def _explain_damage(counted: Sequence[Counted]) -> str:
 
 
 def _explain_hidden(counted: Sequence[Counted], size: float, direction: str) -> str:
-    """Why the bytes of a direction cannot be told from others."""
+    """Return why the bytes of a direction cannot be separated from other traffic."""
     inside = sum(counts[TIMED]["loopback_bytes"] for counts in counted)
     if inside > MOST_OTHERS * size:
         return f"{format_size(int(inside))} went over loopback: a server runs on a node of ours"
@@ -165,14 +166,14 @@ def _sum_bytes(counted: Iterable[Counted], direction: str) -> float:
 
 
 def _estimate_idle(counted: Iterable[Counted], direction: str) -> float:
-    """What would have come in the same time had nobody of ours done anything."""
+    """Return the traffic expected in the same time without our own work."""
     return float(
         sum(counts["idle"][direction] / counts["idle"]["seconds"] * counts[TIMED]["seconds"] for counts in counted)
     )
 
 
 def _sum_parts(counted: Iterable[Counted]) -> dict[str, Any]:
-    """Of each part, over the nodes."""
+    """Return the counts of each part, summed over the nodes."""
     sums: dict[str, Any] = {}
     for part in PARTS:
         several = [counts[part] for counts in counted if part in counts]
@@ -185,7 +186,7 @@ def _sum_parts(counted: Iterable[Counted]) -> dict[str, Any]:
 
 
 def _compute_packets(counted: Sequence[Counted], operations: int, why: str) -> float | None:
-    """Both ways, for each operation; None where they cannot be told."""
+    """Return the packets of both directions per operation; None if they are unknown."""
     if not operations or why or any(counts["why"] for counts in counted) or _explain_damage(counted):
         return None
     both = ("received_packets", "sent_packets")
@@ -197,7 +198,7 @@ def _select_worst(states: Iterable[str]) -> str:
 
 
 def rows(operation: str, network: Mapping[str, Any] | None, repetition: int = 0) -> list[Observation]:
-    """Bytes of each part, of the whole and of each node (under the rank that counted there), and packets an
+    """Return rows of bytes per part, of the whole and of each node (under its counting rank), and of packets per
     operation."""
     observations = []
     for where, rank in [(network or {}, None), *((node, node["rank"]) for node in (network or {}).get("nodes", ()))]:
@@ -214,8 +215,8 @@ def rows(operation: str, network: Mapping[str, Any] | None, repetition: int = 0)
 
 
 def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
-    """The state of the client's cache, now that it is known what came over the network. What was asked to be warm, or
-    is known to have been, stays so."""
+    """Update the state of the client's cache from the network traffic. A cache that was requested warm, or known to be
+    warm, stays so."""
     reads = (network or {}).get("reads")
     if before != cache.WARM and reads == SERVED_BY_CACHE:
         return SERVED_BY_CACHE
@@ -225,8 +226,8 @@ def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
 
 
 def copies_sent(filesystem: Mapping[str, Any] | None) -> float:
-    """How many bytes a client sends for each byte written: copies, or parts and parity, where the client makes them;
-    1 where the servers do, or where nobody says, so that it may be more."""
+    """Return how many bytes a client sends per byte written: copies, or data and parity, if the client makes them. 1 if
+    the servers make them, or as a lower bound if unknown."""
     facts = filesystem or {}
     if facts.get("copied_by") != "client":
         return 1.0

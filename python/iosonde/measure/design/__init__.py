@@ -1,7 +1,7 @@
-"""Designs: which cells of the factors are measured, and in which order. See docs/method/designs.md.
+"""Designs: the measured cells of the factors, and their order. See docs/method/designs.md.
 
-``check`` says what is wrong with a design, ``cells`` what it measures and what that costs, ``trials`` in which order,
-``offers`` what would fit into less time; ``judge`` which settings the ``constraints`` allow.
+``check`` validates a design, ``cells`` lists what it measures at which cost, ``trials`` orders it, ``offers`` lists
+designs that fit into less time; ``judge`` checks settings against the ``constraints``.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ __all__ = ["FULL", "Cells", "Offer", "cells", "check", "constraints", "judge", "
 
 
 def cells(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> Cells:
-    """The cells that one repetition measures, and what must be said of them. Raises InputError with the wrong key."""
+    """Return the cells of one repetition, with notes. Raises InputError with the wrong key."""
     return planned(factors, design, seed)[1]

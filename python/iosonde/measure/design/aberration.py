@@ -1,11 +1,11 @@
-"""Which fraction of 2^k to take when nobody says: the one of minimum aberration.
+"""Choice of a fraction of 2^k by default: the one of minimum aberration.
 
-Of two fractions of one size the better has fewer words of length 3, then of length 4, and so on: its main effects and
+The better of two fractions of one size has fewer words of length 3, then of length 4, and so on. Its main effects and
 two-factor interactions are aliased least (A. Fries and W. G. Hunter, Minimum aberration 2^(k-p) designs, Technometrics
-22 (1980), 601-608). The search adds one generator after another and keeps, of the designs so far, those that differ in
-their words (J. Chen, D. X. Sun and C. F. J. Wu, A catalogue of two-level and three-level fractional factorial designs
-with small runs, International Statistical Review 61 (1993), 131-145); here only the best WIDTH of them: it finds every
-design of the tables that the tests know.
+22 (1980), 601-608). The search adds one generator after another and keeps the designs that differ in their words (J.
+Chen, D. X. Sun and C. F. J. Wu, A catalogue of two-level and three-level fractional factorial designs with small runs,
+International Statistical Review 61 (1993), 131-145). Here it keeps only the best WIDTH of them, and still finds every
+design of the tables in the tests.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from functools import lru_cache
 from .words import Generator, word_lengths
 
 WIDTH = 24
-# A larger fraction is no screening any more, and the search would take seconds.
+# A larger fraction does not serve screening, and the search would take seconds.
 MOST_RUNS = 64
 MOST_FACTORS = 16
 
 
 @lru_cache(maxsize=64)
 def generators(k: int, p: int) -> tuple[Generator, ...]:
-    """For the last ``p`` of ``k`` factors, as products of the first k - p. ``k`` and ``p`` as ``possible`` says."""
+    """Return generators for the last ``p`` of ``k`` factors, as products of the first k - p. ``k`` and ``p`` must
+    satisfy ``possible``."""
     free = k - p
     candidates = [mask for mask in range(1, 2**free) if mask.bit_count() >= 2]
     beam: list[tuple[tuple[int, ...], list[int]]] = [((), [])]
@@ -46,12 +47,13 @@ def generators(k: int, p: int) -> tuple[Generator, ...]:
 
 
 def possible(k: int, p: int) -> bool:
-    """Whether ``generators`` will look for such a fraction: every factor has a column of its own, and it is small."""
+    """Return whether ``generators`` searches for such a fraction: every factor has its own column, and it is small."""
     return p >= 1 and k <= MOST_FACTORS and 4 <= 2 ** (k - p) <= MOST_RUNS and k <= 2 ** (k - p) - 1
 
 
 def _by_letter(words: list[int], k: int) -> tuple[object, ...]:
-    """In how many words of each length a factor is, for all factors, sorted: equal for designs that differ in names."""
+    """Return, for all factors, sorted, in how many words of each length each occurs: equal for designs that differ only
+    in names."""
     counts = []
     for factor in range(k):
         counts.append(word_lengths((word for word in words if word >> factor & 1), k))

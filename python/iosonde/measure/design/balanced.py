@@ -1,13 +1,13 @@
-"""A balanced fraction: so many of all allowed cells, chosen so that every level, and every pair, comes up alike often.
+"""Balanced fraction: a subset of the allowed cells in which every level, and every pair, occurs about equally often.
 
-For factors with many levels, and constraints, for which no table of orthogonal fractions is made. What is made small is
-the sum of (n - due)² / due over all levels and pairs of levels, which is 0 of an orthogonal array (the criterion J2 of
-H. Xu, Technometrics 44 (2002), 356-368, with what constraints leave due to each). Cells are taken one by one, always
-one whose levels and pairs were taken least so far; then a taken cell is exchanged for another one as long as that makes
-the sum smaller (V. V. Fedorov, Theory of Optimal Experiments, 1972, ch. 3). That is tried from drawn cells, too: a
-search for a nearly orthogonal array, not its proof.
+For factors with many levels, and constraints, for which no table of orthogonal fractions exists. The search minimises
+the sum of (n - due)² / due over all levels and pairs of levels. An orthogonal array has a sum of 0 (the criterion J2 of
+H. Xu, Technometrics 44 (2002), 356-368, with ``due`` as the constraints allow). It takes cells one by one, each time
+one whose levels and pairs were taken least so far. Then it exchanges cells as long as the sum falls (V. V. Fedorov,
+Theory of Optimal Experiments, 1972, ch. 3). It also starts from drawn cells: a search for a nearly orthogonal array,
+without proof of the optimum.
 
-``cells``  how many
+``cells`` number of cells
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from .kinds import crossed
 from .plan import Cell, Plan, judge, read_integer
 
 KEYS = ("cells",)
-# The search looks at every cell for each that it takes: these take a second or two.
+# The search checks every cell for each that it takes: these limits take a second or two.
 MOST_CELLS = 2_000
 _MOST_STARTS, _FEWEST_PASSES, _MOST_PASSES = 100, 3, 20
-_WORK = 8_000_000  # looks at a cell's level or pair, in all starts together: about a second
-_TOGETHER = 0.5  # Cramér's V of factors that are said to go together
+_WORK = 8_000_000  # checks of a cell's level or pair, in all starts together: about a second
+_TOGETHER = 0.5  # Cramér's V of factors that are reported to change together
 Codes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.float64]
 
 
 def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cell], list[Cell]]:
-    """(the chosen cells, all allowed ones) over ``plan.over``, crossed with the other factors. Raises InputError."""
+    """Return (the chosen cells, all allowed ones) over ``plan.over``, crossed with the other factors. Raises
+    InputError."""
     count = read_integer(design, "cells", 2)
     if count > MOST_CELLS:
         raise InputError(
             "too-many-cells",
             "design.cells: {count} is more than {max_cells}",
-            "take fewer, or the design full",
+            "take fewer cells, or use a full design",
             count=count,
             max_cells=MOST_CELLS,
         )
@@ -56,15 +57,15 @@ def balanced(plan: Plan, design: Mapping[str, Any], seed: int) -> tuple[list[Cel
         raise InputError("no-allowed-cells", "design.constraints: no cell is left", "loosen one of them")
     chosen = allowed
     if count < len(allowed):
-        # Python's own generator, whose numbers stay the same over versions: a campaign that goes on finds its cells.
+        # Python's own generator gives the same numbers in all versions: a resumed campaign finds its cells.
         Random(f"{seed}/balanced").shuffle(allowed)
         chosen = [allowed[i] for i in _choose_best(_encode_levels(allowed, plan.over), count, seed)]
     return (crossed(chosen, plan.crossed, plan.factors), crossed(allowed, plan.crossed, plan.factors))
 
 
 def together(cells: Sequence[Cell], allowed: Sequence[Cell], factors: Sequence[Factor]) -> list[tuple[str, str, float]]:
-    """Pairs of factors that change together in ``cells``, though not in ``allowed``: their names and Cramér's V, 1
-    where one tells the other (H. Cramér, Mathematical Methods of Statistics, 1946, 21.9)."""
+    """Return pairs of factors that change together in ``cells``, though not in ``allowed``: their names and Cramér's V,
+    which is 1 if one factor determines the other (H. Cramér, Mathematical Methods of Statistics, 1946, 21.9)."""
     varied = [factor.name for factor in factors if len({repr(cell[factor.name]) for cell in cells}) > 1]
     pairs = [(first, other, _cramers_v(cells, first, other)) for first, other in combinations(varied, 2)]
     return [
@@ -84,16 +85,16 @@ def _cramers_v(cells: Sequence[Cell], first: str, other: str) -> float:
 
 
 def _encode_levels(cells: list[Cell], factors: tuple[Factor, ...]) -> list[Codes]:
-    """For every factor and every pair of factors: which of its levels each cell has, as a number from 0."""
+    """Return the level number (from 0) of each cell, for every factor and every pair of factors."""
     single = [np.array([factor.levels.index(cell[factor.name]) for cell in cells]) for factor in factors]
     pairs = [first * (int(other.max()) + 1) + other for first, other in combinations(single, 2)]
     return [np.unique(codes, return_inverse=True)[1].astype(np.int64) for codes in (*single, *pairs)]
 
 
 def _choose_best(codes: list[Codes], count: int, seed: int) -> list[int]:
-    """The best of several starts: what is greedy, and what is drawn, which ends in other places."""
+    """Return the best result of several starts: one greedy, the others random, which end in different optima."""
     size = codes[0].size
-    # A level that few allowed cells have is due less often than one that many have.
+    # A level of few allowed cells is due less often than one of many.
     due = [np.bincount(code) / size * count for code in codes]
     starts = max(1, min(_MOST_STARTS, _WORK // (_FEWEST_PASSES * size * count * len(codes))))
     draw = Random(f"{seed}/balanced/starts")
@@ -129,7 +130,7 @@ def _choose_greedily(codes: list[Codes], due: list[Counts], count: int) -> list[
 
 
 def _exchange_cells(codes: list[Codes], due: list[Counts], taken: list[int]) -> list[int]:
-    """``taken``, with each exchanged for what makes the sum smallest in its place, until none is better elsewhere."""
+    """Exchange each cell of ``taken`` for the one with the smallest sum in its place, until no exchange improves it."""
     counts = [np.bincount(code[taken], minlength=d.size).astype(np.float64) for code, d in zip(codes, due, strict=True)]
     open_cells = np.ones(codes[0].size, bool)
     open_cells[taken] = False

@@ -1,4 +1,4 @@
-"""A design → its cells, without those that a constraint forbids, and what has to be said about them."""
+"""A design → its cells, without those that a constraint forbids, and notes about them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a design. One repetition measures each once.
+    """The cells of a design, each measured once in a repetition.
 
-    ``dropped`` counts the cells that a constraint forbids (each at the first that does). ``generators``,
-    ``resolution`` and ``aliases`` are those of a fraction (``fractional.Fraction``); ``discrepancy`` and ``merged``
-    those of a Latin hypercube (``latin.Hypercube``). ``centre`` is the number of centre trials in a block, and
-    ``blocks`` that of blocks in a repetition. ``notes`` are sentences: what the design costs.
+    ``dropped`` counts the cells that a constraint forbids (each at the first that does). ``generators``, ``resolution``
+    and ``aliases`` belong to a fraction (``fractional.Fraction``), ``discrepancy`` and ``merged`` to a Latin hypercube
+    (``latin.Hypercube``). ``centre`` is the number of centre trials in a block, ``blocks`` that of blocks in a
+    repetition. ``notes`` are sentences about the costs of the design.
     """
 
     kind: str
@@ -49,16 +49,16 @@ class Cells:
 
     @property
     def n_dropped(self) -> int:
-        """Cells that constraints forbid."""
+        """Number of cells that constraints forbid."""
         return sum(n for _, n in self.dropped)
 
     @property
     def trials(self) -> int:
-        """In one repetition."""
+        """Number of trials in one repetition."""
         return len(self.cells) + self.blocks * self.centre
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form; ``cells`` and ``dropped`` are counts."""
+        """Return the stable JSON form; ``cells`` and ``dropped`` are counts."""
         return {
             "kind": self.kind,
             "cells": len(self.cells),
@@ -77,7 +77,7 @@ class Cells:
 
 
 def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
-    """The shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
+    """Return the shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
     if not isinstance(design, Mapping):
         raise InputError(
             "invalid-design", "design: {design!r} is not a design", "write it like {{kind: full}}", design=design
@@ -109,7 +109,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
             notes.append(
                 Message(
                     "merged-points",
-                    "{points} points fell on the levels of another one and are left out",
+                    "{points} points fell on the levels of another point and are left out",
                     points=cube.merged,
                 )
             )
@@ -128,8 +128,8 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 Message(
                     "confounded-factors",
                     "{factor} and {other} change together, "
-                    + ("one tells the other, and" if v > 1 - 1e-9 else "Cramér's V {cramers_v:.2f}:")
-                    + " their effects are hard to tell apart: take more cells",
+                    + ("one determines the other, and" if v > 1 - 1e-9 else "Cramér's V {cramers_v:.2f}:")
+                    + " their effects are hard to separate: take more cells",
                     factor=first,
                     other=other,
                     cramers_v=v,
@@ -137,11 +137,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
             )
     elif kind == "one_at_a_time":
         all_cells = kinds.vary_single_factor(plan, design)
-        notes.append(
-            Message(
-                "no-interactions", "one factor at a time: whether factors act together (interactions) cannot be seen"
-            )
-        )
+        notes.append(Message("no-interactions", "one factor at a time: interactions of factors cannot be estimated"))
     elif kind == "list":
         all_cells = kinds.listed(plan, design)
     else:
@@ -153,7 +149,9 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
                 "not-orthogonal" if kind == "fractional" else "constrained-hypercube",
                 "constraints dropped {dropped} of {cells} cells: "
                 + (
-                    "the columns are no longer orthogonal" if kind == "fractional" else "its discrepancy is that before"
+                    "the columns are not orthogonal any more"
+                    if kind == "fractional"
+                    else "the discrepancy is that before"
                 ),
                 dropped=len(all_cells) - len(selected),
                 cells=len(all_cells),
@@ -162,7 +160,7 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
     notes += _split_plot(plan, selected)
     if not plan.shuffled:
         notes.append(
-            Message("fixed-order", "order: given: a drift of the system looks like an effect of what is measured late")
+            Message("fixed-order", "order: given: a drift of the system looks like an effect of cells measured late")
         )
     blocks = len({tuple(repr(cell[name]) for name in plan.blocks) for cell in selected})
     return plan, Cells(kind, tuple(selected), dropped, centre=plan.centre, blocks=blocks, notes=tuple(notes), **special)
@@ -193,7 +191,7 @@ def _filter_allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tu
 
 
 def _cache_constraint(constraint: Expression) -> Callable[[Cell], bool]:
-    """Whether it holds for a cell: of thousands that are alike in the factors that stand in it, one is asked."""
+    """Return the constraint as a cached check: cells that agree in its factors are evaluated once."""
     names, verdicts = sorted(constraint.names), dict[tuple[str, ...], bool]()
 
     def is_allowed(cell: Cell) -> bool:
@@ -206,7 +204,8 @@ def _cache_constraint(constraint: Expression) -> Callable[[Cell], bool]:
 
 
 def _split_plot(plan: Plan, cells: list[Cell]) -> list[Message]:
-    """What holding a factor costs: it is compared between whole plots only, whose own error is the larger one."""
+    """Return notes on the cost of holding a factor: it is compared between whole plots only, which have the larger
+    error."""
     notes = []
     for depth, name in enumerate(plan.hard_to_change):
         plot_factors = plan.blocks + plan.hard_to_change[: depth + 1]
@@ -215,9 +214,9 @@ def _split_plot(plan: Plan, cells: list[Cell]) -> list[Message]:
             notes.append(
                 Message(
                     "whole-plots",
-                    "{factor} is hard to change: set {plots} times a repetition, not for each of {trials} trials; "
-                    "its levels are compared between {plots} whole plots, so less surely than the other factors', "
-                    "and only more repetitions make it surer",
+                    "{factor} is hard to change: set {plots} times a repetition, not for each of {trials} "
+                    "trials; its levels are compared between {plots} whole plots, so less precisely than the "
+                    "other factors', and only more repetitions improve that",
                     factor=name,
                     plots=plots,
                     trials=len(cells),

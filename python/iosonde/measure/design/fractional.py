@@ -1,6 +1,6 @@
-"""A fraction 2^(k-p) of the combinations of two-level factors: which cells, and what can no longer be told apart.
+"""A fraction 2^(k-p) of the combinations of two-level factors: its cells, and its aliased effects.
 
-One of these keys says which:
+The keys that select it, of which one is given:
 
 ``p``            the fraction 1/2^p of minimum aberration
 ``resolution``   the smallest such fraction of at least this resolution (3, 4, 5 …)
@@ -30,8 +30,8 @@ MOST_GENERATORS = 12
 
 @dataclass(frozen=True)
 class Fraction:
-    """``cells``, the ``generators`` in words, the ``resolution``, and ``aliases``: groups of effects, in the names
-    of the factors, that share a column. The sign of a later effect is that against the first."""
+    """``cells``, the ``generators`` in words, the ``resolution``, and ``aliases``: groups of effects, in the names of
+    the factors, that share a column. The sign of each later effect is relative to the first."""
 
     cells: list[Cell]
     generators: tuple[str, ...]
@@ -40,7 +40,8 @@ class Fraction:
 
 
 def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
-    """The fraction over ``plan.over``, crossed with the other factors. Raises InputError with the key that is wrong."""
+    """Return the fraction over ``plan.over``, crossed with the other factors. Raises InputError with the key that is
+    wrong."""
     factors = plan.over
     for factor in factors:
         if len(factor.levels) != 2:
@@ -80,7 +81,7 @@ def _refuse_words(words: Words, factors: Sequence[Factor]) -> None:
     names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
     raise InputError(
         "aliased-generators",
-        "design.generators: they make {factors} the same column",
+        "design.generators: they give {factors} the same column",
         "give each a product of its own",
         factors=names,
     )
@@ -95,7 +96,9 @@ def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> 
     if len(chosen_keys) != 1:
         raise InputError(
             "ambiguous-fraction",
-            "design.{key}: it says {chosen_keys}" if chosen_keys else "design.{key}: it does not say which fraction",
+            "design.{key}: contradictory keys: {chosen_keys}"
+            if chosen_keys
+            else "design.{key}: it does not say which fraction",
             "give one of: {keys}",
             key=chosen_keys[-1] if chosen_keys else "p",
             chosen_keys=" and ".join(chosen_keys),
@@ -169,7 +172,7 @@ def _read_generators(spec: object, factors: Sequence[Factor]) -> tuple[Generator
         if targets_of.count(generator.target) > 1:
             raise InputError(
                 "duplicate-generator",
-                "design.generators[{index}]: {factor} is made twice",
+                "design.generators[{index}]: {factor} has two generators",
                 "give each factor one generator",
                 index=place,
                 factor=name,
@@ -177,8 +180,8 @@ def _read_generators(spec: object, factors: Sequence[Factor]) -> tuple[Generator
         if used := [factors[t].name for t in targets_of if generator.sources >> t & 1]:
             raise InputError(
                 "chained-generator",
-                "design.generators[{index}]: {factor} is itself made by a generator",
-                "make each from the factors that have no generator",
+                "design.generators[{index}]: {factor} has a generator itself",
+                "build each from the factors that have no generator",
                 index=place,
                 factor=used[0],
             )
@@ -186,7 +189,7 @@ def _read_generators(spec: object, factors: Sequence[Factor]) -> tuple[Generator
 
 
 def _parse_factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
-    """Which factors a product names: by their names with ``*`` or ``:`` between, else letter by letter."""
+    """Return the factors that a product names: by their names with ``*`` or ``:`` between, else letter by letter."""
     names = [factor.name for factor in factors]
     indices: list[int] = []
     for word in filter(None, re.split(r"[\s*:·]+", text)):
@@ -200,7 +203,7 @@ def _parse_factors(text: str, factors: Sequence[Factor], where: str) -> list[int
             letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
             raise InputError(
                 "unknown-factor",
-                "{key}: there is no factor '{factor}'",
+                "{key}: unknown factor '{factor}'",
                 "use {letters}, or names: {factors}",
                 key=where,
                 factor=word,

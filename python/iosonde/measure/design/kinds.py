@@ -1,4 +1,4 @@
-"""The designs that need no search: every combination, one factor at a time, or the cells that were listed."""
+"""Designs that need no search: every combination, one factor at a time, or listed cells."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ FULL_KEYS: tuple[str, ...] = ()
 
 
 def full(plan: Plan) -> list[Cell]:
-    """Every combination of the factors' levels, the last factor changing fastest."""
+    """Return every combination of the factors' levels, the last factor changing fastest."""
     return crossed([{}], plan.factors, plan.factors)
 
 
 def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]) -> list[Cell]:
-    """Each of the partial cells with every combination of the other factors. Raises InputError beyond MOST_CELLS."""
+    """Return each of the partial cells with every combination of the other factors. Raises InputError beyond
+    MOST_CELLS."""
     n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
     if n_cells > MOST_CELLS:
         counts = " × ".join(str(len(factor.levels)) for factor in rest)
@@ -44,7 +45,7 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
 
 
 def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
-    """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
+    """Return a base cell, and each other level of each factor with all others at the base (default: first levels)."""
     base_levels = design.get("base") or {}
     if not isinstance(base_levels, Mapping):
         raise InputError(
@@ -80,10 +81,12 @@ def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
 
 
 def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
-    """The cells that the file lists; a factor with one level need not be said."""
+    """Return the cells that the file lists; a factor with one level may be omitted."""
     entries = design.get("cells")
     if not isinstance(entries, (list, tuple)) or not entries:
-        raise InputError("missing-key", "design.cells: there is no list of cells", "write - {{stripe: 1, replica: 2}}")
+        raise InputError(
+            "missing-key", "design.cells: the list of cells is missing", "write - {{stripe: 1, replica: 2}}"
+        )
     cells: list[Cell] = []
     for place, cell in enumerate(entries):
         where = f"design.cells[{place}]"
@@ -98,7 +101,7 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
         if odd := [name for name in cell if name not in plan.names]:
             raise InputError(
                 "unknown-factor",
-                "{key}: there is no factor '{factor}'",
+                "{key}: unknown factor '{factor}'",
                 "there are: {factors}",
                 key=where,
                 factor=odd[0],
@@ -123,7 +126,7 @@ def _read_level(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
             return factor.levels[0]
         raise InputError(
             "missing-factor",
-            "{key}: it does not say {factor}",
+            "{key}: {factor} is missing",
             "every factor that varies must be in every cell",
             key=where,
             factor=factor.name,

@@ -1,9 +1,10 @@
 """Latin hypercube: n cells that spread over many factors at once, with many levels or a whole range each.
 
-Each factor's range is cut in n strata, and each stratum is used once (M. D. McKay, R. J. Beckman and W. J. Conover, A
-comparison of three methods for selecting values of input variables, Technometrics 21 (1979), 239-245). Of ``tries``
-drawn hypercubes the one with the smallest L2-star discrepancy is kept: the root mean square difference between the
-share of points in a box at the origin and its volume (T. T. Warnock 1972; scipy.stats.qmc.discrepancy).
+Each factor's range is cut into n strata, and each stratum is used once (M. D. McKay, R. J. Beckman and W. J. Conover, A
+comparison of three methods for selecting values of input variables, Technometrics 21 (1979), 239-245). The hypercube
+with the smallest L2-star discrepancy out of ``tries`` drawn ones is kept. The discrepancy is the root mean square
+difference between the share of points in a box at the origin and its volume (T. T. Warnock 1972;
+scipy.stats.qmc.discrepancy).
 
 ``points``  how many cells        ``tries``  how many hypercubes are drawn [default: 100]
 ``ranges``  ``{size: {low: 4KiB, high: 16MiB, scale: log, step: 4096}}``: a factor that may have any value in between;
@@ -28,7 +29,7 @@ from .plan import Cell, Plan, is_number, read_integer
 
 KEYS = ("points", "tries", "ranges")
 TRIES = 100
-# The discrepancy takes points² steps for each try: these take seconds.
+# The discrepancy takes points² steps for each try: these limits take seconds.
 MOST_POINTS = 2_000
 MOST_TRIES = 10_000
 
@@ -43,7 +44,7 @@ class Range:
     step: float | None = None
 
     def value(self, u: float) -> float:
-        """The value at ``u`` of [0, 1)."""
+        """Return the value at ``u`` of [0, 1)."""
         if self.log:
             value = self.low * math.pow(self.high / self.low, u)
         else:
@@ -56,8 +57,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Hypercube:
-    """``cells``; the L2-star ``discrepancy`` of the points in the unit cube that they were made of; and how many
-    points were ``merged`` because their levels were those of another one."""
+    """``cells``; the L2-star ``discrepancy`` of their points in the unit cube; and how many points were ``merged``
+    because their levels equalled those of another point."""
 
     cells: list[Cell]
     discrepancy: float
@@ -65,7 +66,7 @@ class Hypercube:
 
 
 def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
-    """The hypercube over ``plan.over``, crossed with the other factors. Raises InputError with the wrong key."""
+    """Return the hypercube over ``plan.over``, crossed with the other factors. Raises InputError with the wrong key."""
     points, tries = read_integer(design, "points", 2), read_integer(design, "tries", 1, TRIES)
     for key, value, most in (("points", points, MOST_POINTS), ("tries", tries, MOST_TRIES)):
         if value > most:
@@ -93,10 +94,11 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
 
 @lru_cache(maxsize=16)
 def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[tuple[float, ...], ...], float]:
-    """The hypercube of the smallest L2-star discrepancy out of ``tries``, as rows of [0, 1), and that discrepancy.
+    """Return the hypercube of the smallest L2-star discrepancy out of ``tries``, as rows of [0, 1), and that
+    discrepancy.
 
-    Drawn by Python's own generator, whose numbers stay the same over versions: a campaign that goes on under a newer
-    scipy must find its cells again.
+    Python's own generator draws it and gives the same numbers in all versions: a campaign resumed under a newer scipy
+    must find its cells again.
     """
     from scipy.stats import qmc
 
@@ -123,7 +125,7 @@ def _read_ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
     if not isinstance(specs, Mapping):
         raise InputError(
             "invalid-range",
-            "design.ranges: {ranges!r} names no ranges",
+            "design.ranges: {ranges!r} is not a map of ranges",
             "write {{size: {{low: 4KiB, high: 1MiB}}}}",
             ranges=specs,
         )
@@ -132,7 +134,7 @@ def _read_ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
         if name not in over:
             raise InputError(
                 "unknown-factor",
-                "design.ranges.{factor}: no such factor is in the hypercube",
+                "design.ranges.{factor}: unknown factor",
                 "there are: {factors}",
                 factor=name,
                 factors=", ".join(over),
@@ -185,7 +187,7 @@ def _read_range(spec: object, where: str) -> Range:
 
 
 def _read_number(value: object, where: str) -> float:
-    """A number, or a size as ``4KiB``. Whole numbers stay whole: a value that is a multiple of a step is one, too."""
+    """Read a number, or a size as ``4KiB``. Whole numbers stay whole, so that multiples of a step are whole, too."""
     if isinstance(value, str):
         try:
             return parse_size(value)

@@ -1,14 +1,14 @@
-"""Cells → trials in their order: repetitions, blocks, whole plots, random within; centre trials spread over each block.
+"""Cells → ordered trials: repetitions, blocks, whole plots, random within; centre trials spread over each block.
 
-A repetition holds every cell once, in random order. So a drift of the system over the campaign falls on all cells alike
-(randomised complete block design), and a campaign that ends after any whole repetition is balanced. The levels of a
-blocked factor are measured one after another, each a block; within it the levels of factors that are hard to change
-(split plot: G. E. P. Box and S. Jones, Split-plot designs for robust product experimentation, Journal of Applied
-Statistics 19 (1992), 3-26); within these the cells. The order of each is drawn anew in every repetition.
+A repetition holds every cell once, in random order. So a drift of the system affects all cells alike (randomised
+complete block design), and a campaign that ends after any whole repetition is balanced. The levels of a blocked factor
+are measured one after another, each a block. Levels of hard-to-change factors are grouped within a block (split plot:
+G. E. P. Box and S. Jones, Split-plot designs for robust product experimentation, Journal of Applied Statistics 19
+(1992), 3-26), and the cells within these. Every repetition draws each order anew.
 
-Centre trials repeat one cell at even distances: what changes between them is the system, not the setting. They carry
-the factor ``schema.CENTRE`` = true (other trials false), so that an analysis can pick or leave them; nothing else
-about them is special, they are trials of the cell whose levels they have.
+Centre trials repeat one cell at even distances: their changes come from the system, not from the setting. They carry
+the factor ``schema.CENTRE`` = true (other trials false), so that an analysis can select or exclude them. Otherwise they
+are ordinary trials of their cell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .plan import Cell, Plan, is_number
 def trials(
     factors: Sequence[Factor], design: Mapping[str, Any], repetitions: range, first_index: int, seed: int
 ) -> list[Trial]:
-    """The trials of these repetitions, in the order in which they are measured, numbered from ``first_index``.
+    """Return the trials of these repetitions, in measuring order, numbered from ``first_index``.
 
     The same seed and repetition always give the same trials, whatever was drawn before: more repetitions can be added
     later without changing those that were measured. Raises InputError with the key of ``design`` that is wrong.
@@ -38,7 +38,7 @@ def trials(
 
 
 def in_order(plan: Plan, cells: Cells, repetitions: range, first_index: int, seed: int) -> list[Trial]:
-    """The trials of cells that were planned with this seed."""
+    """Return the trials of cells that were planned with this seed."""
     centres = _choose_centres(plan, cells)
     ordered: list[Trial] = []
     for repetition in repetitions:
@@ -50,14 +50,14 @@ def in_order(plan: Plan, cells: Cells, repetitions: range, first_index: int, see
 
 
 def check(design: Mapping[str, Any], factors: Sequence[Factor]) -> None:
-    """Raises InputError, naming the key that is wrong, for a design that cannot be made of these factors."""
+    """Raise InputError, naming the wrong key, for a design that does not fit these factors."""
     _choose_centres(*planned(factors, design, 0))
 
 
 def _order_repetition(
     plan: Plan, design_cells: Cells, centres: Mapping[object, Cell], draw: Random
 ) -> Iterator[tuple[int, Cell]]:
-    """(block within the repetition, cell) of every trial."""
+    """Yield (block within the repetition, cell) of every trial."""
     cells = list(design_cells.cells)
     if plan.shuffled:
         draw.shuffle(cells)
@@ -67,17 +67,19 @@ def _order_repetition(
             yield from ((number, cell) for cell in block)
             continue
         ordinary = list(block)
-        # Half a distance before the first and after the last: even over a series of blocks, too.
+        # Half a distance before the first and after the last keeps the distances even over a series of blocks.
         before = [(2 * i + 1) * len(ordinary) // (2 * plan.centre) for i in range(plan.centre)]
         for place, cell in enumerate(ordinary):
             for _ in range(before.count(place)):
-                # With the held levels of the trial that follows: a centre trial changes nothing that is hard to change.
+                # A centre trial takes the held levels of the trial that follows, so that no hard-to-change factor
+                # changes.
                 yield number, centres[_list_levels(cell, plan.grouped_factors)] | {CENTRE: True}
             yield number, cell | {CENTRE: False}
 
 
 def _group_cells(cells: list[Cell], group_names: Sequence[str], draw: Random | None) -> list[Cell]:
-    """The cells so that equal levels of the first held factor are neighbours, within them of the second, and so on."""
+    """Sort the cells so that equal levels of the first held factor are neighbours, within them of the second, and so
+    on."""
     if not group_names:
         return cells
     groups: dict[str, list[Cell]] = {}
@@ -85,7 +87,7 @@ def _group_cells(cells: list[Cell], group_names: Sequence[str], draw: Random | N
         groups.setdefault(repr(cell[group_names[0]]), []).append(cell)
     names = list(groups)
     if draw is not None:
-        draw.shuffle(names)  # not the order of appearance, in which large groups would come early
+        draw.shuffle(names)  # large groups would come early in the order of appearance
     return [cell for name in names for cell in _group_cells(groups[name], group_names[1:], draw)]
 
 
@@ -94,7 +96,7 @@ def _list_levels(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _choose_centres(plan: Plan, cells: Cells) -> dict[object, Cell]:
-    """The centre cell for each combination of held levels: as given, else the cell nearest to the middle."""
+    """Return the centre cell for each combination of held levels: as given, else the cell nearest to the middle."""
     if not plan.centre:
         return {}
     places = {name: _scale_levels(cells.cells, name) for name in cells.cells[0]}
@@ -120,7 +122,7 @@ def _choose_centres(plan: Plan, cells: Cells) -> dict[object, Cell]:
 
 
 def _scale_levels(cells: Sequence[Cell], name: str) -> dict[str, float]:
-    """The level's place from 0 (first) to 1 (last) among those of this factor: by size if they are numbers."""
+    """Return the level's position from 0 (first) to 1 (last) among those of this factor, by size if numeric."""
     levels = list({repr(cell[name]): cell[name] for cell in cells}.values())
     if all(is_number(level) for level in levels):
         levels.sort()

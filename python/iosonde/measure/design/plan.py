@@ -1,4 +1,4 @@
-"""The keys of a design that all kinds share, checked and in one place.
+"""The keys that all kinds of design share, checked in one place.
 
 ========================  =========================================================================================
 ``kind``                  ``full``, ``fractional``, ``latin``, ``one_at_a_time`` or ``list``
@@ -26,7 +26,7 @@ from iosonde.core.units import parse_seconds, parse_size
 
 Cell = dict[str, FactorValue]
 COMMON_KEYS = frozenset({"kind", "factors", "constraints", "blocks", "hard_to_change", "centre", "order"})
-# More cells than anybody can measure; they would only fill the memory.
+# More cells than can be measured; they would only fill the memory.
 MOST_CELLS = 100_000
 
 
@@ -52,7 +52,7 @@ class Plan:
 
 
 def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collection[str]) -> Plan:
-    """The shared keys of ``design``. Raises InputError with the key that is wrong."""
+    """Read the shared keys of ``design``. Raises InputError with the key that is wrong."""
     valid_keys = COMMON_KEYS | set(own_keys)
     for key in design:
         if key not in valid_keys:
@@ -109,12 +109,12 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
 
 
 def read_integer(design: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
-    """A key that is a whole number of at least ``least``. Raises InputError."""
+    """Read a key that is a whole number of at least ``least``. Raises InputError."""
     value = design.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(
             "missing-key" if value is None else "not-an-integer",
-            "design.{key}: is missing"
+            "design.{key}: missing"
             if value is None
             else "design.{key}: '{setting}' is not a whole number from {minimum}",
             "write {key}: {example}",
@@ -134,16 +134,16 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
             twice = next(level for level in levels if levels.count(level) > 1)
             raise InputError(
                 "duplicate-level",
-                "factors.{factor}: the level {level} is there twice",
-                "name every level once",
+                "factors.{factor}: duplicate level {level}",
+                "list every level once",
                 factor=factor.name,
                 level=twice,
             )
         if not levels and factor.name not in free and design["kind"] != "list":
             raise InputError(
                 "no-levels",
-                "factors.{factor}: it has no levels",
-                "list them, or a range in a latin design",
+                "factors.{factor}: no levels",
+                "list its levels, or give a range in a latin design",
                 factor=factor.name,
             )
 
@@ -164,7 +164,7 @@ def _read_names(design: Mapping[str, Any], key: str, names: Collection[str]) -> 
             near = difflib.get_close_matches(str(name), names, n=1)
             raise InputError(
                 "unknown-factor",
-                "design.{key}: there is no factor '{factor}'",
+                "design.{key}: unknown factor '{factor}'",
                 "did you mean {nearest}?" if near else "there are: {factors}",
                 key=key,
                 factor=name,
@@ -190,7 +190,7 @@ def _read_over(
 
 
 def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
-    """The conditions that every cell must fulfil. Raises InputError with the one that is wrong."""
+    """Return the conditions that every cell must fulfil. Raises InputError with the wrong one."""
     spec = design.get("constraints") or ()
     texts = (spec,) if isinstance(spec, str) else spec
     if not isinstance(texts, (list, tuple)):
@@ -204,7 +204,7 @@ def constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expr
 
 
 def judge(conditions: Sequence[expression.Expression], names: Collection[str]) -> Callable[[Cell], bool]:
-    """Whether a cell that says these factors alone fulfils the conditions that are of them alone."""
+    """Return a check whether a cell with only these factors fulfils the conditions on only these factors."""
     judges = [condition for condition in conditions if condition.names <= set(names)]
     return lambda cell: all(condition.holds(cell) for condition in judges)
 
@@ -216,7 +216,7 @@ def _read_centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
     if odd := set(spec) - {"trials", "cell"}:
         raise InputError(
             "unknown-key",
-            "design.centre.{key}: there is no such key",
+            "design.centre.{key}: unknown key",
             "it has trials and cell",
             key=sorted(map(str, odd))[0],
         )
@@ -237,7 +237,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
         if name not in by_name:
             raise InputError(
                 "unknown-factor",
-                "design.centre.cell: there is no factor '{factor}'",
+                "design.centre.cell: unknown factor '{factor}'",
                 "there are: {factors}",
                 factor=name,
                 factors=", ".join(by_name),
@@ -246,7 +246,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
             raise InputError(
                 "hard-to-change-factor",
                 "design.centre.cell: {factor} is held while other factors change",
-                "leave it out: a centre trial takes the level of {factor} that is set at its moment",
+                "leave it out: a centre trial takes the current level of {factor}",
                 factor=name,
             )
         levels, value = by_name[name].levels, level(by_name[name], value)
@@ -267,7 +267,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
         if len(factor.levels) != 1:
             raise InputError(
                 "missing-factor",
-                "design.centre.cell: it does not say {factor}",
+                "design.centre.cell: {factor} is missing",
                 "name every factor that varies",
                 factor=name,
             )
@@ -275,7 +275,8 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], grouped: Collection[str
 
 
 def level(factor: Factor, value: Any) -> Any:
-    """A value as the levels of the factor are: ``64KiB`` of a factor in bytes is 65536, ``1min`` of one in s is 60."""
+    """Convert a value to the unit of the factor's levels: ``64KiB`` of a factor in bytes is 65536, ``1min`` of one in s
+    is 60."""
     parse = {"bytes": parse_size, "s": parse_seconds}.get(factor.unit)
     if parse is None or not isinstance(value, str):
         return value
@@ -286,5 +287,5 @@ def level(factor: Factor, value: Any) -> Any:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a level is a number (true and false are none)."""
+    """Return whether a level is a number (true and false are not)."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

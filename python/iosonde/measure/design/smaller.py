@@ -1,4 +1,4 @@
-"""A campaign that is too long for its time → smaller ones that fit, each with what it costs, in words and numbers."""
+"""A campaign that is too long for its time → smaller ones that fit, with their costs in words and numbers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .expand import Cells, planned
 from .order import in_order
 from .plan import COMMON_KEYS, Plan
 
-# Fewer trials of a cell have no interval.
+# With fewer trials a cell has no interval.
 LEAST_REPETITIONS = 2
-# A hypercube of fewer points than this many times its factors says little about each of them.
+# With fewer points than this many per factor, a hypercube says little about each factor.
 POINTS_A_FACTOR = 2
 _TRIES_TO_FIT = 12
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A smaller campaign: its ``design``, ``repetitions``, number of ``trials`` and ``seconds``, what it is called, and
-    what it ``costs`` against the one that was asked for."""
+    """A smaller campaign: its ``design``, ``repetitions``, number of ``trials`` and ``seconds``, its ``name``, and what
+    it ``costs`` compared with the requested one."""
 
     name: str
     design: dict[str, Any]
@@ -35,7 +35,7 @@ class Offer:
     costs: str
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "name": self.name,
             "design": self.design,
@@ -48,7 +48,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for. Seconds are those of one repetition, infinite where nobody knows them."""
+    """The requested campaign. Seconds are those of one repetition, infinite if unknown."""
 
     factors: Sequence[Factor]
     plan: Plan
@@ -59,10 +59,10 @@ class _Request:
     budget_s: float
 
     def fits(self, design: dict[str, Any]) -> tuple[Cells, int, float] | None:
-        """The cells, the repetitions that fit (at most those that were asked for), and the seconds of one; or None."""
+        """Return the cells, the repetitions that fit (at most those requested), and the seconds of one; or None."""
         try:
             cells, repetition_s = self.seconds(design)
-        except InputError:  # as a fraction of which constraints leave nothing
+        except InputError:  # for example a fraction that constraints leave empty
             return None
         repetitions = (
             min(self.repetitions, math.floor(self.budget_s / repetition_s)) if repetition_s > 0 else self.repetitions
@@ -79,9 +79,10 @@ def offers(
     budget_s: float,
     t_critical: Callable[[int], float],
 ) -> list[Offer]:
-    """Smaller campaigns that end within ``budget_s``; none if it fits as it is, or if nobody knows how long it takes.
+    """Return smaller campaigns that end within ``budget_s``; none if the original fits, or if its time is unknown.
 
-    ``seconds_of`` a trial of a cell; ``t_critical`` of so many degrees of freedom, at the level of the intervals.
+    ``seconds_of`` estimates a trial of a cell; ``t_critical`` takes the degrees of freedom, at the level of the
+    intervals.
     """
 
     def estimate_repetition(plan: Plan, cells: Cells) -> float:
@@ -123,7 +124,7 @@ def _fewer_repetitions(
 
 
 def _offer_fraction(request: _Request) -> Iterator[Offer]:
-    """The largest fraction that fits with all repetitions, else the smallest with as many as fit."""
+    """Yield the largest fraction that fits with all repetitions, else the smallest with as many as fit."""
     two = [f.name for f in request.plan.factors if len(f.levels) == 2 and f.name not in request.plan.blocks]
     best: Offer | None = None
     for p in range(1, len(two)):
@@ -140,16 +141,16 @@ def _offer_fraction(request: _Request) -> Iterator[Offer]:
 
 def _describe_aliasing(cells: Cells) -> str:
     if not cells.aliases:
-        return f"resolution {cells.resolution}: main effects and interactions of two can all be told apart"
+        return f"resolution {cells.resolution}: main effects and interactions of two are not aliased with each other"
     mains = [group for group in cells.aliases if ":" not in group[0]]
     examples = " = ".join(cells.aliases[0]) + (f", and {len(cells.aliases) - 1} more" if len(cells.aliases) > 1 else "")
     if mains:
-        return f"resolution {cells.resolution}: main effects cannot be told from interactions of two: {examples}"
-    return f"resolution {cells.resolution}: some interactions of two cannot be told from each other: {examples}"
+        return f"resolution {cells.resolution}: main effects are aliased with interactions of two: {examples}"
+    return f"resolution {cells.resolution}: some interactions of two are aliased with each other: {examples}"
 
 
 def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[Offer]:
-    """The largest hypercube that fits."""
+    """Yield the largest hypercube that fits."""
     over = [f.name for f in request.plan.factors if len(f.levels) != 1 and f.name not in request.plan.blocks]
     least = POINTS_A_FACTOR * len(over)
     points = len(request.original.cells) - 1
@@ -177,7 +178,7 @@ def _offer_single_factor(request: _Request) -> Iterator[Offer]:
     design = {"kind": "one_at_a_time", **request.shared}
     fit = request.fits(design)
     if fit is not None and fit[0].trials < request.original.trials:
-        costs = "whether factors act together cannot be seen, and every effect holds at the base cell only"
+        costs = "interactions of factors cannot be estimated, and every effect holds at the base cell only"
         yield _build_offer("one factor at a time", design, fit, request, costs)
 
 

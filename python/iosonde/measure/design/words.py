@@ -1,9 +1,9 @@
 """The algebra of two-level fractions: an effect is a set of factors (bits), a fraction a group of such words.
 
-In a fraction some products of columns are constant: its *defining words*. Two effects whose product is such a word
-have the same column up to sign: they are *aliases*, and no data of this fraction can tell them apart. The length of
-the shortest word is the *resolution*. G. E. P. Box and J. S. Hunter, The 2^(k-p) fractional factorial designs,
-Technometrics 3 (1961), 311-351 and 449-458.
+In a fraction some products of columns are constant: its *defining words*. Two effects whose product is such a word have
+the same column up to sign: they are *aliases*, which no data of this fraction can separate. The length of the shortest
+word is the *resolution*. G. E. P. Box and J. S. Hunter, The 2^(k-p) fractional factorial designs, Technometrics 3
+(1961), 311-351 and 449-458.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Generator:
 
 
 def defining_words(generators: Iterable[Generator]) -> Words:
-    """All words whose column is constant, the empty one left out: 2^p - 1 for p independent generators."""
+    """Return all words whose column is constant, except the empty one: 2^p - 1 for p independent generators."""
     words: Words = {0: 1}
     for generator in generators:
         mask = generator.sources | 1 << generator.target
@@ -34,12 +34,12 @@ def defining_words(generators: Iterable[Generator]) -> Words:
 
 
 def resolution(words: Mapping[int, int]) -> int:
-    """The length of the shortest word."""
+    """Return the length of the shortest word."""
     return min(word.bit_count() for word in words)
 
 
 def word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
-    """How many words there are of length 3, 4, … k: the word-length pattern. The smaller, the less aliased."""
+    """Return the number of words of length 3, 4, … k: the word-length pattern. The smaller, the less aliased."""
     counts = [0] * (k + 1)
     for word in words:
         counts[word.bit_count()] += 1
@@ -47,7 +47,8 @@ def word_lengths(words: Iterable[int], k: int) -> tuple[int, ...]:
 
 
 def columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
-    """The runs of the fraction as rows of -1 and +1, in the order of its free factors, the last changing fastest."""
+    """Return the runs of the fraction as rows of -1 and +1, in the order of its free factors, the last changing
+    fastest."""
     generator_by_target = {generator.target: generator for generator in generators}
     free = [factor for factor in range(k) if factor not in generator_by_target]
     rows = []
@@ -65,9 +66,9 @@ def columns(k: int, generators: Sequence[Generator]) -> list[list[int]]:
 
 
 def aliases(k: int, words: Mapping[int, int]) -> list[list[tuple[int, int]]]:
-    """Main effects and two-factor interactions that cannot be told apart: groups of (effect, sign), shortest first.
+    """Return aliased main effects and two-factor interactions: groups of (effect, sign), shortest first.
 
-    The first of a group has the sign +1. Longer interactions are left out: they are taken to be small.
+    The first of a group has the sign +1. Longer interactions are left out: they are assumed to be small.
     """
     effects = [1 << i for i in range(k)] + [1 << i | 1 << j for i, j in combinations(range(k), 2)]
     groups: list[list[tuple[int, int]]] = []

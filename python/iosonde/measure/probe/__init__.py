@@ -1,1 +1,1 @@
-"""The hardware measured: disks, memory, CPU per byte, the network between every pair."""
+"""Hardware probes: disks, memory, CPU per byte, the network between every pair of nodes."""

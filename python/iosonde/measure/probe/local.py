@@ -1,4 +1,4 @@
-"""What one node does alone: its disk beyond the cache, copies in memory, CPU time for each byte of the I/O path."""
+"""Measurements of one node alone: its disk past the cache, memory copies, CPU time for each byte of the I/O path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iosonde.measure.rank import cache
 from iosonde.ranks.machine import reading
 
 TRANSFER = 2**20
-DEPTH = 8  # transfers under way at once: one at a time leaves most disks idle half of the time
+DEPTH = 8  # transfers in flight: with only one, most disks idle half of the time
 COPIES = 3
 _LEAST_COPY = 64 * 2**20
 _POSIX = {"name": "posix"}
@@ -26,8 +26,8 @@ _RING = {"name": "io_uring", "queue_depth": DEPTH}
 def disk(root: Path, size: int) -> dict[str, Any]:
     """Write a file of ``size`` bytes and read it, past this node's page cache: {"write", "read"} in bytes/s, "way".
 
-    With O_DIRECT, several transfers under way where io_uring is allowed. Where O_DIRECT is refused: buffered with
-    fsync, and the cache dropped before the read. The clock includes open, fsync and close. Raises SystemFaultError.
+    Uses O_DIRECT, with several transfers in flight if io_uring is allowed. If O_DIRECT is refused: buffered with fsync,
+    and the cache dropped before the read. The clock includes open, fsync and close. Raises SystemFaultError.
     """
     refused: list[str] = []
     ways = ((_RING, ("direct",), f"O_DIRECT, {DEPTH} at a time"), (_POSIX, ("direct",), "O_DIRECT"), (_POSIX, (), ""))
@@ -42,17 +42,17 @@ def disk(root: Path, size: int) -> dict[str, Any]:
     raise SystemFaultError(
         "disk-not-measurable",
         "the disk below {root} cannot be measured: {reason}",
-        "try it with: iosonde doctor",
+        "check it with: iosonde doctor",
         root=root,
         reason=refused[-1],
     )
 
 
 def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
-    """CPU seconds for each byte that this process writes (with fsync) and reads (cold) through the page cache.
+    """Return CPU seconds for each byte that this process writes (with fsync) and reads (cold) through the page cache.
 
-    User and system time of the process, by getrusage(2). What kernel threads do for it (write-back, a network file
-    system's daemons) is not charged to it. Raises SystemFaultError.
+    User and system time of the process, by getrusage(2), without the kernel threads that work for it (write-back, a
+    network file system's daemons). Raises SystemFaultError.
     """
     try:
         with _Files(root, "cpu-", size, _POSIX, ()) as files:
@@ -61,12 +61,13 @@ def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
             return {"write": writing / size, "read": _cpu_s(files, 1) / size}
     except _RefusedError as error:
         raise SystemFaultError(
-            "io-error", "cannot write and read below {root}: {error}", "look at its space", root=root, error=error
+            "io-error", "cannot write and read below {root}: {error}", "check its free space", root=root, error=error
         ) from error
 
 
 def memory_copy(threads: int, free_bytes: int) -> float:
-    """bytes/s that ``threads`` copy together from arrays to arrays that no cache holds; memory moves twice as much."""
+    """Return the bytes/s that ``threads`` copy together between arrays larger than any cache; memory moves twice as
+    much."""
     import numpy as np
 
     size = copy_bytes(last_level_cache_bytes(), threads, free_bytes)
@@ -79,7 +80,7 @@ def memory_copy(threads: int, free_bytes: int) -> float:
         ready.wait()
         started = time.monotonic_ns()
         for _ in range(COPIES):
-            np.copyto(places[index], sources[index])  # numpy lets go of the GIL meanwhile
+            np.copyto(places[index], sources[index])  # numpy releases the GIL meanwhile
         spans.append((started, time.monotonic_ns()))
 
     workers = [threading.Thread(target=copy_array, args=(index,)) for index in range(threads)]
@@ -92,13 +93,13 @@ def memory_copy(threads: int, free_bytes: int) -> float:
 
 
 def copy_bytes(cache_bytes: int, threads: int, free_bytes: int) -> int:
-    """The length of each thread's array: four times the cache in all, at most a quarter of the free memory."""
+    """Return the length of each thread's array: four times the cache in all, at most a quarter of the free memory."""
     thread_bytes = max(_LEAST_COPY, 4 * cache_bytes) // threads
     return max(1, min(thread_bytes, free_bytes // (8 * threads)))
 
 
 def last_level_cache_bytes(root: Path = Path("/sys/devices/system/cpu")) -> int:
-    """All last-level caches of this node together; 0 where the kernel does not tell."""
+    """Return the sum of this node's last-level caches; 0 if the kernel does not report them."""
     size_by_cache: dict[tuple[int, str], int] = {}
     for index in root.glob("cpu[0-9]*/cache/index*"):
         level, size = reading.number(index / "level"), reading.text(index / "size") or ""
@@ -109,11 +110,11 @@ def last_level_cache_bytes(root: Path = Path("/sys/devices/system/cpu")) -> int:
 
 
 class _RefusedError(Exception):
-    """The engine or the file system did not do it in this way."""
+    """Refusal of this way of access by the engine or the file system."""
 
 
 class _Files:
-    """One file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
+    """A file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
 
     def __init__(self, root: Path, name: str, size: int, backend: dict[str, Any], flags: Sequence[str]) -> None:
         from iosonde.engine import _native
@@ -143,7 +144,7 @@ class _Files:
         self._path.unlink(missing_ok=True)
 
     def run(self, phase: int) -> float:
-        """Seconds of the phase. Raises _RefusedError for its first error."""
+        """Run the phase and return its seconds. Raises _RefusedError for its first error."""
         from iosonde.engine import _native
 
         try:
@@ -156,7 +157,7 @@ class _Files:
         return float((record.ended_ns - record.started_ns) / 1e9)
 
     def drop(self) -> str:
-        """Let the page cache go of the file; how far that is known, in words."""
+        """Drop the file from the page cache; return in words how far that was verified."""
         root, names = self._path.parent, [self._path.name]
         state = cache.after_drop(root, names, cache.drop(root, names))["state"]
         words = {cache.COLD_VERIFIED: "verified", cache.COLD_REQUESTED: "not verified", cache.WARM: "kept it"}
@@ -171,5 +172,5 @@ def _cpu_s(files: _Files, phase: int) -> float:
 
 
 def cores() -> int:
-    """CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,8 +1,8 @@
 """The network between every pair of ranks: latency, one message at a time, and bandwidth in both directions.
 
 Latency and the sweep over message sizes are a ping-pong: half the round trip, as in the IMB and OSU benchmarks
-(``PingPong``, ``osu_latency``). Bandwidth has several messages under way, as ``osu_bw`` has: a file system's client
-does not wait for each message either. One pair at a time, the others sleep.
+(``PingPong``, ``osu_latency``). Bandwidth has several messages in flight, as in ``osu_bw``: a file system's client does
+not wait for each message either. Pairs run one at a time, while the others sleep.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from iosonde.ranks.mpi import Ranks
 
 # Message sizes of the sweep, bytes; the first one gives the latency.
 SIZES = (8, 1024, 65_536, 2**20, 8 * 2**20)
-# Time for one size of one pair: 496 pairs (32 nodes) are done in two minutes.
+# Time for one size of one pair: 496 pairs (32 nodes) take two minutes.
 BUDGET_NS = 30_000_000
 FEWEST, MOST = 3, 1000
-WINDOW, WINDOW_MESSAGE = 8, 2**20  # messages under way at once, and their size
+WINDOW, WINDOW_MESSAGE = 8, 2**20  # messages in flight, and their size
 WARM_UP = 2
 _COUNT_BYTES = 8
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What one repetition found between ranks ``a`` and ``b`` (numbers of ranks, which are nodes here).
+    """Results of one repetition between ranks ``a`` and ``b`` (rank numbers, which are nodes here).
 
     ``sweep`` holds (message bytes, s): the median of half the round trip. ``forth`` and ``back`` are bytes/s from a to
     b and from b to a. ``sent_bytes`` is what a sent, ``crossed_bytes`` what its network interfaces sent meanwhile.
@@ -44,12 +44,12 @@ class Pair:
 
     @property
     def latency_s(self) -> float:
-        """Of the smallest message, one way."""
+        """Latency of the smallest message, one way."""
         return self.sweep[0][1]
 
 
 def measure(ranks: Ranks) -> list[dict[str, Any]]:
-    """All pairs, on rank 0 (empty elsewhere); every rank calls it."""
+    """Measure all pairs; returns them on rank 0 (empty elsewhere). Every rank calls it."""
     pairs = []
     for a, b in combinations(range(ranks.size), 2):
         if ranks.rank == a:
@@ -92,7 +92,7 @@ def _follow_pair(ranks: Ranks, a: int) -> None:
 
 
 def messages_for(duration_ns: int) -> int:
-    """How many messages (or windows) of this duration fit into the budget, within bounds."""
+    """Return how many messages (or windows) of this duration fit into the budget, within bounds."""
     return max(FEWEST, min(MOST, BUDGET_NS // max(1, duration_ns)))
 
 
@@ -113,7 +113,7 @@ def _answer_messages(ranks: Ranks, message: bytearray, peer: int, count: int) ->
 
 
 def _stream_out(ranks: Ranks, peer: int, rounds: int) -> float:
-    """bytes/s of what the peer has received, a word of its at the end included; one window warms up."""
+    """Return the bytes/s that the peer received, including its final acknowledgement; one window warms up."""
     message, word = bytearray(WINDOW_MESSAGE), bytearray(1)
     ranks.send_at_once(message, peer, WINDOW)
     ranks.receive(word, peer)
@@ -127,7 +127,7 @@ def _stream_out(ranks: Ranks, peer: int, rounds: int) -> float:
 
 
 def _stream_in(ranks: Ranks, peer: int, rounds: int) -> float:
-    """The other end of `_stream_out`; the sender's figure, as it tells it."""
+    """Receive what `_stream_out` sends; return the sender's figure."""
     places, word = [bytearray(WINDOW_MESSAGE) for _ in range(WINDOW)], bytearray(1)
     ranks.receive_at_once(places, peer)
     ranks.send(word, peer)

@@ -1,7 +1,7 @@
-"""What one rank does in one repetition of a probe: ``python -m iosonde.measure.probe.program ASSIGNMENT``.
+"""Program of one rank in one repetition of a probe: ``python -m iosonde.measure.probe.program ASSIGNMENT``.
 
-First every node alone: memory, disk, CPU time; then the network, pair by pair. Only one rank of a host measures the
-host. Rank 0 leaves all results in one file for the parent.
+Each node first measures alone: memory, disk, CPU time. The network follows, pair by pair. Only one rank of a host
+measures the host. Rank 0 leaves all results in one file for the parent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from iosonde.ranks.heartbeat import Heartbeat
 
 from . import local, network, tcp
 
-# Made by the parent in the folder: who sees it shares the folder with the parent.
+# Created by the parent in the folder: a rank that sees it shares the folder with the parent.
 PARENT_MARK = "parent"
 BEATS = "beats"
 RESULT = "result.json"
@@ -34,11 +34,11 @@ RESULT = "result.json"
 
 @dataclass(frozen=True)
 class ProbeAssignment:
-    """One repetition. ``target`` is the directory to measure (empty: no disk), in which only the workspace of
-    ``experiment`` is written to; ``size`` the bytes that each node writes and reads there.
+    """Assignment of one repetition. ``target`` is the directory to measure (empty: no disk); only the workspace of
+    ``experiment`` in it is written. ``size`` is the number of bytes that each node writes and reads there.
 
-    ``addresses``: how other programs reach the node of each rank. ``in_turn``: one node after the other, where all
-    write to the same servers. ``only_clean``: nothing is measured, and the workspace is removed on every node.
+    ``addresses``: addresses of the ranks' nodes for other programs. ``in_turn``: one node after the other, if all write
+    to the same servers. ``only_clean``: measure nothing, and remove the workspace on every node.
     """
 
     target: str
@@ -52,24 +52,24 @@ class ProbeAssignment:
 
     @property
     def workspace(self) -> Workspace:
-        """The only place on the target that is written to; it need not be there."""
+        """The only place on the target that is written; it need not exist."""
         return Workspace(Path(self.target) / f"iosonde-{self.experiment}", self.experiment)
 
     def to_word(self) -> str:
-        """One word that needs no quoting, whatever shells and launchers it passes through."""
+        """Return the assignment as one word that needs no quoting in shells and launchers."""
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
     @staticmethod
     def from_word(word: str) -> ProbeAssignment:
-        """The inverse of ``to_word``."""
+        """Return the inverse of ``to_word``."""
         return ProbeAssignment(**json.loads(base64.urlsafe_b64decode(word)))
 
 
 def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
-    """Everything this rank does. Raises IosondeError for what is wrong with any of the nodes."""
+    """Do all work of this rank. Raises IosondeError for a fault of any node."""
     folder = Path(assignment.folder)
     (folder / BEATS).mkdir(parents=True, exist_ok=True)
-    # Said by all at once: what another node finds wrong must reach the parent too.
+    # All ranks report together: another node's fault must reach the parent too.
     wrong = next((error for error in ranks.all_gather(_check_rank(assignment, ranks, folder)) if error), None)
     if wrong:
         raise wrong
@@ -98,13 +98,13 @@ def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
 
 
 def _check_rank(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
-    """Why this rank cannot take part; None if it can."""
+    """Return why this rank cannot take part; None if it can."""
     here = ranks.hosts[ranks.rank].name
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
         return LaunchError(
             "directory-not-shared",
             "rank 0 runs on {host} and cannot see {folder} of the node that started it",
-            "start iosonde on the first of the nodes, or set TMPDIR to a shared directory",
+            "start iosonde on the first node, or set TMPDIR to a shared directory",
             host=here,
             folder=folder,
         )
@@ -117,7 +117,7 @@ def _check_rank(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> 
 
 
 def _measure_node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
-    """This node's part; None for further ranks of a node. All ranks go through the same barriers."""
+    """Return this node's part; None for further ranks of a node. All ranks go through the same barriers."""
     result: dict[str, Any] | None = None
     if ranks.local_rank == 0:
         heart.enter("memory copy")
@@ -154,7 +154,7 @@ def _measure_disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> d
 
 @contextmanager
 def _open_workspace(assignment: ProbeAssignment) -> Iterator[Workspace]:
-    """The parent's where this node shares the target with it; else one of this node's own, removed at the end."""
+    """Yield the parent's workspace if this node shares the target with it; else its own, removed at the end."""
     if assignment.workspace.is_ours():
         yield assignment.workspace
         return
@@ -166,7 +166,7 @@ def _open_workspace(assignment: ProbeAssignment) -> Iterator[Workspace]:
 
 
 def main() -> None:
-    """Entry point of a rank. What goes wrong is left in the folder as one sentence; the parent shows it."""
+    """Run the entry point of a rank. An error is left in the folder as one line, which the parent shows."""
     assignment = ProbeAssignment.from_word(sys.argv[1])
     ranks = None
     try:

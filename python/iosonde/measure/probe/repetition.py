@@ -1,4 +1,4 @@
-"""A probe's repetition → Run: start the ranks, watch them, and make of what they found observations and facts.
+"""A probe's repetition → Run: start the ranks, watch them, and convert their results to observations and facts.
 
 Each repetition starts the ranks anew and is a run of its own, so that n counts trials as everywhere. Its observations
 are rows of single ranks: a probe describes nodes, and adds nothing to the totals of a campaign in the same store.
@@ -33,8 +33,8 @@ CLEAN_S = 60.0
 
 @dataclass(frozen=True)
 class ProbeBench:
-    """What all repetitions share. ``target`` is None where no disk of a node is measured, ``servers`` where none of a
-    server is, ``nodes`` 0 where nothing else is; ``facts`` go into each run."""
+    """Settings of all repetitions. ``target`` is None if no node's disk is measured, ``servers`` if no server's disk
+    is. ``nodes`` is 0 if no node is measured. ``facts`` go into each run."""
 
     experiment: str
     launcher: Launcher
@@ -49,9 +49,9 @@ class ProbeBench:
 
 
 def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
-    """One repetition. One that failed is a Run too, with ``missing`` saying what it lacks.
+    """Run one repetition. A failed one is a Run too, with ``missing`` saying what it lacks.
 
-    Raises KeyboardInterrupt after having ended the ranks and removed what they left on any node.
+    Raises KeyboardInterrupt after having ended the ranks and removed their files on every node.
     """
     started_at, started = datetime.now(UTC), time.monotonic()
     servers, missing = list[dict[str, Any]](), list[str]()
@@ -94,7 +94,7 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
 
 
 def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
-    """(what the ranks found, why they did not come to their end)."""
+    """Return (the ranks' results, why they did not finish)."""
     results: dict[str, Any] = {}
     with temporary.directory("probe") as folder:
         assignment = ProbeAssignment(
@@ -124,8 +124,8 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
 
 
 def observations(results: dict[str, Any]) -> list[Observation]:
-    """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first
-    rank, and those of a server's disk have its number."""
+    """Return the results as rows: a pair's belong to its lower rank, a node's to its first rank, and a server disk's
+    have its number."""
     rows = [row for pair in results["pairs"] for row in _observe_pair(pair)]
     rows += [row for link in results.get("tcp", []) if not link["error"] for row in _observe_link(link)]
     for node in results["nodes"]:
@@ -157,7 +157,7 @@ def _observe_link(link: dict[str, Any]) -> Iterable[Observation]:
 
 
 def outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
-    """What iperf3 printed, by the name that it has in ``raw/``."""
+    """Return the output of iperf3, by its name in ``raw/``."""
     return {
         f"iperf3-{link['a']:04d}-{link['b']:04d}-{way}.json": text.encode()
         for link in results.get("tcp", [])
@@ -180,7 +180,7 @@ def _observe_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, 
 
 
 def expected_seconds(nodes: int, repetitions: int) -> float:
-    """How long the network part takes at most on links that are not slow: every pair, every size, both streams."""
+    """Return the longest time of the network part on links that are not slow: every pair, every size, both streams."""
     pairs, parts = nodes * (nodes - 1) // 2, len(network.SIZES) + 2
     return repetitions * pairs * parts * network.BUDGET_NS / 1e9
 
@@ -191,14 +191,14 @@ def _build_command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
 
 
 def _clean_nodes(bench: ProbeBench, assignment: ProbeAssignment) -> None:
-    """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
+    """Remove the workspaces of ended ranks on their own disks, with one process per node."""
     with temporary.directory("clean") as beats:
         command = _build_command(bench, replace(assignment, only_clean=True))
         watchdog.watch(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
 
 
 def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
-    """In words, why the ranks did not come to their end; empty if they did."""
+    """Return the reasons why the ranks did not finish; empty if they did."""
     if finished and not outcome.exit_code:
         return []
     if errors := last_words.read_errors(folder):
@@ -207,7 +207,7 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) ->
         return [
             Message(
                 "no-progress",
-                "no rank got on for {seconds:.0f} s; {states}",
+                "no rank progressed for {seconds:.0f} s; {states}",
                 seconds=outcome.seconds,
                 states="; ".join(outcome.sentences()[:5]),
             )

@@ -1,7 +1,7 @@
-"""What one server does for a probe: ``python -m iosonde.measure.probe.server_program ASSIGNMENT``, started by ssh.
+"""Program of one server in a probe: ``python -m iosonde.measure.probe.server_program ASSIGNMENT``, started by ssh.
 
-It measures its own disks, one after another, in a workspace of its own below each directory, and prints one line of
-JSON: what it found, or what is wrong.
+It measures its own disks, one after another, in a workspace of its own below each directory. It prints one line of
+JSON: the results or the error.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PLACE = "rank-0"
 
 @dataclass(frozen=True)
 class ServerAssignment:
-    """One repetition on a server: a directory on each of its disks, and the bytes to write and read there.
-    ``only_clean``: nothing is measured, and what an ended one left is removed."""
+    """Assignment of one repetition on a server: a directory on each of its disks, and the bytes to write and read
+    there. ``only_clean``: measure nothing, and remove the files of an ended repetition."""
 
     directories: tuple[str, ...]
     experiment: str
@@ -37,18 +37,18 @@ class ServerAssignment:
     only_clean: bool = False
 
     def to_word(self) -> str:
-        """One word that needs no quoting, whatever shells it passes through."""
+        """Return the assignment as one word that needs no quoting in shells."""
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
     @staticmethod
     def from_word(word: str) -> ServerAssignment:
-        """The inverse of ``to_word``."""
+        """Return the inverse of ``to_word``."""
         fields = json.loads(base64.urlsafe_b64decode(word))
         return ServerAssignment(**fields | {"directories": tuple(fields["directories"])})
 
 
 def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
-    """What each disk does. Raises IosondeError for what is no disk, or cannot be measured."""
+    """Measure each disk. Raises IosondeError for a directory that is on no disk or cannot be measured."""
     places = [Path(directory) for directory in assignment.directories]
     devices: dict[int, Path] = {}
     for place in places:
@@ -57,7 +57,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
         if other is not place:
             raise TargetError(
                 "same-file-system",
-                "{other_path} and {path} lie on one file system",
+                "{other_path} and {path} are on the same file system",
                 "give one directory of each disk",
                 other_path=other,
                 path=place,
@@ -70,7 +70,7 @@ def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
     if is_network(kind or ""):
         raise TargetError(
             "not-on-disk",
-            "{path} is {file_system}: it lies on no disk of this server",
+            "{path} is {file_system}, which is not a disk of this server",
             "give a directory on its own disk",
             path=place,
             file_system=kind,
@@ -85,14 +85,14 @@ def _measure_disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
 
 
 def clean(assignment: ServerAssignment) -> None:
-    """Remove what an ended repetition left, and nothing else."""
+    """Remove the files of an ended repetition, and nothing else."""
     for directory in assignment.directories:
         with suppress(IosondeError, OSError):
             Workspace(Path(directory) / f"iosonde-{assignment.experiment}", assignment.experiment).remove()
 
 
 def main() -> None:
-    """Entry point on a server."""
+    """Run the entry point on a server."""
     assignment = ServerAssignment.from_word(sys.argv[1])
     if assignment.only_clean:
         clean(assignment)
@@ -102,7 +102,7 @@ def main() -> None:
     except IosondeError as error:
         answer = {"error": error.message, "hint": error.hint}
     except OSError as error:
-        answer = {"error": f"{error.filename}: {error.strerror}", "hint": "look at the directory and its permissions"}
+        answer = {"error": f"{error.filename}: {error.strerror}", "hint": "check the directory and its permissions"}
     os.write(1, f"{json.dumps(answer)}\n".encode())
 
 

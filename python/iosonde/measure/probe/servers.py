@@ -1,4 +1,4 @@
-"""The disks of the servers, each measured on its own host: by ssh, as steps ``on: servers``, all hosts at once."""
+"""Disks of the servers, each measured on its own host by ssh, as steps ``on: servers``, all hosts at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PROGRAM = "iosonde.measure.probe.server_program"
 
 @dataclass(frozen=True)
 class ServerDisks:
-    """What is measured: a directory on each disk, the same on every host."""
+    """The disks to measure: a directory on each disk, the same on every host."""
 
     hosts: tuple[str, ...]
     directories: tuple[str, ...]
@@ -31,9 +31,10 @@ class ServerDisks:
 def measure(
     server_disks: ServerDisks, experiment: str, size: int, limit_s: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """(every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is given up.
+    """Return (every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is
+    given up.
 
-    Raises KeyboardInterrupt after having removed what it made.
+    Raises KeyboardInterrupt after having removed its files.
     """
     assignment, complete = ServerAssignment(server_disks.directories, experiment, size), False
     with temporary.directory("servers") as folder:
@@ -65,7 +66,7 @@ def _run_program(
 
 
 def _read_answers(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """What each host printed, and one sentence for each that told nothing."""
+    """Return the hosts' results, and a message for each host without any."""
     results, missing = list[dict[str, Any]](), list[str]()
     lines = [line for name in (STDOUT, STDERR) for line in (folder / name).read_text(errors="replace").splitlines()]
     for host in hosts:
@@ -87,10 +88,10 @@ def _read_answers(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, An
             missing.append(
                 Message(
                     "server-not-reached",
-                    "on server {host}: {reason}. iosonde must be there at the same path, and ssh reach it "
-                    "without a question: ssh {host} true",
+                    "on server {host}: {reason}. iosonde must be installed there at the same path, and ssh "
+                    "must work without a prompt: ssh {host} true",
                     host=host,
-                    reason=own[0] if own else "it said nothing",
+                    reason=own[0] if own else "no output",
                 )
             )
     return results, missing

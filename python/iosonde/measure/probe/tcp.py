@@ -1,5 +1,5 @@
-"""TCP between nodes, by iperf3 where all of them have it: what a file system over TCP can get from the network, while
-MPI may have a way of its own.
+"""TCP between nodes, by iperf3 if all nodes have it: the network as a file system over TCP sees it, while MPI may use
+another way.
 
 Each node streams to the next one, and back: every node's link in both directions, in as many tests as nodes.
 """
@@ -22,7 +22,7 @@ from iosonde.core.program_output import run_program
 from iosonde.ranks.mpi import Ranks
 
 PROGRAM = "iperf3"
-# What is sent takes about so long, if TCP is as fast as MPI.
+# Duration of a stream, if TCP is as fast as MPI.
 STREAM_S = 0.3
 LEAST_BYTES = 2**20
 CONNECT_S = 5
@@ -33,8 +33,8 @@ _PORT_BYTES = 4
 
 @dataclass(frozen=True)
 class Link:
-    """What one repetition found from rank ``a`` to rank ``b`` (bytes/s, as received) and back; ``outputs`` is what
-    iperf3 printed for each, ``error`` why there is no figure."""
+    """Results of one repetition from rank ``a`` to rank ``b`` (bytes/s, as received) and back. ``outputs`` are iperf3's
+    outputs, ``error`` is the reason for a missing figure."""
 
     a: int
     b: int
@@ -45,10 +45,10 @@ class Link:
 
 
 def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> list[dict[str, Any]]:
-    """All links, on rank 0 (empty elsewhere); every rank calls it. The first that fails is the last one: what keeps
-    one connection out (a firewall) keeps all out, and each would be waited for.
+    """Measure all links; returns them on rank 0 (empty elsewhere). Every rank calls it. It stops at the first failure:
+    a firewall that blocks one connection blocks all, and each would wait for its timeout.
 
-    ``addresses``: how each rank's node is reached. ``expected_rate``: bytes/s, which only sets how much is sent.
+    ``addresses``: the address of each rank's node. ``expected_rate``: bytes/s, which only sets how much is sent.
     """
     links = [(a, b) for a, b in neighbours(ranks.size) if ranks.node_of[a] != ranks.node_of[b]]
     lacking = [rank for rank, has in enumerate(ranks.all_gather(shutil.which(PROGRAM) is not None)) if not has]
@@ -70,12 +70,12 @@ def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> lis
 
 
 def neighbours(nodes: int) -> list[tuple[int, int]]:
-    """Each node and the next one, the last and the first too."""
+    """Pair each node with the next one, and the last with the first."""
     return [(a, a + 1) for a in range(nodes - 1)] + ([(0, nodes - 1)] if nodes > 2 else [])
 
 
 def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
-    """Both directions, one after the other; the server is asked for twice also where the first one failed."""
+    """Measure both directions, one after the other; the second server is requested even if the first one failed."""
     outputs, rates, errors = [], [], []
     for backwards in (False, True):
         port = bytearray(_PORT_BYTES)
@@ -92,7 +92,7 @@ def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link
 
 
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
-    """(what iperf3 printed, bytes/s that arrived, why there is no figure)."""
+    """Return (iperf3's output, bytes/s that arrived, reason for a missing figure)."""
     if not port:
         return "", 0.0, Message("server-not-started", "the server there did not start")
     words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",
@@ -108,19 +108,18 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
         rate = float(document["end"]["sum_received"]["bits_per_second"]) / 8
         if 0 < rate < math.inf:
             return done.stdout, rate, ""
-        return done.stdout, 0.0, Message("invalid-rate", "it says that {rate:g} bytes/s arrived", rate=rate)
+        return done.stdout, 0.0, Message("invalid-rate", "it reports that {rate:g} bytes/s arrived", rate=rate)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return (
             done.stdout,
             0.0,
-            Message(
-                "unreadable-output", "what it printed cannot be read (exit code {exit_code})", exit_code=done.returncode
-            ),
+            Message("unreadable-output", "cannot read its output (exit code {exit_code})", exit_code=done.returncode),
         )
 
 
 def _serve_test(ranks: Ranks, peer: int) -> None:
-    """One server for one test; the peer is told its port, 0 if there is none, and tells when the test is over."""
+    """Start one server for one test. The peer receives its port (0 if there is none) and reports the end of the
+    test."""
     server, port = start_server()
     ranks.send(bytearray(port.to_bytes(_PORT_BYTES, "little")), peer)
     ranks.receive(bytearray(1), peer)
@@ -128,12 +127,12 @@ def _serve_test(ranks: Ranks, peer: int) -> None:
         with server:
             try:
                 server.wait(ENDS_S)  # its few lines fit into the pipe
-            except subprocess.TimeoutExpired:  # nobody reached it
+            except subprocess.TimeoutExpired:  # no client reached it
                 server.kill()
 
 
 def start_server() -> tuple[subprocess.Popen[str] | None, int]:
-    """A server that ends after one test, and its port once it listens; 0 if it does not."""
+    """Start a server that ends after one test. Return it with its port once it listens; 0 if it does not."""
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
     words = [PROGRAM, "--server", "--one-off", "--port", str(port), "--forceflush"]

@@ -1,1 +1,1 @@
-"""What runs on a node: one rank of a trial, its phases, its commands, its caches."""
+"""Code that runs on a node: one rank of a trial, its phases, its commands, its caches."""

@@ -26,7 +26,7 @@ WARM = "warm"
 NO_SERVER = "no-server"
 
 _COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM, SERVED_BY_CACHE)
-# What is known of files on a mount that was not there a moment ago.
+# State of files on a mount that has just been made.
 JUST_MOUNTED: dict[str, int | str] = {"state": COLD_VERIFIED, "resident_bytes": 0, "bytes": 0}
 
 
@@ -38,7 +38,7 @@ def write_out(root: Path) -> None:
 
 
 def drop(root: Path, names: Iterable[str]) -> bool:
-    """Ask this node's page cache to let go of the files; False if the file system refused (fadvise) for any."""
+    """Drop the files from this node's page cache; False if the file system refused (fadvise) for any."""
     from iosonde.engine import _native
 
     accepted = True
@@ -51,10 +51,11 @@ def drop(root: Path, names: Iterable[str]) -> bool:
 
 
 def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
-    """What of the files is still there, once all ranks of the node have dropped: {"state", "resident_bytes", "bytes"}.
+    """Return what remains of the files once all ranks of the node have dropped them: {"state", "resident_bytes",
+    "bytes"}.
 
-    Where the drop or the look (mincore) was refused, nothing is verified; nor where the client of the file system may
-    keep what was read in a place of its own.
+    The state is not verified if the drop or the check (mincore) was refused, or if the file system's client may keep
+    data elsewhere.
     """
     from iosonde.engine import _native
 
@@ -84,13 +85,13 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
 
 
 def can_cache_elsewhere(root: Path) -> bool:
-    """Whether the page cache is not all that this node may keep of the files; where the mount is not known it may."""
+    """Return whether this node may keep file data outside the page cache; True if the mount is unknown."""
     mount_entry = mount.find_mount(root)
     return mount_entry is None or keeps_pages_elsewhere(mount_entry.type, mount_entry.source)
 
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
-    """What of the files this node's page cache holds; asks for nothing."""
+    """Return how much of the files is in this node's page cache, without changing it."""
     from iosonde.engine import _native
 
     resident_bytes = total = 0
@@ -103,5 +104,5 @@ def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
 
 
 def worst(states: Iterable[str]) -> str:
-    """The warmest of several nodes' states: what can be claimed for all of them."""
+    """Return the warmest of several nodes' states: the only claim that holds for all of them."""
     return max(states, key=_COLDEST_FIRST.index, default=WARM)

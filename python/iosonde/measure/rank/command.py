@@ -1,8 +1,8 @@
-"""One command of the user's, run by /bin/sh on this node: started, watched, ended, and nothing of it left.
+"""A user command, run by /bin/sh on this node: started, watched, ended, with nothing left behind.
 
-``posix_spawn`` with output to a file: a process that has MPI up must not fork, and a pipe could fill. The command has
-a session of its own, so that all of it can be ended; a daemon that left the session is found by a variable in its
-environment. Should we be killed ourselves, a guard ends it.
+``posix_spawn`` with output to a file: a process that uses MPI must not fork, and a pipe could fill. The command has its
+own session, so that all of it can be ended; a daemon that left the session is found by a variable in its environment.
+If we are killed ourselves, a guard ends it.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from iosonde.ranks.pulse import Pulse
 from .guard import Guard
 from .output import RETAINED_BYTES, cut_middle, free_middle
 
-# A step that says nothing else is ended after so long: a command that hangs must not hold a night's campaign.
+# Default time limit of a step: a command that hangs must not hold a night's campaign.
 DEFAULT_TIMEOUT_S = 4 * 3600.0
-# What one command may print on one rank: beyond, it is ended before it fills the node's temporary directory.
+# Output limit of one command on one rank: it is ended before it fills the node's temporary directory.
 OUTPUT_BYTES = 4 * 2**30
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
 KILL_S = 2.0  # for SIGKILL to take effect
-LOOK_S = 0.25  # how often time and output are looked at; the end is seen at once
+LOOK_S = 0.25  # how often time and output are checked; the end is noticed at once
 NEARLY_FULL_BYTES = 64 * 1024
-# Cut from an output that filled the directory, for all that a trial has to say besides.
+# Cut from an output that filled the directory, to leave room for the trial's own results.
 ROOM_BYTES = 512 * 2**10
-# What becomes of processes that a command leaves in the background: they end with it, with the trial, or not at all.
+# Fate of processes that a command leaves in the background: they end with it, with the trial, or not at all.
 ENDS, STAYS, OUTLIVES = "ends", "stays", "outlives"
 STEP_VARIABLE = "IOSONDE_STEP_ID"
 TRIAL_VARIABLE = "IOSONDE_TRIAL_ID"
-# What tells a process that it is a rank: an MPI program among the commands must not believe it.
+# Variables that mark a process as a rank: an MPI program among the commands must not see them.
 _OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL", "OMPI_COMM_WORLD_",
              "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_COMMAND", "OMPI_ARGV",
              "OMPI_FILE_LOCATION", "OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix", "PRTE_LAUNCHED",
              "PRTE_MCA_ess")  # fmt: skip
-# All that MPI libraries and schedulers say in variables: what a launcher gives its ranks, and what a user sets.
+# All variables of MPI libraries and schedulers: those that a launcher gives its ranks, and those that a user sets.
 OF_LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "HYDI_", "I_MPI_", "MPIR_CVAR_", "SLURM_")
 
 
 @dataclass(frozen=True)
 class ShellCommand:
-    """What to run, and when to end it. ``environment`` comes on top of ours; ``step_id`` stands in it, by which the
-    command's processes are found again.
+    """The command to run, and its limits. ``environment`` is added to ours; ``step_id`` in it identifies the command's
+    processes.
 
-    ``cpus``: where it runs (None: where this thread may). ``leftover_policy`` is what becomes of what it leaves in the
-    background: a mount's daemon has to outlive it. It is ended after ``timeout_s`` (None: the default) or when it has
-    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM; ``retained_bytes`` of that are kept.
-    ``outside`` are names of `OF_LAUNCHERS` that were there before our launcher: it gets no others (None: all but those
-    that tell a rank's number).
+    ``cpus``: the CPUs to run on (None: those of this thread). ``leftover_policy`` decides about background processes: a
+    mount's daemon has to outlive the command. The command is ended after ``timeout_s`` (None: the default) or after
+    more than ``output_bytes`` of output. ``grace_s`` is the time to react to SIGTERM; ``retained_bytes`` of the output
+    are kept. ``outside`` are names of `OF_LAUNCHERS` that were set before our launcher: the command gets no others
+    (None: all except those with a rank's number).
     """
 
     text: str
@@ -74,13 +74,13 @@ class ShellCommand:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended. Times are this node's CLOCK_MONOTONIC (ns); ``started_at`` is seconds since 1970.
+    """Outcome of a command. Times are this node's CLOCK_MONOTONIC (ns); ``started_at`` is seconds since 1970.
 
     ``exit_code`` is None after a ``signal``. ``ended_by`` is why we ended it: ``timeout``, ``output`` or empty.
-    ``left`` counts the processes that it left behind and that were ended. ``max_rss_bytes`` and the CPU times are those
-    of the shell and what it waited for (wait4); the memory is None where it is not above our own, which Linux counts
-    in until the shell is loaded. ``output_bytes`` are kept, and ``cut_bytes`` were cut from the middle. ``fault`` says
-    what kept it from running or its output from being whole.
+    ``left`` counts the background processes that were ended. ``max_rss_bytes`` and the CPU times are those of the shell
+    and its waited-for children (wait4). The memory is None unless it exceeds our own, which Linux counts until the
+    shell is loaded. ``output_bytes`` are kept, and ``cut_bytes`` were cut from the middle. ``fault`` says why it did
+    not run or its output is incomplete.
     """
 
     started_ns: int
@@ -98,15 +98,15 @@ class CommandResult:
     fault: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for the spool and run.json."""
+        """Return plain values, for the spool and run.json."""
         return asdict(self)
 
 
 def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 0) -> CommandResult:
-    """Run ``command`` with what it prints in the file ``output``.
+    """Run ``command`` with its output in the file ``output``.
 
-    When all is ready ``begin`` is called, in any case once: it waits for the others, and says when to start
-    (CLOCK_MONOTONIC; 0: at once). Raises nothing for what a command does.
+    Calls ``begin`` exactly once when all is ready: it waits for the other ranks, and returns the start time
+    (CLOCK_MONOTONIC; 0: at once). Raises nothing for failures of the command.
     """
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -116,7 +116,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         now, why = time.monotonic_ns(), f"its output has no place in {output.parent}: {error.strerror}"
         return CommandResult(now, now, time.time(), fault=why)
     try:
-        # It is there before the clock runs, so that the command is guarded at once, and not disturbed by its start.
+        # Started before the clock runs, so that the command is guarded at once and not disturbed by it.
         guard = None if command.leftover_policy == OUTLIVES else Guard.start()
     except OSError as error:
         begin()
@@ -161,7 +161,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
 
 
 def end_leftovers(group: int, step_id: str) -> int:
-    """End what a command left behind: its process group, and whoever carries its id; how many there were."""
+    """End the rest of a command: its process group, and every process with its id. Return their number."""
     pids = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
     _end_processes(pids, step_id, STEP_VARIABLE)
@@ -169,8 +169,8 @@ def end_leftovers(group: int, step_id: str) -> int:
 
 
 def end_trial(trial_id: str, after: int = 0) -> int:
-    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were.
-    ``after``: as of `family`."""
+    """End all commands of a trial that still run on this node (servers of its set-up). Return their number. ``after``:
+    as in `family`."""
     pids = set(family(trial_id, TRIAL_VARIABLE, after))
     _end_processes(pids, trial_id, TRIAL_VARIABLE)
     return len(pids)
@@ -199,10 +199,10 @@ def _build_environment(command: ShellCommand) -> dict[str, str]:
 
 
 def _start_shell(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tuple[float, int, int]:
-    """(wall clock, monotonic ns, process id or −errno)."""
+    """Return (wall clock, monotonic ns, process id or −errno)."""
     environment = _build_environment(command)
     for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):  # sockets of MPI are nothing for a command: one that stays would hold them open
+        with suppress(OSError):  # a command must not inherit sockets of MPI: one that stays would hold them open
             if int(name) > 2:
                 os.set_inheritable(int(name), False)
     actions = [
@@ -234,7 +234,7 @@ def _start_shell(command: ShellCommand, handle: int, begin: Callable[[], int]) -
 def _watch_guarded(
     command: ShellCommand, pid: int, handle: int, started_ns: int, guard: Guard | None
 ) -> tuple[str, int]:  # fmt: skip
-    """(why it had to be ended or empty, monotonic ns of the end)."""
+    """Return (why it had to be ended or empty, monotonic ns of the end)."""
     try:
         if guard:
             guard.watch(pid)
@@ -251,7 +251,8 @@ def _watch_guarded(
 
 
 def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
-    """Wait for the end of ``pid``, which stays a zombie; why it has to be ended, or empty if it ended by itself."""
+    """Wait for the end of ``pid``, which stays a zombie. Return why it has to be ended, or empty if it ended by
+    itself."""
     timeout_s = command.timeout_s or DEFAULT_TIMEOUT_S
     try:
         descriptor = os.pidfd_open(pid)
@@ -286,7 +287,7 @@ def _ended_within(pid: int, seconds: float) -> bool:
 
 
 def _terminate_group(pid: int, step_id: str, grace_s: float) -> None:
-    """SIGTERM to all of it, and time to follow, unless all of it hangs in the kernel; then SIGKILL."""
+    """Send SIGTERM to the group and wait, unless all of it hangs in the kernel; then send SIGKILL."""
     _signal_group(pid, signal.SIGTERM)
     pulse = Pulse(f"{STEP_VARIABLE}={step_id}" if step_id else "")
     give_up = time.monotonic() + grace_s
@@ -299,7 +300,7 @@ def _terminate_group(pid: int, step_id: str, grace_s: float) -> None:
 
 
 def _signal_group(group: int, number: int) -> bool:
-    """Whether there was somebody in it."""
+    """Signal the group. Return whether it had a process."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -313,7 +314,7 @@ def _above_ours(maxrss_kib: int) -> int | None:
 
 
 def _make_room(handle: int) -> None:
-    """Give back the end of an output that filled the directory: the results of the trial go there too."""
+    """Free the end of an output that filled the directory: the results of the trial go there too."""
     os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
 
 

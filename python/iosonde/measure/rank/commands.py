@@ -1,4 +1,4 @@
-"""A command step as one rank does it: whether it is its turn, when it starts, and what it leaves in the spool."""
+"""A command step on one rank: whether it takes part, when it starts, and its entry in the spool."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .phases import start_together
 from .wire import Meter
 
 MACHINEFILE, IOZONE_CLIENTS = "machinefile", "iozone-clients"
-# How often ranks look whether an MPI job is over, which has as many tasks as there are ranks, and needs the cores.
+# How often ranks check for the end of an MPI job, which has as many tasks as there are ranks, and needs the cores.
 LOOK_S = 0.01
 
 
 def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
-    """What every placeholder stands for on this rank.
+    """Return the value of every placeholder on this rank.
 
-    The node is the one that the launcher was asked for: ranks that stand in for nodes have numbers of their own.
+    The node is the one requested from the launcher: ranks that stand in for nodes have numbers of their own.
     """
     node, per_node = ranks.rank // assignment.ranks_per_node, assignment.ranks_per_node
     here: dict[str, FactorValue] = {
@@ -44,8 +44,8 @@ def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
 
 
 def write_node_files(assignment: Assignment, ranks: mpi.Ranks) -> None:
-    """The trial's nodes, on every node: an address a line, as ``mpiexec -f`` wants them; and for ``iozone -+m`` a line
-    a rank with the address, the directory, and where IOzone is (as on this node)."""
+    """Write the trial's nodes to files on every node: an address per line, as ``mpiexec -f`` expects. For ``iozone
+    -+m``: a line per rank with the address, the directory, and the path of IOzone (as on this node)."""
     if ranks.local_rank != 0:
         return
     names = assignment.hosts or [host.name for host in ranks.hosts[:: assignment.ranks_per_node]]
@@ -56,8 +56,8 @@ def write_node_files(assignment: Assignment, ranks: mpi.Ranks) -> None:
 
 
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], meter: Meter) -> bool:
-    """One command step; whether it went well here. All ranks call it, and come out of it together. ``meter`` counts
-    what comes over the network meanwhile."""
+    """Run one command step and return whether it succeeded here. All ranks call it, and leave it together. ``meter``
+    counts the network traffic meanwhile."""
     heart.enter(part.item["label"], WAITING)
     ranks.wait_for_all()
     meter.ends(PREPARING)
@@ -91,8 +91,8 @@ def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Hea
 
 
 def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
-    """The command of an item as the shell gets it: of an MPI job with the launcher's words before its program; of one
-    on servers with what starts it on each."""
+    """Return the command of an item for the shell. An MPI job has the launcher's words before its program, a server
+    command the words that start it on each server."""
     if "servers" in item:
         return on_servers.script(placeholders.fill(item["command"], variables), item["servers"], variables)
     if "launch" not in item:
@@ -104,7 +104,8 @@ def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
 
 
 def _list_launcher_names(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
-    """Names of launchers' variables that a command of the first rank alone may have; of others those of its rank."""
+    """Return the launcher variables that a command of the first rank alone may have; other commands get those of their
+    rank."""
     return frozenset(assignment.outside) if item["on"] in ONCE else None
 
 

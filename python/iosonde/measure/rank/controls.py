@@ -1,7 +1,7 @@
-"""Before the steps of a trial: caches and factors are brought into the state that was asked for, and looked at.
+"""Preparation of a trial: set caches and factors to the requested state, and verify it.
 
-What did not happen is said in a sentence, and the trial goes no further: a level that did not take, or a mount that
-stayed, must not become a column of the results.
+A failure is reported in a message, and the trial ends: a level that was not set, or a mount that stayed, must not
+become a column of the results.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple[list[str], list[RemountDone]]:
-    """Caches first, then every factor with a control. What failed, on any rank, as sentences, and what was mounted
-    anew; the same on all ranks."""
+    """Set the caches, then every factor with a control. Return failures on any rank, as messages, and the remounts; the
+    same on all ranks."""
     regime, variables = assignment.regime, values(assignment, ranks)
     anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
@@ -81,7 +81,7 @@ def apply(control: Control, variables: dict[str, FactorValue]) -> None:
             raise SystemFaultError(
                 "level-not-set",
                 "factor {factor}: level {level} did not take, the system says {actual}",
-                "try the command that sets it by hand, and look at what the one that reads it prints",
+                "try the command that sets it by hand, and check the output of the one that reads it",
                 factor=control.factor,
                 level=level_text(level),
                 actual=actual[:80] or "nothing",
@@ -89,7 +89,7 @@ def apply(control: Control, variables: dict[str, FactorValue]) -> None:
 
 
 def _read_level(control: Control, names: dict[str, FactorValue], environment: dict[str, str]) -> str:
-    """What the command that reads it prints; '' where there is none."""
+    """Return the output of the command that reads it; '' if there is none."""
     if not control.read:
         return ""
     placeholders.check_plain(control.read, names, f"factor {control.factor}")
@@ -98,7 +98,7 @@ def _read_level(control: Control, names: dict[str, FactorValue], environment: di
 
 
 def between_trials(regime: CacheRegime, variables: dict[str, FactorValue]) -> list[RemountDone]:
-    """Drop the kernel's caches of this node, or remount the target on it; what was remounted. Raises
+    """Drop the kernel's caches of this node, or remount the target on it. Return the remounts. Raises
     SystemFaultError."""
     if regime.between_trials == CACHE_DROP:
         drop_caches()
@@ -113,7 +113,7 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
     except OSError as error:
         raise SystemFaultError(
             "cache-not-dropped",
-            "the kernel's caches cannot be dropped: {reason} ({path})",
+            "cannot drop the kernel's caches: {reason} ({path})",
             "only root may: run as root, or take 'remount', or none with {spell.cache} cold of the native workloads",
             reason=error.strerror,
             path=switch,
@@ -121,8 +121,8 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
 
 
 def remount(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> RemountDone:
-    """Unmount and mount the target's file system, and look in the mount table that both happened; when, and how long
-    each took."""
+    """Unmount and mount the target's file system, and verify both in the mount table. Return when, and how long each
+    took."""
     target, environment = str(variables["TARGET_ROOT"]), placeholders.as_environment(variables)
     for command in (regime.unmount, regime.mount):
         placeholders.check_plain(command, variables, "cache")
@@ -134,8 +134,8 @@ def remount(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path
     if between == before:
         raise SystemFaultError(
             "still-mounted",
-            "'{command}' ended well, but {mount_point} is still mounted",
-            "unmount what the target lies on; somebody may be using it (fuser -m)",
+            "'{command}' succeeded, but {mount_point} is still mounted",
+            "unmount the target's file system; it may be in use (fuser -m)",
             command=regime.unmount,
             mount_point=before[1],
         )
@@ -146,8 +146,8 @@ def remount(regime: CacheRegime, variables: dict[str, FactorValue], mounts: Path
     if after[1] != before[1] or after == between:
         raise SystemFaultError(
             "not-mounted",
-            "'{command}' ended well, but nothing is mounted at {mount_point}",
-            "mount the target where it was before",
+            "'{command}' succeeded, but nothing is mounted at {mount_point}",
+            "mount the target at its former mount point",
             command=regime.mount,
             mount_point=before[1],
         )

@@ -1,4 +1,4 @@
-"""Who ends a command whose rank was killed: with kill -9 the rank has no moment left to do it."""
+"""Guard of a command whose rank is killed: after kill -9 the rank cannot end the command itself."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Guard:
-    """A small shell that waits for our end, however we end, and then kills a command's process group.
+    """A small shell that waits for our end, of whatever kind, and then kills a command's process group.
 
-    It is there before the command starts, and is told its group through a pipe; what it reads in the end is that we are
+    It starts before the command and receives the command's group through a pipe. The pipe's end tells it that we are
     gone.
     """
 
@@ -21,7 +21,7 @@ class Guard:
 
     @staticmethod
     def start() -> Guard:
-        """One that watches over nothing yet."""
+        """Start a guard that watches nothing yet."""
         end, mine = os.pipe()
         actions = [(os.POSIX_SPAWN_DUP2, end, 0)]
         words = ["sh", "-c", 'read -r group || exit; read -r nothing; kill -9 "-$group"']
@@ -40,7 +40,7 @@ class Guard:
             os.write(self.pipe, b"%d\n" % group)
 
     def dismiss(self) -> None:
-        """The command has ended: nobody has to be watched any more."""
+        """End the guard, because the command has ended."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)

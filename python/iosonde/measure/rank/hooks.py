@@ -1,7 +1,7 @@
-"""The user's own commands around what is measured: remount, drop server caches, set a factor and read it back.
+"""User commands around the measurement: remount, drop server caches, set a factor and read it back.
 
-They change the system and may leave something behind on purpose (a mount's daemon), which then stays: so they run on
-all CPUs, and not on the core that the rank is bound to.
+They change the system and may leave something running on purpose (a mount's daemon): so they run on all CPUs, and not
+on the core that the rank is bound to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TAIL_BYTES = 4096
 
 
 def run(command: str, environment: dict[str, str], what: str = "the hook") -> str:
-    """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
+    """Run ``command`` with /bin/sh and return its output, at most the last 4 KiB. Raises SystemFaultError."""
     with temporary.directory("hook") as folder:
         path = folder / "output"
         shell_command = ShellCommand(

@@ -1,6 +1,6 @@
-"""When a phase or a step begins and ends, told by rank 0 to whoever inflicts the faults of the trial.
+"""Begin and end of phases and steps, reported by rank 0 to the process that inflicts the trial's faults.
 
-A line of a file, before the clock runs and after it has stopped; nothing where no faults are planned.
+A line of a file, before the clock runs and after it has stopped; nothing if no faults are planned.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ from iosonde.ranks import mpi
 
 
 def note(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, operation: str) -> None:
-    """One has BEGUN or ENDED."""
+    """Note that a phase or step has BEGUN or ENDED."""
     if assignment.marks and ranks.rank == 0:
         faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

@@ -1,7 +1,7 @@
 """A phase through MPI-IO, with the methods and the record of the engine's session.
 
-One call of the library is one operation. What it made of it, one large access or many small ones, is not seen in the
-records, but in how many bytes the process moved (``/proc/self/io``).
+A call of the library is an operation. The records do not show whether it became one large access or many small ones;
+the number of bytes that the process moved (``/proc/self/io``) does.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MOST_ERRORS = 100
 
 @dataclass
 class Record:
-    """What this rank did in the phase: the fields of ``_native.PhaseRecord``. ``extra_bytes`` may be negative on a
-    rank whose bytes another one moved; None where the system does not tell."""
+    """This rank's record of the phase: the fields of ``_native.PhaseRecord``. ``extra_bytes`` may be negative on a rank
+    whose bytes another one moved; None if the system does not count them."""
 
     started_ns: int
     ended_ns: int
@@ -43,7 +43,7 @@ class Record:
 
 
 class Session:
-    """One phase of this rank; all ranks make theirs together. ``hints`` are those in force, once it was run."""
+    """A phase of this rank; all ranks create theirs together. ``hints`` are those in force, once it has run."""
 
     def __init__(self, access: MpiIo, root: str, seed: int, ranks: Ranks) -> None:
         self._access, self._seed, self._ranks = access, seed, ranks
@@ -53,7 +53,7 @@ class Session:
         self.hints: dict[str, str] = {}
 
     def prepare(self, _phase: int) -> None:
-        """Everything that must not be timed. Raises TargetError, LaunchError."""
+        """Do everything that must not be timed. Raises TargetError, LaunchError."""
         try:
             ours = stat.S_ISREG(self._path.lstat().st_mode)
         except OSError as error:
@@ -63,7 +63,7 @@ class Session:
         if not ours:
             raise TargetError(
                 "file-replaced",
-                "{path} is not the file that was made",
+                "{path} is not the file that was created",
                 "something else writes below the target",
                 path=self._path,
             )
@@ -73,12 +73,12 @@ class Session:
         self._ranks.library()
 
     def operations_done(self) -> int:
-        """So far; any thread may ask."""
+        """Return the number of operations so far; any thread may call it."""
         return len(self._done)
 
     def run(self, _phase: int, start_at_ns: int = 0) -> list[Record]:
-        """Open, all calls, sync after writing, close. A failed call is in the record, and the others are still made:
-        a collective call must be made by all ranks."""
+        """Open, make all calls, sync after writing, close. A failed call is recorded and the others follow, because all
+        ranks must make a collective call."""
         while time.monotonic_ns() < start_at_ns:
             pass
         writes, extra = self._access.kind == "write", None
@@ -93,10 +93,10 @@ class Session:
         return [self._build_record(extra)]
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing: no file is left open."""
 
     def _make_calls(self, file: SharedFile) -> int | None:
-        """All reads or writes; how many bytes were moved beyond those that were asked for."""
+        """Make all reads or writes. Return how many bytes were moved beyond the requested ones."""
         access = self._access
         file.view(access.base, access.piece, access.hole)
         before = _bytes_of_process()
@@ -125,7 +125,7 @@ class Session:
                 self._record_failure(done, STATUS_MISMATCH, bad, f"byte {bad} is not what was written")
 
     def _time_call(self, kind: str, call: Callable[[], int | None], offset: int = 0, size: int = 0) -> _Done:
-        """Make one call and keep its times. ``size`` are the bytes that it should move and returns."""
+        """Make one call and record its times. ``size`` is the number of bytes that it should move and returns."""
         message, moved = "", None
         start_ns = time.monotonic_ns()
         try:
@@ -163,7 +163,7 @@ class Session:
 
 @dataclass
 class _Done:
-    """One call."""
+    """Record of one call."""
 
     kind: str
     status: int
@@ -190,13 +190,14 @@ def _sum_calls(kind: int, calls: list[_Done]) -> dict[str, int]:
 
 
 def _make_unique(buffer: npt.NDArray[np.uint8]) -> None:
-    """As nothing that was written before: a store that removes duplicates gains nothing."""
+    """Make the buffer differ from all earlier writes, so that deduplication gains nothing."""
     words = buffer[: len(buffer) // 8 * 8].view(np.uint64)
     words[::512] += np.uint64(1)
 
 
 def _bytes_of_process() -> int | None:
-    """What this process has moved by read and write calls, holes and all; None where the kernel does not count."""
+    """Return the bytes that this process moved by read and write calls, including holes; None if the kernel does not
+    count."""
     try:
         lines = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
     except OSError:

@@ -1,4 +1,4 @@
-"""The phases of a native workload as one rank runs them: prepare, wait, run the engine, leave the result."""
+"""The phases of a native workload on one rank: prepare, wait, run the engine, leave the result."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 from . import cache, hooks, marks, mounted, server_counts, sessions, wear_out
 from .wire import Meter
 
-# All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
+# All ranks spin to one agreed moment if each has its own core; else spinning steals the others' core.
 START_DELAY_NS = 1_000_000
 
 
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
-    """All phases in order, as long as all ranks are well; whether they were to the end. ``budget``: the most
-    operations that a timed phase records one by one. ``meter`` counts what comes over the network."""
+    """Run all phases in order, as long as all ranks succeed. Return whether they did to the end. ``budget``: the most
+    operations that a timed phase records one by one. ``meter`` counts the network traffic meanwhile."""
     usual = part.item["settings"].get("cache") == "warm"
     for index, plan in enumerate(part.plans, part.first):
         warm = usual if plan.warm is None else plan.warm
@@ -36,13 +36,13 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
         looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
         done = _run_phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
         spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
-        ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
+        ranks.wait_for_all()  # sleep: spinning would take the CPU from ranks that still measure
         if plan.timed:
             marks.note(assignment, ranks, ENDED, index, plan.operation)
         meter.ends(words.TIMED)
         if meter.counts and plan.timed and plan.writes and not warm:
             heart.enter(f"{plan.operation} (writing out)", WAITING)
-            cache.write_out(Path(assignment.root))  # what this node still held leaves it now, and is counted apart
+            cache.write_out(Path(assignment.root))  # data that this node still held leaves it now, counted separately
             meter.ends(words.FLUSH)
         meter.keep(index)
         if plan.timed:
@@ -56,7 +56,7 @@ def _run_phase(
     index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int,
     meter: Meter,
 ) -> spool.RankPhase:  # fmt: skip
-    """One phase, of which ``budget`` operations are recorded one by one."""
+    """Run one phase, recording up to ``budget`` operations one by one."""
     if plan.phase is None:
         return _stand_by(index, plan, assignment, ranks, heart, meter)
     session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
@@ -97,8 +97,8 @@ def _run_phase(
 def _stand_by(
     index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter
 ) -> spool.RankPhase:
-    """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
-    says that it did (``started_ns`` 0), for else the phase would lack this rank."""
+    """Stand by in a phase without work for this rank. It takes part in all collective steps, as in `_run_phase`, and
+    leaves a record with ``started_ns`` 0, because the phase would otherwise lack this rank."""
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
     if plan.timed:
@@ -113,7 +113,7 @@ def _stand_by(
 
 
 def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
-    """The record with what this rank did on top, to reach what the fastest one had done at the time limit."""
+    """Add work until this rank has done as much as the fastest one at the time limit. Return the joined record."""
     done = sum(entry["count"] for entry in record.totals)
     most = ranks.all_max(done)
     if done == most or record.stopped == "error":
@@ -123,7 +123,7 @@ def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
 
 
 def start_together(ranks: mpi.Ranks) -> int:
-    """The agreed moment on this rank's clock, or 0 (start at once) where ranks share cores."""
+    """Return the agreed moment on this rank's clock, or 0 (start at once) if ranks share cores."""
     if binding.crowded(ranks):
         ranks.barrier()
         return 0
@@ -131,11 +131,11 @@ def start_together(ranks: mpi.Ranks) -> int:
 
 
 def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks) -> dict[str, Any]:
-    """Bring the caches into the state that was asked for, and say what state they are in."""
+    """Bring the caches into the requested state, and return their actual state."""
     root, hook = Path(assignment.root), assignment.regime.before_reads
     if warm:
         return cache.resident(root, _list_names(plan.reads))
-    # Dirty pages cannot be dropped: every node writes out its own first, also those that others will read.
+    # Dirty pages cannot be dropped: every node first writes out its own, also those that others will read.
     if ranks.local_rank == 0:
         cache.write_out(root)
     before = mounted.here(root)
@@ -144,13 +144,13 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
     if hook:
         if ranks.local_rank == 0:
             hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
-        ranks.wait_for_all()  # asleep: a hook may take seconds, and spinning would take its CPU
+        ranks.wait_for_all()  # sleep: a hook may take seconds, and spinning would take its CPU
     took_s = time.monotonic() - began_s
     anew = mounted.here(root) != before
     dropped = anew or cache.drop(root, _list_names(plan.reads))
-    # A page that another rank is just letting go of would be counted as kept.
+    # A page that another rank is just dropping would be counted as kept.
     ranks.barrier()
-    # A client that has just begun has nothing of the files, and each look at one of them may bring it there.
+    # A fresh client has nothing of the files, and each check may bring a file in.
     if anew:
         done: mounted.RemountDone = {"mount": before[1], "host": ranks.hosts[ranks.rank].name, "at": at,
                                      "seconds": took_s}  # fmt: skip

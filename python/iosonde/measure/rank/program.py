@@ -1,8 +1,8 @@
-"""What one rank does in one trial: ``python -m iosonde.measure.rank.program ASSIGNMENT``.
+"""Program of one rank in one trial: ``python -m iosonde.measure.rank.program ASSIGNMENT``.
 
-Caches and factors are brought into the state that was asked for, then every step is done in order, with its result left
-in the spool. The ranks agree after each whether to go on. Everything that a rank decides it decides from the
-assignment, so all ranks decide alike.
+It sets caches and factors to the requested state, then does every step in order, leaving results in the spool. After
+each step the ranks agree whether to go on. Every decision of a rank depends only on the assignment, so all ranks decide
+alike.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from iosonde.ranks.hosts import this_host
 
 from . import command, commands, controls, phases, trial_root, wire
 
-# Made by the parent in the spool: who sees it shares the spool with the parent.
+# Created by the parent in the spool: a rank that sees it shares the spool with the parent.
 PARENT_MARK = "parent"
 BEATS = "beats"
-PLACES = "places.json"  # written by rank 0 when all that the ranks left is there
+PLACES = "places.json"  # written by rank 0 when all files of the ranks have arrived
 
 
 def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
-    """All steps of this rank. Raises IosondeError for what is wrong with this node as a whole."""
+    """Do all steps of this rank. Raises IosondeError for a fault of this node as a whole."""
     folder = Path(assignment.spool)
     beats = folder / BEATS
     beats.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         raise LaunchError(
             "directory-not-shared",
             "rank 0 runs on {host} and cannot see {folder} of the node that started it",
-            "start iosonde on the first of the nodes, or give a shared directory with {spell.spool}",
+            "start iosonde on the first node, or give a shared directory with {spell.spool}",
             host=ranks.hosts[0].name,
             folder=folder,
         )
@@ -51,22 +51,22 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     shift, reader = envelope.reader_shift(nodes)
     parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
-    # Of a rank that is alone, whatever belongs to the trial on this node descends.
+    # All processes of the trial on this node descend from a single rank's eldest.
     alone = processes.eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
     load = machine.LoadSampler(assignment.root, alone) if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
-    # One rank of a node that does not share the parent's spool speaks for all of them.
+    # Among ranks of a node that does not share the parent's spool, the first speaks for all.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
-    if ranks.local_rank == 0 and not alone:  # no library of MPI, and no launcher, that could hold something
+    if ranks.local_rank == 0 and not alone:  # no MPI library or launcher that could hold something
         leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
     if ranks.rank == 0:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
-        bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
+        bound = binding.bind(ranks)  # after the heartbeat's thread has started, which may run anywhere
         faults, anew = controls.prepare(assignment, ranks, heart)
         unseen, mounts = _check_visibility(assignment, ranks, heart) if not faults else ([], [])
         faults += unseen
-        if assignment.root and not faults:  # a mount that failed is said by its own sentence
+        if assignment.root and not faults:  # a failed mount has its own message
             trial_root.check_visible(assignment.root)
         finished = not faults and _run_all(parts, assignment, ranks, heart, cpus, alone)
         loads = ranks.gather(load.result() if load else None) or []
@@ -86,26 +86,26 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
 def _check_visibility(
     assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat
 ) -> tuple[list[str], list[dict[str, str]]]:  # fmt: skip
-    """Which nodes do not see the trial's directory, and what each has mounted there; the same on all ranks. A target
-    that hangs is named by the beat."""
+    """Return the nodes that do not see the trial's directory, and what each has mounted there; the same on all ranks.
+    The heartbeat names a target that hangs."""
     if not assignment.root:
         return [], []
-    heart.enter("looking at the target")
+    heart.enter("checking the target")
     return same_target.compare(ranks, Path(assignment.root))
 
 
 def _run_all(
     parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], alone: int
 ) -> bool:  # fmt: skip
-    """Set-up, steps, tear-down: after a failure only what tears down; whether all went well. ``alone``: this process
-    where whatever belongs to the trial on this node descends from it, else 0."""
+    """Run set-up, steps and tear-down; after a failure only the tear-down. Return whether all succeeded. ``alone``:
+    this process if all of the trial on this node descends from it, else 0."""
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
         commands.write_node_files(assignment, ranks)
     meter = wire.meter(assignment, ranks)
     if assignment.root:
         meter.idle(ranks, heart)
-    # Of the run's budget every rank and every timed phase has the same part.
+    # Every rank and every timed phase gets an equal share of the run's budget.
     budget = max(1, assignment.max_operations // (ranks.size * items.timed_phases(parts)))
     well = True
     for part in parts:
@@ -124,14 +124,14 @@ def _run_all(
 
 
 def _enter_directory(assignment: Assignment) -> None:
-    """Commands run where iosonde was started, on every node."""
+    """Enter the directory in which iosonde was started, on every node."""
     try:
         os.chdir(assignment.directory)
     except OSError as error:
         raise LaunchError(
             "directory-not-accessible",
             "commands run in {directory}, which {host} cannot enter: {reason}",
-            "start iosonde in a directory that is there on every node",
+            "start iosonde in a directory that exists on every node",
             directory=assignment.directory,
             host=this_host().name,
             reason=error.strerror,
@@ -139,7 +139,7 @@ def _enter_directory(assignment: Assignment) -> None:
 
 
 def _collect_spools(folder: Path, ranks: mpi.Ranks) -> None:
-    """Bring what ranks on other nodes left to rank 0's spool, unless they wrote into the same one."""
+    """Collect the spools of other nodes' ranks on rank 0, unless they wrote into the same one."""
 
     shared = (folder / PARENT_MARK).exists()
     if ranks.nodes > 1:
@@ -150,7 +150,7 @@ def _collect_spools(folder: Path, ranks: mpi.Ranks) -> None:
 
 
 def _leave_nothing(folder: Path) -> None:
-    """On a node that does not share the parent's spool: what was sent home need not stay here."""
+    """Remove the spool of a node that does not share the parent's: its files were sent."""
     if not (folder / PARENT_MARK).exists():
         remove_scratch(folder)
 
@@ -164,7 +164,7 @@ def _write_places(
     after: clocks.Clocks,
     about: dict[str, Any],
 ) -> None:
-    """What is known about the ranks as a whole; its presence says that the ranks came to their end."""
+    """Write what is known about the ranks as a whole; the file's presence means that the ranks finished."""
     loads = [{"host": hosts[rank], **load} for rank, load in enumerate(about["loads"]) if load]
     places = about | {
         "nodes": nodes,
@@ -182,8 +182,8 @@ def _write_places(
 
 
 def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
-    """After ranks died: one process per node ends their commands and brings what was finished to rank 0's spool, unless
-    all of it is there. What was being sent when a rank died is sent anew."""
+    """Rescue the results after ranks died: one process per node ends their commands and sends finished files to rank
+    0's spool, unless it has all. A transfer that a rank's death interrupted is repeated."""
     folder = Path(assignment.spool)
     command.end_trial(assignment.spool)
     shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
@@ -198,7 +198,7 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
 
 
 def main() -> None:
-    """Entry point of a rank. What goes wrong is left in the spool as one sentence, and said on stderr, which reaches
+    """Run the entry point of a rank. An error is left in the spool as one message, and printed on stderr, which reaches
     the parent from other nodes too; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
     ranks = None
@@ -206,7 +206,7 @@ def main() -> None:
         ranks = mpi.connect(assignment.ranks)
         if isinstance(assignment, Sealed):
             assignment = assignment.opened(ranks)
-        tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; of commands it stays as it was
+        tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; commands keep the original one
         (rescue if assignment.only_collect else run)(assignment, ranks)
     except Exception as error:
         last_words.leave(Path(assignment.spool), error)

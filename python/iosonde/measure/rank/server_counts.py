@@ -1,6 +1,6 @@
-"""What the servers have counted so far, asked by rank 0 before a phase's clock runs and after it has stopped.
+"""The servers' counters, queried by rank 0 before a phase's clock runs and after it has stopped.
 
-All ranks wait for the answer: what the servers do meanwhile is nobody's. Nothing where servers do not count.
+All ranks wait for the answer, so that the servers' work meanwhile belongs to no rank. Nothing if servers do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANSWERS_S = 60.0
 
 
 def ask(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None:
-    """Keep the answer in the spool; one that does not come is not there. ``when``: core.faults.BEGUN, ENDED."""
+    """Keep the answer in the spool; without an answer there is none. ``when``: core.faults.BEGUN, ENDED."""
     if not assignment.server_counts:
         return
     if ranks.rank == 0:

@@ -1,4 +1,4 @@
-"""Who carries out a phase: the engine, or the MPI library."""
+"""Executors of a phase: the engine, or the MPI library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import trial_root
 
 
 def open_session(plan: PhasePlan, root: str, seed: int, ranks: Ranks, budget: int) -> Any:
-    """What has the methods of ``_native.Session`` and does this rank's one phase below ``root``.
+    """Return an object with the methods of ``_native.Session`` that runs this rank's phase below ``root``.
 
     ``budget``: the most operations that the engine records one by one.
     """
@@ -21,7 +21,7 @@ def open_session(plan: PhasePlan, root: str, seed: int, ranks: Ranks, budget: in
     if isinstance(plan.phase, MpiIo):
         from . import mpi_io
 
-        trial_root.check_visible(root)  # MPI knows paths only
+        trial_root.check_visible(root)  # MPI accepts paths only
         return mpi_io.Session(plan.phase, root, seed, ranks)
     assert plan.phase is not None
     with trial_root.opened(root) as here:
@@ -30,5 +30,5 @@ def open_session(plan: PhasePlan, root: str, seed: int, ranks: Ranks, budget: in
 
 
 def hints_of(plan: PhasePlan, session: Any) -> dict[str, dict[str, str]]:
-    """The hints that a phase asked for and those that were in force; empty for a phase of the engine's."""
+    """Return the hints that a phase requested and those in force; empty for a phase of the engine."""
     return {"asked": dict(plan.phase.hints), "took": session.hints} if isinstance(plan.phase, MpiIo) else {}

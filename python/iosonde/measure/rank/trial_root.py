@@ -1,6 +1,6 @@
-"""A trial's directory as a rank reaches it: from the target by descriptors, following no link in what we made.
+"""A trial's directory as a rank reaches it: from the target by descriptors, following no link in what we created.
 
-So nobody who replaces the workspace while it is measured can lead a rank to another place.
+So replacing the workspace during a measurement cannot lead a rank to another place.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def opened(root: str) -> Iterator[str]:
-    """A name for ``TARGET/iosonde-ID/TRIAL`` that leads to this very directory, as long as the block lasts.
+    """Yield a name for ``TARGET/iosonde-ID/TRIAL`` that leads to this very directory, as long as the block lasts.
 
-    Raises TargetFaultError where a link or something else is in its place, or where the target fails.
+    Raises TargetFaultError if a link or something else is in its place, or if the target fails.
     """
     place = Path(root)
     descriptors: list[int] = []
@@ -32,7 +32,7 @@ def opened(root: str) -> Iterator[str]:
             descriptors.append(os.open(place.name, _DIRECTORY, dir_fd=descriptors[-1]))
         except OSError as error:
             raise _build_fault(error, place) from error
-        # The engine opens it by this name with O_NOFOLLOW: the last component is no link.
+        # The engine opens this name with O_NOFOLLOW, so its last component must not be a link.
         yield f"/proc/self/fd/{descriptors[-1]}/."
     finally:
         for descriptor in descriptors:
@@ -40,7 +40,7 @@ def opened(root: str) -> Iterator[str]:
 
 
 def check_visible(root: str) -> None:
-    """Raises TargetError where this node does not see the trial's directory."""
+    """Raise TargetError if this node does not see the trial's directory."""
     try:
         with opened(root):
             return
@@ -59,15 +59,15 @@ def _build_fault(error: OSError, place: Path) -> TargetFaultError:
     if error.errno in (errno.ENOTDIR, errno.ELOOP):
         return TargetFaultError(
             "directory-replaced",
-            "{path} is no longer the directory that this experiment made: it was replaced",
-            "look who writes there",
+            "{path} was replaced: it is not the directory that this experiment created",
+            "find out who writes there",
             path=place,
         )
     if error.errno == errno.ENOENT:
         return TargetFaultError(
             "directory-missing",
             "{path} is gone: it was removed, or {parent} is no longer mounted",
-            "look who did that",
+            "find out who did that",
             path=place,
             parent=place.parents[1],
         )

@@ -1,7 +1,7 @@
-"""A phase that went on after its time limit until every rank had done as much as the fastest one, as one record.
+"""A phase that continued after its time limit until every rank had done as much as the fastest one, as one record.
 
-So every rank moves the same amount and the slowest decides (as IO500 does), while a system that is stalled from the
-start still ends. Between the two parts a rank waits for the others to reach their limit: that is inside the time.
+So every rank moves the same amount and the slowest decides (as in IO500), while a system that stalls from the start
+still ends. Between the two parts a rank waits for the others to reach their limit: that is inside the time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SUMMED = ("count", "bytes", "errors", "sum_duration_ns")
 
 @dataclass(frozen=True)
 class Joined:
-    """The members of ``_native.PhaseRecord`` that a rank keeps. Where not every operation was kept, ``operations`` are
-    a sample of those before the limit; totals and histograms are exact over both parts."""
+    """The members of ``_native.PhaseRecord`` that a rank keeps. If not every operation was kept, ``operations`` are a
+    sample of those before the limit; totals and histograms are exact over both parts."""
 
     started_ns: int
     ended_ns: int
@@ -32,7 +32,7 @@ class Joined:
 
 
 def join(before: Any, after: Any) -> Joined:
-    """Both parts of one rank's phase, ``_native.PhaseRecord``s."""
+    """Join both parts of one rank's phase, ``_native.PhaseRecord``s."""
     complete = before.complete and after.complete
     return Joined(
         started_ns=before.started_ns or after.started_ns,
@@ -59,7 +59,7 @@ def _join_totals(before: list[dict[str, int]], after: list[dict[str, int]]) -> l
 
 
 def _join_histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Exact counts over both parts; of one whose operations were all kept they are counted from these."""
+    """Return exact counts over both parts. A part whose operations were all kept is counted from these."""
     counts: dict[int, dict[int, int]] = {}
     for record in records:
         binned = _bin_durations(record.operations) if record.complete else record.histograms

@@ -1,7 +1,7 @@
-"""A node's meter: what came and went on the route to the target's servers, for each part of each phase.
+"""A node's meter: traffic on the route to the target's servers, for each part of each phase.
 
-The first rank of each node reads the counters for all of it: never between the barriers around the timed part. What
-the bytes mean is said by ``measure.collect.wire``.
+The first rank of each node reads the counters for all its ranks, never between the barriers around the timed part.
+``measure.collect.wire`` interprets the bytes.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from iosonde.ranks.machine import mount, route, traffic
 from iosonde.ranks.machine.route import Route
 from iosonde.ranks.machine.traffic import LOOPBACK, NOTHING, NetworkCounts
 
-# So long nobody of ours does anything, before the first phase: what comes meanwhile is other people's.
+# Before the first phase, our ranks are idle for this long: the traffic meanwhile belongs to others.
 IDLE_S = 0.1
 
-# What is read off at one moment: of the route, and of loopback, which a server on this node would take.
+# Counters at one moment: of the route, and of loopback, which a server on this node would use.
 Reading = tuple[NetworkCounts, NetworkCounts]
 
 
 class Meter:
-    """Counts on this rank for its node; on other ranks, and where the target has no server, does nothing.
+    """Counts on this rank for its node; does nothing on other ranks, and if the target has no server.
 
-    ``route`` is None there; where it has a ``why``, that is all that is kept.
+    ``route`` is None there; if it has a ``why``, only that is kept.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Meter:
 
     @property
     def counts(self) -> bool:
-        """Whether this rank has a network file system's traffic to count."""
+        """Return whether this rank has a network file system's traffic to count."""
         return self._route is not None and not self._route.why
 
     def _mark_part(self) -> None:
@@ -54,8 +54,8 @@ class Meter:
             self._at_ns = time.monotonic_ns()
 
     def idle(self, ranks: mpi.Ranks, heart: Heartbeat) -> None:
-        """What comes and goes while no rank does anything. A collective call."""
-        heart.enter("listening to the network")
+        """Count the traffic while no rank does anything. A collective call."""
+        heart.enter("measuring idle network traffic")
         ranks.wait_for_all()
         if self.counts:
             self._mark_part()
@@ -65,7 +65,7 @@ class Meter:
         ranks.wait_for_all()
 
     def ends(self, part: str) -> None:
-        """What came since the end of the part before belongs to ``part``."""
+        """Assign the traffic since the end of the previous part to ``part``."""
         if not self.counts:
             return
         before, started_ns = self._last, self._at_ns
@@ -78,7 +78,7 @@ class Meter:
         }
 
     def keep(self, frame: int) -> None:
-        """Leave what was counted in the spool, as that of this frame."""
+        """Leave the counts in the spool, as those of this frame."""
         if self._route is not None:
             about = {"why": self._route.why, "assumed": self._route.assumed}
             about |= {"own_server": self._route.own_server} if self._route.own_server else {}
@@ -88,8 +88,8 @@ class Meter:
 
 
 def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
-    """The meter of this rank. It looks at the mount table and at routes, and asks a name server where only a name is
-    known; the target itself is not touched."""
+    """Return the meter of this rank. It reads the mount table and routes, and queries a name server if only a name is
+    known; it does not touch the target."""
     server_route = None
     if assignment.root and ranks.local_rank == 0:
         mount_entry = mount.find_mount(Path(assignment.root))
@@ -99,7 +99,7 @@ def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
 
 
 def read_counters(of: Route) -> Reading:
-    """The counters of a route now, summed, and those of loopback."""
+    """Return the current counters of a route, summed, and those of loopback."""
     cards = traffic.interfaces()
     ports = traffic.ports() if of.ports else {}
     ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]

@@ -1,6 +1,6 @@
-"""The main process's hands on the target: all that it does there is done by a helper, which can be left behind.
+"""Access of the main process to the target, through a helper that can be abandoned.
 
-A target that does not answer raises a TargetFaultError, which says what hangs and since when, within ``limit_s``.
+A target that does not answer within ``limit_s`` raises a TargetFaultError, which says what hangs and since when.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
 from .space import NO_QUOTA, Limits, Need, QuotaFree
 
-# For a target on which ranks just hung, perhaps so that even SIGKILL did not end them: it gets no more time than to
-# have come back.
+# For a target on which ranks just hung, perhaps even after SIGKILL: it gets only enough time to have recovered.
 SUSPECT_S = 1.0
 
 
 class Keeper:
-    """One for a command. ``on_wait`` is told while something is waited for."""
+    """Keeper for one command. It calls ``on_wait`` while it waits."""
 
     def __init__(self, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
         self._child = Child("iosonde.measure.target.work", limit_s, on_wait)
@@ -37,12 +36,12 @@ class Keeper:
         self._child.close()
 
     def limit(self, seconds: float) -> None:
-        """Wait no longer than so for any answer, from now on."""
+        """Wait no longer than ``seconds`` for any answer, from now on."""
         self._child.limit_s = min(self._child.limit_s, seconds)
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Wait no longer than so for any answer in this block."""
+        """Wait no longer than ``seconds`` for any answer in this block."""
         before = self._child.limit_s
         self.limit(seconds)
         try:
@@ -51,7 +50,7 @@ class Keeper:
             self._child.limit_s = before
 
     def resolve(self, path: Path) -> Path:
-        """The absolute path without links."""
+        """Return the absolute path without links."""
         absolute = os.path.abspath(path)
         return Path(self._child.call("resolve", absolute, f"finding {absolute}", path=absolute))
 
@@ -61,13 +60,13 @@ class Keeper:
                           limits=asdict(limits), quota=asdict(quota))  # fmt: skip
 
     def facts(self, target: Path) -> TargetFacts:
-        """What is known of the target's file system: mount, quota, devices, filesystem."""
+        """Return the facts of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
         target_facts: TargetFacts = self._child.call("facts", str(target), what, path=str(target))
         return target_facts
 
     def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
-        """How the target's file system is just now; None where it does not say, or not within the limit."""
+        """Return the current condition of the target's file system; None if it does not report one within the limit."""
         try:
             with self.limited(limit_s):
                 target_condition: TargetCondition | None = self._child.call(
@@ -78,30 +77,30 @@ class Keeper:
         return target_condition
 
     def workspace(self, target: Path, experiment: str) -> ManagedWorkspace:
-        """That of an experiment, which is not there yet."""
+        """Return the workspace of an experiment, which does not exist yet."""
         return ManagedWorkspace(target / f"iosonde-{experiment}", experiment, self)
 
     def list_leftovers(self, target: Path, experiments: list[str]) -> list[str]:
-        """Those of which a workspace is there."""
+        """List the experiments that left a workspace."""
         what = f"looking for what earlier experiments left in {target}"
         leftovers: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
         return leftovers
 
     def remove_leftover(self, target: Path, experiment: str) -> None:
-        """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""
+        """Remove the remains of an earlier experiment that no longer runs."""
         self._child.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
                           experiment=experiment)  # fmt: skip
 
     def on(self, workspace: ManagedWorkspace, operation: str, what: str, **more: Any) -> None:
-        """An operation on a workspace."""
+        """Run an operation on a workspace."""
         self._child.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
                           experiment=workspace.experiment, **more)  # fmt: skip
 
 
 @dataclass
 class ManagedWorkspace:
-    """A ``Workspace`` that a helper looks after. ``begun``: something of it may be there. ``lost``: why nothing can be
-    done with it any more: its target does not answer, or was changed by others. ``suspected``: ranks hung on it."""
+    """A ``Workspace`` that a helper looks after. ``begun``: some of it may exist. ``lost``: why it is unusable: its
+    target does not answer, or was changed by others. ``suspected``: ranks hung on it."""
 
     path: Path
     experiment: str
@@ -125,7 +124,7 @@ class ManagedWorkspace:
         self._call_keeper("verify", f"looking at {self.path / name}", name=name)
 
     def suspect(self) -> None:
-        """Ranks hung on it: do not wait long for it until it has answered."""
+        """Shorten the time limits after ranks hung, until it has answered."""
         self.suspected = True
 
     def remove_trial(self, name: str) -> None:
@@ -133,7 +132,7 @@ class ManagedWorkspace:
         self._call_keeper("remove_trial", f"removing {self.path / name}", leftover=str(self.path / name), name=name)
 
     def remove(self) -> None:
-        """See ``Workspace.remove``. Not tried any more where the target is lost: what is left was named then."""
+        """See ``Workspace.remove``. Not tried if the target is lost: its remains were reported then."""
         if self.begun and not self.lost:
             self._call_keeper("remove", f"removing {self.path}", leftover=str(self.path))
 

@@ -1,6 +1,6 @@
-"""Whether a target can hold what is to be measured; nothing is started before that is known.
+"""Check that a target can hold the measurement, before anything starts.
 
-This touches the target: the main process has it done by another one (``keeper``).
+This touches the target: the main process uses a helper (``keeper``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPACE_MARGIN = 1.05
 
 @dataclass(frozen=True)
 class Need:
-    """What one trial has on the target at once, and how long the whole campaign is expected to take."""
+    """Space that a trial needs on the target at once, and the expected duration of the whole campaign."""
 
     bytes: int
     files: int
@@ -33,7 +33,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the user allows; None is no limit."""
+    """The user's limits; None means no limit."""
 
     max_bytes: int | None = None
     max_files: int | None = None
@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class QuotaFree:
-    """What the quotas on the target leave; None where there is none that is known."""
+    """Space that the quotas on the target leave; None if no quota is known."""
 
     bytes: int | None = None
     files: int | None = None
@@ -105,7 +105,7 @@ def _check_directory(target: Path) -> None:
         raise TargetError(
             "no-such-directory" if is_missing else "unreadable-directory",
             "{target}: {reason}",
-            "make the directory first" if is_missing else "run as a user who may see it",
+            "make the directory first" if is_missing else "run as a user who may access it",
             target=target,
             reason=os.strerror(error.errno or 0),
         ) from error
@@ -128,12 +128,13 @@ def _check_directory(target: Path) -> None:
     _check_access(target)
     if _read_statvfs(target).f_flag & os.ST_RDONLY:
         raise TargetError(
-            "read-only-target", "{target} is on a read-only mount", "choose a target that can be written", target=target
+            "read-only-target", "{target} is on a read-only mount", "choose a writable target", target=target
         )
 
 
 def _check_access(target: Path) -> None:
-    """``os.access`` does not say why: a full or failing file system is no question of permission."""
+    """Check write access by access(2), whose errno separates permissions from a full or failing file system;
+    ``os.access`` does not."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not libc.access(os.fsencode(target), os.W_OK | os.X_OK):
         return
@@ -142,10 +143,10 @@ def _check_access(target: Path) -> None:
         raise TargetError(
             "permission-denied",
             "{target}: no permission to write",
-            "choose a directory that you may write in",
+            "choose a writable directory",
             target=target,
         )
-    if why != errno.EROFS:  # said below
+    if why != errno.EROFS:  # reported below
         error = OSError(why, os.strerror(why))
         raise fault(error, target, "asking whether it may be written") from error
 
@@ -158,7 +159,7 @@ def _read_statvfs(target: Path) -> os.statvfs_result:
 
 
 def check_limits(need: Need, limits: Limits) -> None:
-    """Refuse what passes a limit. Raises InputError."""
+    """Refuse what exceeds a limit. Raises InputError."""
     if limits.max_bytes is not None and need.bytes > limits.max_bytes:
         raise InputError(
             "over-limit",

@@ -1,6 +1,6 @@
-"""What is done on the target for the main process, by a helper that may hang in its stead (``foreign.child_program``).
+"""Work on the target for the main process, in a helper that may hang in its stead (``foreign.child_program``).
 
-Plain values go in and come out.
+Arguments and results are plain values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _workspaces: dict[str, Workspace] = {}
 
 
 def resolve(path: str) -> str:
-    """The path without links."""
+    """Return the path without links."""
     return str(Path(path).resolve())
 
 
@@ -29,14 +29,14 @@ def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota: dict[s
 
 
 def facts(path: str) -> TargetFacts:
-    """What is known of the file system."""
+    """Return the facts of the file system."""
     from iosonde.ranks.machine import target_facts
 
     return target_facts(Path(path))
 
 
 def condition(path: str) -> TargetCondition | None:
-    """How the file system is just now."""
+    """Return the current condition of the file system."""
     from iosonde.ranks.machine import target_condition
 
     return target_condition(Path(path))
@@ -69,24 +69,24 @@ def remove(path: str, experiment: str) -> None:
 
 
 def left(target: str, experiments: list[str]) -> list[str]:
-    """Those of which something is left."""
+    """List the experiments that left a workspace."""
     return [experiment for experiment in experiments if os.path.lexists(f"{target}/iosonde-{experiment}")]
 
 
 def remove_left(target: str, experiment: str) -> None:
-    """Remove what an earlier experiment of ours could not remove at its end."""
+    """Remove the remains of an earlier experiment of ours."""
     Workspace(Path(target) / f"iosonde-{experiment}", experiment).remove(resumed=True)
 
 
 def progress() -> int:
-    """How far the removal of a tree is."""
+    """Return the progress of the removal of a tree."""
     from iosonde.engine import _native
 
     return _native.removed()
 
 
 def _open_workspace(path: str, experiment: str) -> Workspace:
-    """The one that is held; after a helper was left behind, the one that its marker says is ours."""
+    """Return the workspace that is held open; in a new helper, the one whose marker names our experiment."""
     return _workspaces.setdefault(path, Workspace(Path(path), experiment, is_created=True))
 
 

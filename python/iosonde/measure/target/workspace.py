@@ -1,11 +1,11 @@
 """The only place on a target where a measurement may write: ``TARGET/iosonde-<id>/``.
 
-Nothing is made or removed in it by a path. The target is opened, the workspace in it without following a link, and
-looked at: it must be the very directory that was made (device and inode, while it is held open), or its marker must
-name our experiment. What is done then is relative to that descriptor, so that nobody who moves or links names meanwhile
-can lead it elsewhere. Where the user's commands may unmount the target the descriptor is not kept between two steps.
+No path is used to create or remove anything in it. The target is opened, then the workspace in it without following a
+link, and checked. It must be the very directory that was created (device and inode, while it is held open), or its
+marker must name our experiment. All further work is relative to that descriptor, so that moved or linked names cannot
+lead it elsewhere. If the user's commands may unmount the target, the descriptor is not kept between two steps.
 
-This touches the target: the main process has it done by another one (``keeper``).
+This touches the target: the main process uses a helper (``keeper``).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _TRIAL = re.compile(r"trial-\d{4,}|rank-\d+")
 
 @dataclass
 class Workspace:
-    """``TARGET/iosonde-<id>/``: made by us, marked by us, removed by us. It need not be there yet.
+    """``TARGET/iosonde-<id>/``: created, marked and removed by us. It need not exist yet.
 
-    ``is_created``: this campaign has made it, so that another directory in its place is one that was put there.
+    ``is_created``: this campaign has created it, so that another directory in its place was put there by others.
     """
 
     path: Path
@@ -45,17 +45,17 @@ class Workspace:
 
     @property
     def target(self) -> Path:
-        """The directory it lies in."""
+        """The directory that contains it."""
         return self.path.parent
 
     @staticmethod
     def create(target: Path, experiment: str, *, resumed: bool = False, hold: bool = False) -> Workspace:
-        """Make it, or take over what an interrupted campaign of the same experiment left (emptied).
+        """Create it, or take over (emptied) the one of an interrupted campaign of the same experiment.
 
-        ``resumed``: a store says that this experiment began here; then what has lost its marker, and holds nothing but
-        directories with the names of trials, is ours too. ``hold``: keep it open, so that it can be told from any other
-        directory; its file system cannot be unmounted then. Raises TargetError if something that is not ours is in the
-        way, TargetFaultError if the target fails.
+        ``resumed``: the store says that this experiment began here; then a directory without a marker that holds only
+        directories with names of trials is ours too. ``hold``: keep it open, to recognise it among other directories;
+        its file system cannot be unmounted then. Raises TargetError if something that is not ours is in the way,
+        TargetFaultError if the target fails.
         """
         workspace = Workspace(target / f"iosonde-{experiment}", experiment)
         try:
@@ -72,7 +72,7 @@ class Workspace:
             workspace.let_go()
             raise TargetError(
                 "io-error",
-                "cannot make {path}: {error}",
+                "cannot create {path}: {error}",
                 "check permission and free space of the target",
                 path=workspace.path,
                 error=words(error),
@@ -82,7 +82,7 @@ class Workspace:
         return workspace
 
     def let_go(self) -> None:
-        """Keep nothing open: its file system may be unmounted."""
+        """Close the descriptor, so that the file system may be unmounted."""
         for descriptor in (*self._trials.values(), self._descriptor):
             if descriptor >= 0:
                 with suppress(OSError):
@@ -91,8 +91,8 @@ class Workspace:
         self._descriptor = -1
 
     def is_ours(self) -> bool:
-        """Whether it is a real directory whose marker names our experiment. Raises TargetFaultError where that cannot
-        be read."""
+        """Return whether it is a real directory whose marker names our experiment. Raises TargetFaultError if the
+        marker cannot be read."""
         try:
             with self._target_open() as parent, self._open_checked(parent):
                 return True
@@ -102,7 +102,7 @@ class Workspace:
             raise fault(error, self.target, f"reading the marker of {self.path}") from error
 
     def trial(self, name: str) -> Path:
-        """Make the directory of one trial, emptied of what a killed attempt left."""
+        """Make the directory of one trial, without the files of a killed attempt."""
         with self._open_workspace(f"making {name} in {self.path}") as here:
             try:
                 os.mkdir(name, 0o700, dir_fd=here)
@@ -111,7 +111,7 @@ class Workspace:
                     raise TargetError(
                         "symbolic-link",
                         "{path} is a symbolic link",
-                        "somebody planted it: look who writes there",
+                        "someone placed it there: find out who",
                         path=self.path / name,
                     ) from None
                 _remove_tree(here, name, None, self.path / name)
@@ -121,9 +121,9 @@ class Workspace:
         return self.path / name
 
     def verify(self, name: str) -> None:
-        """Look whether the trial's directory is still the one that was made for it, at its place.
+        """Check that the trial's directory is still the one that was created for it, at its place.
 
-        Raises TargetFaultError if it is not: what was measured meanwhile may have been measured elsewhere.
+        Raises TargetFaultError if it is not: the measurement may have used another place.
         """
         with self._open_workspace(f"looking at {self.path / name}") as here:
             descriptor = self._trials.get(name)
@@ -131,11 +131,11 @@ class Workspace:
                 status = os.stat(name, dir_fd=here, follow_symlinks=False)
             except FileNotFoundError:
                 if descriptor is None:
-                    return  # a command of the user's may remove it: it is theirs
+                    return  # a command of the user may remove its own files
                 raise TargetFaultError(
                     "directory-removed",
-                    "{path} was removed while it was measured",
-                    "look who writes there",
+                    "{path} was removed during the measurement",
+                    "find out who writes there",
                     path=self.path / name,
                 ) from None
             if not stat.S_ISDIR(status.st_mode) or (
@@ -143,13 +143,13 @@ class Workspace:
             ):
                 raise TargetFaultError(
                     "directory-replaced",
-                    "{path} is no longer the directory that this experiment made: it was replaced",
-                    "look who writes there",
+                    "{path} was replaced: it is not the directory that this experiment created",
+                    "find out who writes there",
                     path=self.path / name,
                 )
 
     def suspect(self) -> None:
-        """Ranks hung on the target: nothing changes for who waits himself."""
+        """Do nothing: this process waits itself."""
 
     def remove_trial(self, name: str) -> None:
         """Remove one trial's directory and all below it, following no link."""
@@ -159,13 +159,12 @@ class Workspace:
                 identity = None if descriptor is None else _get_identity(os.fstat(descriptor))
             finally:
                 if descriptor is not None:
-                    os.close(descriptor)  # an open directory of some network file systems cannot be removed whole
+                    os.close(descriptor)  # some network file systems cannot remove an open directory completely
             _remove_tree(here, name, identity, self.path / name)
 
     def remove(self, resumed: bool = False) -> None:
-        """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
-        TargetFaultError if the target fails.
-        """
+        """Remove the whole workspace. ``resumed``: as in ``create``. Raises TargetError if it is not ours,
+        TargetFaultError if the target fails."""
         try:
             with self._target_open() as parent:
                 self._remove_all(parent, resumed)
@@ -186,7 +185,7 @@ class Workspace:
 
     @contextmanager
     def _open_workspace(self, doing: str, leftover: Path | None = None) -> Iterator[int]:
-        """The workspace, open and known to be ours. Turns errors of the system into TargetFaultError."""
+        """Yield the workspace, open and verified as ours. Turns system errors into TargetFaultError."""
         try:
             with self._target_open() as parent, self._open_checked(parent) as here:
                 yield here
@@ -194,7 +193,7 @@ class Workspace:
             raise TargetFaultError(
                 "directory-missing",
                 "{path} is gone: it was removed, or {target} is no longer mounted",
-                "look who did that",
+                "find out who did that",
                 path=self.path,
                 target=self.target,
             ) from error
@@ -203,7 +202,7 @@ class Workspace:
 
     @contextmanager
     def _open_checked(self, parent: int) -> Iterator[int]:
-        """Raises TargetError if it is not ours, FileNotFoundError if it is not there."""
+        """Yield its descriptor. Raises TargetError if it is not ours, FileNotFoundError if it does not exist."""
         here = self._open_in(parent)
         try:
             self._check_identity(parent, here)
@@ -228,7 +227,8 @@ class Workspace:
             raise self._build_other_error()
 
     def _names_us(self, here: int) -> bool:
-        """Whether the marker does. Raises OSError where that cannot be read, which says nothing about whose it is."""
+        """Return whether the marker names our experiment. Raises OSError if it is unreadable, which leaves the owner
+        open."""
         try:
             handle = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
         except OSError as error:
@@ -269,9 +269,9 @@ class Workspace:
             if self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink:
                 raise TargetFaultError(
                     "directory-missing",
-                    "{path} is gone: it was moved, or {target} is no longer mounted{location}; "
-                    "what is in it was not removed",
-                    "look who writes there",
+                    "{path} is gone: it was moved, or {target} is no longer mounted{location}; its contents "
+                    "were not removed",
+                    "find out who writes there",
                     path=self.path,
                     target=self.target,
                     location=self._now_at(),
@@ -286,7 +286,7 @@ class Workspace:
         _remove_tree(parent, self.path.name, _get_identity(status), self.path)
 
     def _was_just_begun(self, here: int) -> bool:
-        """Whether a kill fell between making the directory and marking it: there is nothing in it yet."""
+        """Return whether a kill fell between creating and marking the directory: it is empty or its marker is."""
         names = _list_names(here)
         if names != [MARKER]:
             return not names
@@ -294,8 +294,8 @@ class Workspace:
         return stat.S_ISREG(marker.st_mode) and marker.st_size == 0
 
     def _has_only_trials(self, here: int) -> bool:
-        """Whether all that is in it has names that we give, and is ours by its owner: a file system that heals itself
-        may bring back directories that were being removed, without the marker."""
+        """Return whether it holds only directories with names of trials and our owner. A file system that repairs
+        itself may restore directories during their removal, without the marker."""
         others = [name for name in _list_names(here) if name != MARKER]
         statuses = [os.stat(name, dir_fd=here, follow_symlinks=False) for name in others]
         return all(_TRIAL.fullmatch(name) for name in others) and all(
@@ -303,25 +303,25 @@ class Workspace:
         )
 
     def _build_other_error(self) -> TargetError | TargetFaultError:
-        """The error for a directory (or whatever has the workspace's name) that is not ours."""
+        """Return the error for a directory (or other file) with the workspace's name that is not ours."""
         if self.is_created:
             return TargetFaultError(
                 "directory-replaced",
-                "{path} is no longer the directory that this experiment made: it was replaced{location}; "
-                "what has its name now is not touched",
-                "look who writes there",
+                "{path} was replaced: it is not the directory that this experiment created{location}; the "
+                "replacement is not touched",
+                "find out who writes there",
                 path=self.path,
                 location=self._now_at(),
             )
         return TargetError(
             "foreign-directory",
-            "{path} was not made by this experiment, and stays as it is",
+            "{path} was not created by this experiment, and is not changed",
             "remove it yourself if it is not needed",
             path=self.path,
         )
 
     def _now_at(self) -> str:
-        """Where the directory that we made is now, in words, as far as the kernel knows."""
+        """Return where the directory that we created is now, in words, as far as the kernel knows."""
         with suppress(OSError):
             place = os.readlink(f"/proc/self/fd/{self._descriptor}")
             if place != str(self.path):
@@ -334,8 +334,8 @@ def _get_identity(status: os.stat_result) -> Identity:
 
 
 def _is_another(directory: int, name: str, identity: Identity | None) -> bool:
-    """Whether the name belongs to something else than ``identity``, or than any directory, and the file system itself
-    is well."""
+    """Return whether the name belongs to something other than ``identity`` (None: than a directory). False if the file
+    system fails."""
     with suppress(OSError):
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         return not stat.S_ISDIR(status.st_mode) if identity is None else _get_identity(status) != identity
@@ -351,7 +351,7 @@ def _list_names(here: int) -> list[str]:
 
 
 def _remove_tree(directory: int, name: str, identity: Identity | None, path: Path) -> None:
-    """Remove ``name`` in an open directory, if it is ``identity``; ``path`` is said where it is not."""
+    """Remove ``name`` in an open directory, if it is ``identity``. Errors name it as ``path``."""
     from iosonde.engine import _native
 
     try:
@@ -364,8 +364,8 @@ def _remove_tree(directory: int, name: str, identity: Identity | None, path: Pat
         ):
             raise TargetFaultError(
                 "directory-replaced",
-                "{path} is no longer the directory that this experiment made: it was replaced; it stays as it is",
-                "look who writes there",
+                "{path} was replaced: it is not the directory that this experiment created, and is not changed",
+                "find out who writes there",
                 path=path,
             ) from error
         raise

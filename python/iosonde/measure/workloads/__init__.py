@@ -24,43 +24,43 @@ _MODULES = {
 
 
 class Producer(Protocol):
-    """What such a module holds. ``OWN_NAMES``, where it has it, are the ``${NAME}`` in its settings that it fills in
-    itself, because they differ between ranks."""
+    """Interface of such a module. Optional ``OWN_NAMES`` are the ``${NAME}`` in its settings that it fills in itself,
+    because they differ between ranks."""
 
     @property
     def Settings(self) -> Any:  # noqa: N802
-        """A frozen dataclass, checked, sizes in bytes, with ``to_json``."""
+        """Frozen dataclass, checked, sizes in bytes, with ``to_json``."""
 
     def plan(self, settings: Any, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-        """The phases of one rank, in order; every rank has the same number of them."""
+        """Return the phases of one rank, in order; every rank has the same number of them."""
 
     def bytes_needed(self, settings: Any, ranks: int) -> int:
-        """The most that one trial has on the target at once."""
+        """Return the maximum bytes of one trial on the target at once."""
 
     def files_needed(self, settings: Any, ranks: int) -> int:
-        """The most files and directories at once."""
+        """Return the maximum files and directories at once."""
 
     def bytes_moved(self, settings: Any, ranks: int) -> int:
-        """Bytes written and read by one trial."""
+        """Return the bytes written and read by one trial."""
 
     def bytes_written(self, settings: Any, ranks: int) -> int:
-        """Of these, those that are written."""
+        """Return the bytes written by one trial."""
 
     def files_touched(self, settings: Any, ranks: int) -> int:
-        """How often a trial walks over a file, removal included."""
+        """Return how often a trial visits a file, removal included."""
 
 
 def names() -> list[str]:
-    """Of all workloads."""
+    """List the names of all workloads."""
     return sorted(_MODULES)
 
 
 def find(name: str) -> Producer:
-    """The producer of this workload. Raises InputError for a name that nobody knows."""
+    """Return the producer of this workload. Raises InputError for an unknown name."""
     if name not in _MODULES:
         raise InputError(
             "unknown-workload",
-            "there is no native workload '{workload}'",
+            "unknown native workload '{workload}'",
             "choose one of: {workloads}",
             workload=name,
             workloads=", ".join(names()),
@@ -69,5 +69,5 @@ def find(name: str) -> Producer:
 
 
 def own_names(name: str) -> dict[str, str]:
-    """The placeholders that this workload fills in itself, each standing for itself."""
+    """Return the placeholders that this workload fills in itself, each standing for itself."""
     return {own: f"${{{own}}}" for own in getattr(find(name), "OWN_NAMES", ())}

@@ -1,4 +1,4 @@
-"""Whole numbers that are computed: ``3 * 64MiB + 4096``. Only + - * // and brackets; nothing else is ever evaluated."""
+"""Computed whole numbers: ``3 * 64MiB + 4096``. Only + - * // and brackets; nothing else is ever evaluated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 2**63
 
 
 def parse_integer(value: int | float | str) -> int:
-    """The number, or what the text comes to, sizes in bytes. Raises InputError."""
+    """Return the number, or the value of the text, sizes in bytes. Raises InputError."""
     if isinstance(value, str):
         return _evaluate_text(value)
     if isinstance(value, bool) or value != int(value):

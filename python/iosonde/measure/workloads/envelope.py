@@ -1,9 +1,9 @@
 """The MTC envelope as phases: open, create, 1-to-1 read, N-to-1 read and write, small files and large ones.
 
-The eight metrics are those of Zhang et al., "MTC Envelope: Defining the Capability of Large Scale Computers in
-the Context of Parallel Scripting Applications" (HPDC 2013), as the thesis of Dobrescu-Balau (2014) lists them:
-operations/s come from whole small files (open, read, close), bytes/s from large ones. Pure functions: the
-parent and every rank compute the same plan from the same settings.
+The eight metrics are those of Zhang et al., "MTC Envelope: Defining the Capability of Large Scale Computers in the
+Context of Parallel Scripting Applications" (HPDC 2013), as listed in the thesis of Dobrescu-Balau (2014). Operations/s
+come from whole small files (open, read, close), bytes/s from large ones. Pure functions: the parent and every rank
+compute the same plan from the same settings.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ SAME_RANK = "same_rank"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the envelope does; sizes in bytes (``64KiB`` is read). ``small_files`` and ``large_files`` are per rank."""
+    """Settings of the envelope; sizes in bytes (``64KiB`` is accepted). ``small_files`` and ``large_files`` are per
+    rank."""
 
     small_files: int = 1000
     small_file_size: int = 4096
     large_files: int = 1
     large_file_size: int = 64 * 2**20
     transfer_size: int = 2**20
-    cache: str = "cold"  # before reads: "cold" (fsync, drop, look) or "warm" (leave what is there)
+    cache: str = "cold"  # before reads: "cold" (fsync, drop, check) or "warm" (leave the cache as it is)
     shared_writes: bool = True
     direct: bool = False
     verify: bool = False
@@ -67,24 +68,24 @@ class Settings:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self)
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """The most that one trial has on the target at once, data only."""
+    """Return the maximum bytes of one trial on the target at once, data only."""
     shared = 2 * settings.large_file_size * ranks if settings.shared_writes else 0
     own = settings.small_files * settings.small_file_size + settings.large_files * settings.large_file_size
     return (ranks + 1) * own + shared
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """The most files and directories that one trial has on the target at once."""
+    """Return the maximum files and directories of one trial on the target at once."""
     return ranks * (2 * settings.small_files + settings.large_files + 4) + settings.small_files + 8
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial over all ranks: what its duration is predicted from."""
+    """Return the bytes written and read by one trial over all ranks, from which its duration is predicted."""
     own = settings.small_files * settings.small_file_size + settings.large_files * settings.large_file_size
     shared_read = settings.large_file_size + settings.small_files * settings.small_file_size
     shared_write = 2 * settings.large_file_size if settings.shared_writes else 0
@@ -92,22 +93,22 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     own = settings.small_files * settings.small_file_size + settings.large_files * settings.large_file_size
     return ranks * (own + (2 * settings.large_file_size if settings.shared_writes else 0))
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and the
-    removal of both kinds; the shared ones are made and removed by one rank."""
+    """Return how often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and
+    the removal of both kinds. A single rank makes and removes the shared ones."""
     return (7 * ranks + 2) * settings.small_files
 
 
 def reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:
-    """How far to turn the files so that each is read by another node than the one that wrote it.
+    """Return how far to shift the files so that each is read by another node than its writer.
 
-    Rank r reads what rank (r + shift) mod R wrote. Returns (shift, OTHER_NODE | OTHER_RANK | SAME_RANK): what
-    holds for *every* rank, which is a factor of the trial.
+    Rank r reads what rank (r + shift) mod R wrote. Returns (shift, OTHER_NODE | OTHER_RANK | SAME_RANK): the relation
+    that holds for *every* rank, which is a factor of the trial.
     """
     size = len(nodes_of_ranks)
     for shift in range(1, size):
@@ -117,7 +118,7 @@ def reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them."""
+    """Return the phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them."""
     writer = (rank + shift) % ranks
     return [
         *_plan_metadata(settings, rank, writer),
@@ -153,7 +154,7 @@ def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 
 
 def _transfer_file(kind: str, settings: Settings) -> Step:
-    """A small file at once."""
+    """Return a step that transfers a small file at once."""
     return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
 
@@ -173,9 +174,9 @@ def _large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 
 
 def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
-    """Files made by rank 0, each read once and whole by every rank at the same time.
+    """Plan files made by rank 0, each read once and whole by every rank at the same time.
 
-    Many small ones: one file read again and again would come from the cache from the second time on.
+    Many small ones: repeated reads of one file would come from the cache from the second time on.
     """
     small, large = Files("shared/small", settings.small_files), Files("shared/large", 1)
     make = Phase(
@@ -210,7 +211,7 @@ def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
 
 
 def _shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]:
-    """One file written by all: each its own segment, or every R-th transfer (as IOR -b / -t with -s)."""
+    """Plan a file written by all ranks: each its own segment, or every R-th transfer (as IOR -b / -t with -s)."""
     size, transfer = settings.large_file_size, settings.transfer_size
     total = size * ranks
     plans = []

@@ -1,10 +1,9 @@
 """Non-contiguous access: pieces of a file with holes between them, by one of four methods.
 
 ``naive`` is one read or write for each piece. ``sieve`` moves the pieces by large accesses of ``sieve_buffer`` bytes
-that take the holes along (docs/workload.md). ``mpiio_independent`` and ``mpiio_collective`` leave it to the MPI
-library, with its hints. The question, and the grid of access and hole sizes, are those of Kunkel, "Analysis of I/O
-Phenomena using Statistics and Machine Learning" (2017). Pure functions: the parent and every rank compute the same
-plan.
+that include the holes (docs/workload.md). ``mpiio_independent`` and ``mpiio_collective`` leave it to the MPI library,
+with its hints. The question, and the grid of access and hole sizes, are those of Kunkel, "Analysis of I/O Phenomena
+using Statistics and Machine Learning" (2017). Pure functions: the parent and every rank compute the same plan.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from .settings import SettingError, read_count
 NAIVE, SIEVE, INDEPENDENT, COLLECTIVE = METHODS = ("naive", "sieve", "mpiio_independent", "mpiio_collective")
 SEGMENTED, INTERLEAVED = LAYOUTS = ("segmented", "interleaved")
 READ, WRITE = "read", "write"
-# One call of the kernel moves no more.
+# Limit of one call of the kernel.
 MOST_BYTES = 0x7FFFF000
 _MAKE_TRANSFER = 4 * 2**20
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes in bytes. ``file_size`` is over all ranks, holes and all; each rank has an equal share of the pieces:
-    in a segment of its own, or, ``interleaved``, every R-th one. ``call_size``: the most that one call of MPI-IO moves.
-    ``hints`` are MPI-IO's; where they do not say otherwise, ``sieve_buffer`` is the size of its buffers too.
+    """Sizes in bytes. ``file_size`` is over all ranks, including holes; each rank has an equal share of the pieces: in
+    its own segment, or, ``interleaved``, every R-th piece. ``call_size``: the most that a call of MPI-IO moves.
+    ``hints`` are MPI-IO's; unless they set it, ``sieve_buffer`` is the size of its buffers too.
     """
 
     access_size: int = 64 * 2**10
@@ -93,18 +92,18 @@ class Settings:
         object.__setattr__(self, "hints", _select_hints(self))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self) | {"operations": list(self.operations)}
 
     @property
     def period(self) -> int:
-        """From one piece to the next."""
+        """Distance from one piece to the next."""
         return self.access_size + self.hole_size
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """One rank's: ``count`` pieces, ``period`` bytes from one to the next, the first at ``base``; its holes end at
+    """Pieces of one rank: ``count`` pieces at a distance of ``period`` bytes, the first at ``base``; the holes end at
     ``end``."""
 
     base: int
@@ -114,7 +113,7 @@ class Pieces:
 
 
 def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
-    """Which pieces are this rank's; all ranks have the same number. Raises SettingError if it is 0."""
+    """Return this rank's pieces; all ranks have the same number. Raises SettingError if it is 0."""
     if settings.layout == SEGMENTED:
         segment = settings.file_size // ranks
         base = rank * segment
@@ -136,17 +135,18 @@ def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """The most that one trial has on the target at once: a file for each operation, holes and all."""
+    """Return the maximum bytes of one trial on the target at once: a file for each operation, including holes."""
     return len(settings.operations) * settings.file_size
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """The most files and directories that one trial has on the target at once."""
+    """Return the maximum files and directories of one trial on the target at once."""
     return len(settings.operations) + 2
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial over all ranks, the making of the files and the holes of sieves too."""
+    """Return the bytes written and read by one trial over all ranks, including the making of the files and the holes of
+    sieves."""
     useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
     moved = 0
     for operation in settings.operations:
@@ -156,22 +156,22 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
     once = settings.file_size if settings.method == SIEVE else useful
     return len(settings.operations) * settings.file_size + settings.operations.count(WRITE) * once
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens or removes a file."""
+    """Return how often a trial creates, opens or removes a file."""
     return len(settings.operations) * (3 * ranks + 2)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them.
+    """Return the phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them.
 
-    Each operation has a file of its own that exists whole before: a write changes it, and a read finds no hole of the
-    file system's.
+    Each operation has its own file that is complete before: a write changes it, and a read finds no hole of the file
+    system.
     """
     pieces = pieces_of(settings, rank, ranks)
     plans = []
@@ -188,9 +188,10 @@ def _build_files(operation: str) -> Files:
 
 
 def _plan_make(settings: Settings, operation: str, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The whole file, in equal parts, each by another rank than the one that works in it, if there are more nodes.
+    """Plan the whole file, in equal parts, each written from another node than the one that works in it, if there are
+    several.
 
-    What shall be verified after a write is zeros before, so that it is seen what was written and what was not.
+    A file that is verified after a write contains zeros before, to show what was written and what was not.
     """
     files, to_check = _build_files(operation), settings.verify and operation == WRITE
     create = Phase(f"create_{operation}_file", files, (Step("create"), Step("close")))
@@ -218,7 +219,7 @@ def _plan_access(settings: Settings, operation: str, pieces: Pieces, ranks: int)
         phase,
         BANDWIDTH,
         operation,
-        # A write may have to read what it does not change: its cache matters as well.
+        # A write may have to read surrounding data: its cache matters as well.
         reads=(_build_files(operation),),
         distinct_bytes=ranks * pieces.count * settings.access_size,
         counts_moved=True,
@@ -249,7 +250,7 @@ def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
 
 
 def _plan_check(settings: Settings, pieces: Pieces) -> list[PhasePlan]:
-    """After a write: this rank's pieces hold what it wrote, the holes behind them what was there before."""
+    """Plan the check after a write: this rank's pieces hold what it wrote, the holes after them the earlier data."""
     files = _build_files(WRITE)
     wrote = Phase("check_pieces", files, (_build_step(READ, settings.access_size, pieces),), verify=True)
     last_end = pieces.base + (pieces.count - 1) * pieces.period + settings.period
@@ -275,12 +276,12 @@ def _build_step(kind: str, length: int, pieces: Pieces, sieve: dict[str, int] | 
 
 
 def _count_fitting(size: int, settings: Settings) -> int:
-    """How many pieces fit, the last one without its hole."""
+    """Return how many pieces fit, the last one without its hole."""
     return 0 if size < settings.access_size else (size - settings.access_size) // settings.period + 1
 
 
 def _select_hints(settings: Settings) -> dict[str, str]:
-    """Those that are given to the library: none for the methods that do not use it."""
+    """Return the hints for the library: none for the methods that do not use it."""
     if settings.method in (NAIVE, SIEVE):
         return {}
     buffer = str(settings.sieve_buffer)

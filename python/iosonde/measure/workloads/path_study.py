@@ -1,9 +1,9 @@
-"""One cell of the study of paths: the same access again and again, each of which takes the way through the system that
-caches, read-ahead and write-behind leave it.
+"""A cell of the path study: the same access repeatedly, each by the path through the system that caches, read-ahead and
+write-behind determine.
 
 Kunkel, "Analysis of Input/Output Phenomena using Statistics and Machine Learning" (2017): access size × place in memory
 × place in file × read or write × where the data is. Positions are computed before the clock is read, the first
-operation is kept as every other, and random places reach all of the file. Pure functions: the parent and every rank
+operation is kept like the others, and random positions cover the whole file. Pure functions: the parent and every rank
 compute the same plan.
 """
 
@@ -32,7 +32,7 @@ PLACES: dict[str, Pattern] = {
     "reverse": "reverse",
 }
 MACHINES = ("two-components", "read-ahead", "write-behind", "stripe", "lock", "small-cache")
-# What a scripted machine knows of the data when the phase begins.
+# State of the data when the phase begins, for a scripted machine.
 _MACHINE_STATES = {FIRST: "none", DISCARD: DISCARD, UNCACHED: UNCACHED}
 
 _MAKE_TRANSFER = 4 * 2**20
@@ -41,9 +41,9 @@ _MOST_ACCESS = 2**30
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes in bytes, times in s. ``operations`` are made, but at most ``bytes`` are moved, within ``time_limit``; a
-    file that is accessed here and there is of ``bytes``. ``memory_size``: the region that memory patterns walk over.
-    ``machine``: not the target, but a scripted one (``read-ahead``, or a mapping with its kind and its own keys).
+    """Sizes in bytes, times in s. ``operations`` limits the operations, ``bytes`` the moved data, ``time_limit`` the
+    time; a randomly accessed file has ``bytes`` bytes. ``memory_size``: the region that memory patterns walk over.
+    ``machine``: a scripted machine instead of the target (``read-ahead``, or a mapping with its kind and its own keys).
     """
 
     access_size: int = 4096
@@ -67,7 +67,7 @@ class Settings:
             raise SettingError(
                 ("access_size",),
                 "out-of-range",
-                "an access of {access_size} B passes bytes",
+                "an access of {access_size} B exceeds bytes",
                 "make bytes larger, or access_size smaller",
                 access_size=self.access_size,
             )
@@ -79,7 +79,7 @@ class Settings:
             object.__setattr__(self, "machine", _read_machine(self.machine))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self)
 
     @property
@@ -89,29 +89,29 @@ class Settings:
 
     @property
     def extent(self) -> int:
-        """Bytes of the file: what a pass from end to end needs, or all of ``bytes`` where accesses go anywhere."""
+        """Bytes of the file: those of one pass from end to end, or all of ``bytes`` if accesses go anywhere."""
         if self.place == "off0":
             return self.access_size
         return self.count * self.access_size if self.place in ("seq", "reverse") else self.bytes
 
     @property
     def uses_files(self) -> bool:
-        """Whether anything is on the target."""
+        """Return whether the target holds any file."""
         return not self.machine and self.state != DISCARD
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """The most that one trial has on the target at once."""
+    """Return the maximum bytes of one trial on the target at once."""
     return ranks * settings.extent if settings.uses_files else 0
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """The most files and directories that one trial has on the target at once."""
+    """Return the maximum files and directories of one trial on the target at once."""
     return 2 * ranks if settings.uses_files else 0
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial over all ranks, the making of the file too."""
+    """Return the bytes written and read by one trial over all ranks, including the making of the file."""
     if settings.machine:
         return 0
     created_bytes = settings.extent if settings.uses_files and settings.state != FIRST else 0
@@ -120,7 +120,7 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     if settings.machine:
         return 0
     created_bytes = settings.extent if settings.uses_files and settings.state != FIRST else 0
@@ -128,12 +128,12 @@ def bytes_written(settings: Settings, ranks: int) -> int:
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens or removes a file."""
+    """Return how often a trial creates, opens or removes a file."""
     return 3 * ranks if settings.uses_files else 0
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank`` out of ``ranks``, in order; every rank has a file of its own."""
+    """Return the phases of ``rank`` out of ``ranks``, in order; every rank has its own file."""
     files = Files(f"rank{rank:05d}/study", 1)
     if not settings.uses_files:
         return [_plan_access(settings, files)]
@@ -141,8 +141,8 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
 
 
 def _plan_make(settings: Settings, files: Files) -> list[PhasePlan]:
-    """The file in its state: empty for a first write, else whole and on the device, and in the cache if it is to be.
-    Whether it is there, or out of it, is looked at before the accesses (``PhasePlan.reads``)."""
+    """Plan the file in its state: empty for a first write, else complete and on the device, and cached if required. Its
+    cache state is verified before the accesses (``PhasePlan.reads``)."""
     if settings.state == FIRST:
         return [PhasePlan("make_file", Phase("make_file", files, (Step("create"), Step("close"))), timed=False)]
     transfer = min(_MAKE_TRANSFER, settings.extent)
@@ -188,7 +188,7 @@ def _plan_access(settings: Settings, files: Files) -> PhasePlan:
 
 
 def _compute_region(settings: Settings) -> int:
-    """Whole accesses, at least two: a region of one would be the same buffer again."""
+    """Return whole accesses, at least two: a region of one would be the same buffer again."""
     return max(settings.memory_size // settings.access_size, 2) * settings.access_size
 
 
@@ -199,7 +199,7 @@ def _script_machine(settings: Settings) -> dict[str, Any]:
 
 
 def _read_machine(spec: str | Mapping[str, Any]) -> dict[str, Any]:
-    """A machine as the engine reads it. Raises SettingError."""
+    """Read a machine for the engine. Raises SettingError."""
     fields = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
     kind = str(fields.get("kind")).replace("_", "-")
     _check_choice("machine", kind, MACHINES)

@@ -1,4 +1,5 @@
-"""One phase of the workload ``phases``: data as people write it → the plan of one rank, or where it is wrong."""
+"""Conversion of a phase of the workload ``phases``: data as people write it → the plan of one rank, or the place of an
+error."""
 
 from __future__ import annotations
 
@@ -36,14 +37,14 @@ _CHOICES = {
 
 
 class PhaseMaker:
-    """One phase as data → its plan, with the path to whatever is wrong."""
+    """Converter of a phase as data to its plan, with the path to any error."""
 
     def __init__(self, values: Mapping[str, int], path: tuple[str | int, ...]) -> None:
         self.values, self.path = values, path
 
     def plan(self, spec: Any, first_templates: set[str]) -> PhasePlan:
-        """The plan of a phase. ``first_templates`` are the templates of files that rank 0 made in phases before; those
-        of this phase are added. Raises SettingError."""
+        """Return the plan of a phase. ``first_templates`` are the templates of files that rank 0 made in earlier
+        phases; those of this phase are added. Raises SettingError."""
         self._check_keys((), spec, _PHASE_KEYS, ("name", "files", "steps"))
         for key, words in _CHOICES.items():
             if key in spec and spec[key] not in words:
@@ -77,7 +78,7 @@ class PhaseMaker:
             )
         if spec.get("wear_out") and not phase.time_limit_ns:
             raise self._build_error(
-                ("wear_out",), "missing-time-limit", "there is no time limit to go on from", "give time_limit too"
+                ("wear_out",), "missing-time-limit", "no time limit to continue from", "give time_limit too"
             )
         return self._build_plan(spec, phase, first_templates)
 
@@ -138,9 +139,7 @@ class PhaseMaker:
 
     def _read_steps(self, spec: Any) -> tuple[Step, ...]:
         if not isinstance(spec, (list, tuple)) or not spec:
-            raise self._build_error(
-                ("steps",), "no-steps", "there are no steps", "give a list, as [create, write, fsync, close]"
-            )
+            raise self._build_error(("steps",), "no-steps", "no steps", "give a list, as [create, write, fsync, close]")
         return tuple(self._read_step(("steps", place), step) for place, step in enumerate(spec))
 
     def _read_step(self, at: tuple[str | int, ...], spec: Any) -> Step:
@@ -153,7 +152,7 @@ class PhaseMaker:
             raise self._build_error(
                 (*at, "kind"),
                 "unknown-operation",
-                "there is no operation '{operation}'",
+                "unknown operation '{operation}'",
                 "{suggestion}",
                 operation=kind,
                 suggestion=nearest(str(kind), (*_native.KINDS, "mix")),
@@ -233,8 +232,8 @@ class PhaseMaker:
             raise self._build_error(
                 ("backend",),
                 "unknown-backend",
-                "there is no such back end",
-                "posix, or {{name: io_uring, queue_depth: 32}}",
+                "unknown back end",
+                "write posix, or {{name: io_uring, queue_depth: 32}}",
             )
         depth = (
             {"queue_depth": self._read_number(backend, "queue_depth", at=("backend",))}
@@ -283,7 +282,7 @@ class PhaseMaker:
                 raise self._build_error(
                     (*at, key),
                     "unknown-key",
-                    "there is no such key",
+                    "unknown key",
                     "{suggestion}",
                     suggestion=nearest(str(key), sorted(allowed)),
                     key=key,
@@ -299,7 +298,7 @@ class PhaseMaker:
 
 
 def kinds_of(steps: tuple[Step, ...]) -> list[str]:
-    """The kinds of operation of steps, those inside a mix too, each once."""
+    """Return the kinds of operation of steps, including those inside a mix, each once."""
     kinds = []
     for step in steps:
         kinds += [part.step.kind for part in step.of] if step.of else [step.kind]
@@ -307,14 +306,15 @@ def kinds_of(steps: tuple[Step, ...]) -> list[str]:
 
 
 def _name_place(files: Files | FileNames | Device) -> str:
-    """What tells one group of files from another."""
+    """Return the name that distinguishes a group of files."""
     if isinstance(files, Files):
         return files.template
     return files.names[0] if isinstance(files, FileNames) else files.device
 
 
 def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
-    """Bytes are those of the first kind that moves any; a rate is of whole files where they are closed."""
+    """Choose the counted kind: bytes count for the first kind that moves any, a rate for whole files if they are
+    closed."""
     if measures == BANDWIDTH and moving:
         return moving[0]
     if moving:
@@ -323,7 +323,7 @@ def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
 
 
 def _name_operation(phase: Phase, counted: str, kinds: list[str]) -> str:
-    """A write that nothing makes durable goes by the name of one."""
+    """Name the operation; a write that nothing makes durable is called buffered."""
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
     if counted not in WRITES or durable or "buffered" in phase.name:
         return phase.name

@@ -1,4 +1,4 @@
-"""One phase of one rank, as every native workload plans it."""
+"""Plan of one phase of one rank, for all native workloads."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ READS, WRITES = ("read", "mmap_read"), ("write", "append", "mmap_write")
 
 @dataclass(frozen=True)
 class PhasePlan:
-    """One phase of one rank. ``phase`` is None for a rank that has nothing to do in it.
+    """Plan of a phase for one rank. ``phase`` is None for a rank without work in it.
 
-    ``operation`` is the name in the results; ``measures`` is RATE (files per second, counted by the successes
-    of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
-    ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
-    A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
-    ``warm``: whether its caches are left as they are before it; None: as the settings of its workload say.
-    ``counts_moved``: the bytes that were moved, holes and all, are a result too. ``skipped``: why nobody does it;
-    ``min_nodes``: on fewer it is not what it is called, and nobody does it.
+    ``operation`` is the name in the results. ``measures`` is RATE (files per second, counted by the successes of
+    ``counted_kind``) or BANDWIDTH (bytes per second). ``reads`` are the files whose cache matters before it.
+    ``distinct_bytes`` is the amount of different data that the phase touches over all ranks. ``backend`` is as in
+    ``Workload``. A phase that ``wears_out`` continues after its time limit until every rank has done as much as the
+    fastest one. ``warm``: whether its caches are left as they are before it; None: as the workload's settings say.
+    ``counts_moved``: the bytes moved, including holes, are a result too. ``skipped``: why no rank does it. With fewer
+    than ``min_nodes`` nodes it loses its meaning, and is skipped.
     """
 
     operation: str
@@ -43,7 +43,7 @@ class PhasePlan:
 
     @property
     def writes(self) -> bool:
-        """Whether this rank may write data in it."""
+        """Return whether this rank may write data in it."""
         if isinstance(self.phase, MpiIo):
             return self.phase.kind == "write"
         return self.phase is not None and any(_is_write(step) for step in self.phase.steps)

@@ -1,9 +1,9 @@
-"""A native workload of one's own: the phases of docs/workload.md as data, over file names that know the rank.
+"""A user-defined native workload: the phases of docs/workload.md as data, with file names that contain the rank.
 
-In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, ``${PEER}`` the rank whose files this one
-reads so that, where there are several nodes, nobody reads what its own node wrote, ``${PART}`` the rank modulo
-``parts``: the directory of this rank where files are spread over several servers. Numbers may be computed of them:
-``base: ${RANK} * 64MiB``. Pure functions: the parent and every rank compute the same plan.
+In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, and ``${PEER}`` the rank whose files this one
+reads: with several nodes, no node reads its own data. ``${PART}`` is the rank modulo ``parts``: the directory of this
+rank if files are spread over several servers. Expressions are allowed: ``base: ${RANK} * 64MiB``. Pure functions: the
+parent and every rank compute the same plan.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ OWN_NAMES = ("RANK", "RANKS", "PEER", "PART")
 
 @dataclass(frozen=True)
 class Settings:
-    """``phases`` as docs/experiment.md has them; ``cache`` before reads is cold or warm, as the envelope's; files are
-    spread over ``parts`` directories by ``${PART}``."""
+    """``phases`` as in docs/experiment.md; ``cache`` before reads is cold or warm, as in the envelope; files are spread
+    over ``parts`` directories by ``${PART}``."""
 
     phases: Any
     cache: str = "cold"
@@ -44,19 +44,19 @@ class Settings:
             )
         if not isinstance(self.phases, (list, tuple)) or not self.phases:
             raise SettingError(
-                ("phases",), "no-phases", "there are no phases", "give a list of phases, each with name, files, steps"
+                ("phases",), "no-phases", "no phases", "give a list of phases, each with name, files, steps"
             )
         for place, planned in enumerate(plan(self, 0, 2, 1)):
             if isinstance(planned.phase, Phase):
                 _check_by_engine(planned.phase, planned.backend, place)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return {"phases": list(self.phases), "cache": self.cache, "parts": self.parts}
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank`` out of ``ranks``, in order. Raises SettingError for what means nothing."""
+    """Return the phases of ``rank`` out of ``ranks``, in order. Raises SettingError for invalid phases."""
     values = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks, "PART": rank % settings.parts}
     first_templates: set[str] = set()
     return [
@@ -65,7 +65,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
 
 
 def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
-    """Have the engine read the phase as it will before it runs it. Raises SettingError for what it refuses."""
+    """Have the engine parse the phase as it will before running it. Raises SettingError if it refuses."""
     try:
         _native.Session(Workload("/", ((phase,),), backend=backend).to_json(), 0).close()
     except _native.EngineError as error:
@@ -79,23 +79,23 @@ def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """The most that one trial has on the target at once, as if nothing were removed."""
+    """Return the maximum bytes of one trial on the target at once, as if nothing were removed."""
     return sum(count * extent for count, extent in _group_files(settings, ranks).values())
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """The most files and directories at once, as if nothing were removed."""
+    """Return the maximum files and directories at once, as if nothing were removed."""
     groups = _group_files(settings, ranks)
     return sum(count for count, _ in groups.values()) + 3 * len(groups)
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial; a phase that only a time limit ends counts one pass."""
+    """Return the bytes written and read by one trial; a phase that only a time limit ends counts one pass."""
     return _sum_bytes(settings, ranks, (*READS, *WRITES))
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     return _sum_bytes(settings, ranks, WRITES)
 
 
@@ -110,7 +110,7 @@ def _sum_bytes(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial walks over a file, removal included."""
+    """Return how often a trial visits a file, removal included."""
     plans = [phase_plan for rank in range(ranks) for phase_plan in plan(settings, rank, ranks, 0)]
     phases = [phase_plan.phase for phase_plan in plans if isinstance(phase_plan.phase, Phase)]
     walked = sum(max(phase.passes, 1) * _count_files(phase.files) for phase in phases)
@@ -124,7 +124,7 @@ def _count_files(files: Files | FileNames | Device) -> int:
 
 
 def _group_files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
-    """Every group of files that any rank makes: how many, and how long each gets."""
+    """Return every group of files that any rank makes: their number and length."""
     groups: dict[Any, tuple[int, int]] = {}
     for rank in range(ranks):
         for phase_plan in plan(settings, rank, ranks, 0):
@@ -140,7 +140,7 @@ def _group_files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
 
 
 def _compute_extent(step: Step, passes: int) -> int:
-    """How long a file gets by a step."""
+    """Return the length of a file after a step."""
     if step.of:
         return max(_compute_extent(part.step, passes) for part in step.of)
     if step.kind == "truncate":

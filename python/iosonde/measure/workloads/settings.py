@@ -1,4 +1,4 @@
-"""What every workload does with the settings that people write: read them, and refuse one with the way to it."""
+"""Settings of workloads, as people write them: read them, and refuse wrong ones with their path."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SettingError(InputError):
 
 
 def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int:
-    """A whole number, or with ``size`` also a size as ``64KiB``, in bytes. Raises SettingError."""
+    """Read a whole number, or with ``size`` also a size as ``64KiB``, in bytes. Raises SettingError."""
     try:
         number = parse_size(value) if isinstance(value, str) and (size or value.isdecimal()) else value
     except InputError as error:

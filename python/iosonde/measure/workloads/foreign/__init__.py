@@ -1,8 +1,8 @@
-"""Another tool's command line as a workload of our own engine: one file for each tool.
+"""Command lines of other tools as workloads of our own engine: one file for each tool.
 
-A translator says all that it cannot do, one sentence for each option, and lists what it ignores with the reason. What
-it gives is run and recorded like any native workload; its numbers by the tool's own definitions come from
-``stats.definitions``. Each module is also the workload's producer (see ``workloads``).
+A translator reports all options that it cannot do, with a message each, and those that it ignores, with the reason. Its
+workload is run and recorded like any native one; numbers by the tool's own definitions come from ``stats.definitions``.
+Each module is also the workload's producer (see ``workloads``).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "orterun", "prterun"
 class Translation:
     """``workload`` is the name that ``workloads.find`` knows, ``settings`` its Settings.
 
-    ``repetitions``, ``target`` (a directory) and ``ranks`` are what the command itself asks for; None if it leaves
-    them open. ``ignored``: option → why it changes nothing here. ``notes``: what differs from the tool, in words.
+    ``repetitions``, ``target`` (a directory) and ``ranks`` are those of the command; None if it leaves them open.
+    ``ignored``: option → why it changes nothing here. ``notes``: differences from the tool, in words.
     """
 
     workload: str
@@ -38,7 +38,8 @@ class Translation:
 
 
 def read_settings(settings: Any) -> None:
-    """Check the types of a Settings as an experiment file may give them: sizes as ``1MiB`` become bytes, lists tuples.
+    """Check the types of a Settings from an experiment file, and convert them: sizes as ``1MiB`` to bytes, lists to
+    tuples.
 
     Raises SettingError.
     """
@@ -71,14 +72,14 @@ def read_settings(settings: Any) -> None:
 
 
 def check_words(name: str, words: tuple[str, ...], choices: tuple[str, ...]) -> None:
-    """Raises SettingError for a word that is none of the ``choices``."""
+    """Raise SettingError for a word that is not in ``choices``."""
     for word in words:
         if word not in choices:
             raise SettingError(
                 (name,),
                 "unknown-option-value",
                 "{name}: '{choice}' is unknown",
-                "there are: {choices}",
+                "use one of: {choices}",
                 name=name,
                 choice=word,
                 choices=", ".join(choices),
@@ -86,9 +87,9 @@ def check_words(name: str, words: tuple[str, ...], choices: tuple[str, ...]) -> 
 
 
 def translate(command: str) -> Translation:
-    """The workload of a command line as ``ior -w -t 1m -b 1g -F``.
+    """Return the workload of a command line such as ``ior -w -t 1m -b 1g -F``.
 
-    Raises InputError for a tool or an option that cannot be done.
+    Raises InputError for an unsupported tool or option.
     """
     try:
         words = shlex.split(command)
@@ -96,7 +97,7 @@ def translate(command: str) -> Translation:
         raise InputError(
             "invalid-command-line",
             "'{command}' is not a command line: {error}",
-            "close its quotes",
+            "close the quotes",
             command=command,
             error=error,
         ) from error
@@ -112,7 +113,7 @@ def translate(command: str) -> Translation:
         raise InputError(
             "unsupported-tool",
             "'{tool}' cannot be run natively",
-            "there are: {tools}; without {spell.native} it runs",
+            "supported: {tools}; without {spell.native} it runs",
             tool=tool,
             tools=", ".join(TOOLS),
         )

@@ -1,7 +1,7 @@
-"""The way back: what a native step does, as the words that ask IOzone for the same; or why IOzone cannot be asked.
+"""Translation of a native step into options of IOzone for the same work, or the reasons why IOzone cannot do it.
 
 IOzone has one file a process, one record size, one set of flags, and its own order of tests; each test goes through the
-whole file. What is native and not so is named, and nothing is written that would measure something else.
+whole file. Native features beyond that are named, and no options that would measure something else are written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 
 from .iozone import TESTS, Settings
 
-# (kind, offsets) → number of -i. Tests 0 and 1 once more (rewrite, reread) unless -+n.
+# (kind, offsets) → number of -i. Tests 0 and 1 run again (rewrite, reread) unless -+n.
 _NUMBERS = {
     ("write", "seq"): 0,
     ("read", "seq"): 1,
@@ -29,15 +29,15 @@ _NUMBERS = {
 }
 _FLAGS = {"direct": "-I", "sync": "-o"}
 _KIB = 1024
-_IN_ORDER = Message("fixed-order", "IOzone takes its tests in the order of their numbers")
+_IN_ORDER = Message("fixed-order", "IOzone runs its tests in the order of their numbers")
 _BOTH_WAYS = Message("reads-and-writes", "-i 2 reads and writes at random")
-_WARM = Message("warm-reads", "IOzone reads what it has just written: -U MOUNTPOINT mounts anew between tests")
+_WARM = Message("warm-reads", "IOzone reads what it has just written: -U MOUNTPOINT remounts between tests")
 
 
 @dataclass(frozen=True)
 class AsIozone:
-    """``words`` of the command without where it runs; ``why`` it cannot be asked for, a sentence each, and then there
-    are no words; ``differs``: what IOzone does otherwise."""
+    """``words`` of the command without where it runs; ``why`` IOzone cannot do it, one reason each, and then no words;
+    ``differs``: what IOzone does otherwise."""
 
     words: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class AsIozone:
 
 @dataclass(frozen=True)
 class _Test:
-    """One phase as a test of IOzone."""
+    """A phase as a test of IOzone."""
 
     operation: str
     number: int
@@ -59,12 +59,12 @@ class _Test:
 
     @property
     def size(self) -> int:
-        """Of the file that it goes through."""
+        """The size of the file that it goes through."""
         return self.step.moved_bytes if self.offsets in ("seq", "reverse") else self.step.size or self.step.moved_bytes
 
 
 def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozone:
-    """What two ranks do in their phases (of one rank ``second`` is ``first`` again) as IOzone's options."""
+    """Translate the phases of two ranks into IOzone's options; for a single rank ``second`` is ``first`` again."""
     tests, why = [], []
     for plan, other in zip(first, second, strict=True):
         test = _match_test(plan)
@@ -76,29 +76,27 @@ def as_iozone(first: Sequence[PhasePlan], second: Sequence[PhasePlan]) -> AsIozo
             why.append(
                 Message(
                     "shared-file",
-                    "{phase}: ranks share a file, and each process of IOzone has its own",
+                    "{phase}: ranks share a file, but each process of IOzone has its own",
                     phase=plan.operation,
                 )
             )
     why += _compare_tests(tests)
     if why or not tests:
-        return AsIozone(why=tuple(why) or (Message("no-phases", "there is no phase"),))
+        return AsIozone(why=tuple(why) or (Message("no-phases", "the workload has no phase"),))
     return AsIozone(tuple(_build_words(tests)), differs=tuple(_list_differences(tests, first)))
 
 
 def _match_test(phase_plan: PhasePlan) -> _Test | Message:
-    """The test that it is, or why it is none."""
+    """Return the matching test, or why there is none."""
     phase = phase_plan.phase
     if not isinstance(phase, Phase):
-        return Message("not-posix", "not the POSIX calls that IOzone makes")
+        return Message("not-posix", "it does not use the POSIX calls that IOzone makes")
     if not isinstance(phase.files, Files) or phase.files.count > 1:
         return Message("several-files", "IOzone has one file a process")
     if phase.time_limit_ns or phase.max_operations or phase.passes > 1:
         return Message("limited-phase", "IOzone goes through its file once, without a limit")
     if phase.arrival or phase_plan.backend != {"name": "posix"} or phase.order != "listed":
-        return Message(
-            "paced-or-queued", "one operation after the other, as fast as they are done, is all that IOzone does"
-        )
+        return Message("paced-or-queued", "IOzone only runs one operation after the other, as fast as possible")
     data = [step for step in phase.steps if step.transfer_size or step.of]
     others = [step.kind for step in phase.steps if step not in data]
     if len(data) != 1 or data[0].of or set(others) - {"create", "open", "fsync", "close"}:
@@ -128,17 +126,17 @@ def _match_test(phase_plan: PhasePlan) -> _Test | Message:
 
 
 def _compare_tests(tests: Sequence[_Test]) -> Iterator[Message]:
-    """A sentence for each thing that IOzone has once and the phases have twice."""
+    """Yield a message for each property that IOzone has once and the phases have several times."""
     for what, values in (
         ("sizes of operations", {test.step.transfer_size for test in tests}),
         ("sizes of files", {test.size for test in tests}),
         ("sets of flags", {test.flags for test in tests}),
-        ("answers to whether fsync is in the clock", {test.flushed for test in tests if test.step.kind == "write"}),
+        ("choices whether fsync is in the clock", {test.flushed for test in tests if test.step.kind == "write"}),
     ):
         if len(values) > 1:
             yield Message(
                 "several-values",
-                "there are {count} {property}, and a run of IOzone has one",
+                "the phases have {count} {property}, and a run of IOzone has one",
                 count=len(values),
                 property=what,
             )
@@ -173,7 +171,7 @@ def _build_words(tests: Sequence[_Test]) -> Iterator[str]:
 
 
 def translate_settings(settings: Settings) -> AsIozone:
-    """The native workload ``iozone``: the options that it was made of, or could have been."""
+    """Translate the native workload ``iozone`` back into options."""
     chosen = set(settings.tests)  # -i 0 writes the file of all others
     numbers = [number for number, members in TESTS.items() if number == 0 or {name for name, _ in members} & chosen]
     options = [word for number in numbers for word in ("-i", str(number))]
@@ -196,7 +194,7 @@ def translate_settings(settings: Settings) -> AsIozone:
 
 
 def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[Message]:
-    """What IOzone does otherwise when it is asked for these tests."""
+    """Yield what IOzone does otherwise with these tests."""
     chosen, again = set(settings.tests), {"rewrite", "reread"} & set(settings.tests)
     if "write" not in chosen:
         yield Message(
@@ -218,11 +216,11 @@ def _differs_of(settings: Settings, numbers: Sequence[int]) -> Iterator[Message]
 
 
 def _twice(test: int) -> Message:
-    return Message("test-done-twice", "-i {test} is done twice, too", test=test)
+    return Message("test-done-twice", "IOzone runs -i {test} twice, too", test=test)
 
 
 def _list_repeats(tests: Sequence[_Test]) -> dict[int, bool]:
-    """Test 0 and 1 → whether there is a second one, which IOzone does unless -+n."""
+    """Return test 0 and 1 → whether it is repeated, which IOzone does unless -+n."""
     return {number: sum(test.number == number for test in tests) > 1 for number in (0, 1)}
 
 
@@ -238,7 +236,8 @@ def _list_differences(tests: Sequence[_Test], plans: Sequence[PhasePlan]) -> Ite
     if any(test.offsets == "rnd" for test in tests):
         yield Message(
             "every-record-once",
-            "at random IOzone takes every record once; offsets rnd take some twice and others never (shuffled: once)",
+            "at random IOzone accesses every record once; offsets rnd access some twice and others never "
+            "(shuffled: once)",
         )
     if any(plan.reads and plan.warm is not True for plan in plans):
         yield _WARM

@@ -1,8 +1,8 @@
 """``ior -a POSIX …`` as phases: write and read, each with its open, its accesses, fsync (``-e``) and close.
 
 Offsets are IOR's (src/ior.c, WriteOrRead): in a file per process the segments lie one after the other; in the shared
-file segment s of rank r is block s × ranks + r. ``-z`` takes every transfer once, in an order drawn from a seed; in the
-shared file the transfers are dealt to the ranks by chance, as IOR does.
+file segment s of rank r is block s × ranks + r. ``-z`` makes every transfer once, in an order drawn from a seed; in the
+shared file the transfers are dealt to the ranks at random, as in IOR.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 from . import Translation, read_settings
 from .options import Option, read
 
-# Where every transfer (or segment) needs a step of its own, so many at most.
+# Limit of steps, if every transfer (or segment) needs its own.
 MOST_STEPS = 65_536
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run of IOR does. Sizes in bytes, ``block_size`` and ``segments`` per task.
+    """Settings of one run of IOR. Sizes in bytes, ``block_size`` and ``segments`` per task.
 
-    ``shift``: how many nodes away a task's reader is (0: it reads its own, -C); ``random_reader`` (-Z) draws it.
-    ``cache`` is ``warm`` (what is there stays, as IOR does) or ``cold`` (dropped before the read phase).
+    ``shift``: distance in nodes from a task to its reader (0: it reads its own, -C); ``random_reader`` (-Z) draws it.
+    ``cache`` is ``warm`` (left as it is, as in IOR) or ``cold`` (dropped before the read phase).
     """
 
     transfer_size: int = 262144
@@ -68,7 +68,7 @@ class Settings:
         if steps > MOST_STEPS and (self._is_single or not self._is_regular):
             raise InputError(
                 "too-many-steps",
-                "ior: {steps} transfers or segments of a task, each placed by itself, are more than {limit}",
+                "ior: {steps} separately placed transfers or segments of a task are more than {limit}",
                 "choose fewer segments (-s), or larger transfers (-t)",
                 steps=steps,
                 limit=MOST_STEPS,
@@ -76,7 +76,7 @@ class Settings:
 
     @property
     def _is_single(self) -> bool:
-        """Whether each transfer is a step of its own."""
+        """Return whether each transfer is a step of its own."""
         return self.random_order or self.fsync_per_write
 
     @property
@@ -84,38 +84,38 @@ class Settings:
         return self.file_per_process or self.segments == 1 or self.block_size == self.transfer_size
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self)
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """What one trial has on the target at once."""
+    """Return the bytes of one trial on the target at once."""
     return settings.block_size * settings.segments * ranks
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """Files and directories."""
+    """Return the number of files and directories."""
     own = ranks if settings.file_per_process else 1
     return own + 2 + (ranks if settings.unique_directories else 0)
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial; what is read has to be written first."""
+    """Return the bytes written and read by one trial; data that is read has to be written first."""
     return bytes_needed(settings, ranks) * (1 + settings.read + settings.check_write)
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     return bytes_needed(settings, ranks)
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens or removes a file."""
+    """Return how often a trial creates, opens or removes a file."""
     return ranks * (2 + settings.read + settings.check_write)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank``; every rank has the same number of them."""
+    """Return the phases of ``rank``; every rank has the same number of them."""
     plans = [_plan_phase(settings, "write", rank, rank, ranks, timed=settings.write)]
     if settings.check_write:
         other = (rank + (settings.shift + 1) * max(shift, 1)) % ranks if settings.shift else rank
@@ -128,7 +128,7 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
 
 
 def _choose_source(settings: Settings, rank: int, ranks: int, shift: int) -> int:
-    """Whose data this rank reads. ``shift`` reaches the next node."""
+    """Return the rank whose data this rank reads. ``shift`` reaches the next node."""
     if settings.random_reader:
         away = settings.shift * max(shift, 1)
         return (rank + random.Random(f"{settings.seed} {rank}").randrange(min(away, ranks - 1), ranks)) % ranks
@@ -179,7 +179,7 @@ def _build_accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tup
 
 
 def _list_offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
-    """Where each transfer goes, in order: the same order in every segment, as in IOR."""
+    """Return the offset of each transfer, in order: the same order in every segment, as in IOR."""
     block, transfer = settings.block_size, settings.transfer_size
     if settings.file_per_process:
         inside, span = list(range(0, block, transfer)), block
@@ -194,7 +194,7 @@ def _list_offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
     return [segment * span + at for segment in range(settings.segments) for at in inside]
 
 
-_TEXT = "it changes what IOR prints, nothing that it does"
+_TEXT = "it changes IOR's output, not its work"
 _OPTIONS = {
     **{name: Option(True) for name in ("-a", "-b", "-i", "-o", "-Q", "-s", "-t", "-X", "--random-offset-seed")},
     **{
@@ -205,20 +205,20 @@ _OPTIONS = {
     "-j": Option(True, ignored=_TEXT),
     "-v": Option(ignored=_TEXT),
     "-O": Option(True),
-    "-k": Option(ignored="the read phase finds the file; what a measurement made it removes"),
-    "-K": Option(ignored="what a measurement made it removes"),
-    "-m": Option(ignored="every repetition has files of its own anyway"),
-    "-x": Option(ignored="a transfer that comes back short is an error here, and not tried again"),
-    "-l": Option(True, ignored="what is written is incompressible here, in every transfer anew"),
-    "-G": Option(True, ignored="what is verified here is known by the experiment's seed"),
+    "-k": Option(ignored="the read phase finds the file; iosonde removes its files after a measurement"),
+    "-K": Option(ignored="iosonde removes its files after a measurement"),
+    "-m": Option(ignored="every repetition has its own files anyway"),
+    "-x": Option(ignored="a short transfer is an error here, and is not retried"),
+    "-l": Option(True, ignored="written data is incompressible here, different in every transfer"),
+    "-G": Option(True, ignored="verification here uses the experiment's seed"),
     "-c": Option(cannot="POSIX has no collective calls"),
     "-d": Option(True, cannot="trials follow each other without a fixed delay"),
     "-D": Option(True, cannot="a time limit would end the phase before its fsync and close"),
     "-E": Option(cannot="every repetition has new files"),
     "-f": Option(True, cannot="a script holds several tests: give one command line"),
-    "-g": Option(cannot="there is no barrier inside a phase, between open, access and close"),
-    "-M": Option(True, cannot="no memory is hogged; {spell.cache} and {spell.before_reads} keep caches out"),
-    "-N": Option(True, cannot="{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"),
+    "-g": Option(cannot="phases have no barrier between open, access and close"),
+    "-M": Option(True, cannot="iosonde does not hog memory; {spell.cache} and {spell.before_reads} exclude caches"),
+    "-N": Option(True, cannot="{spell.nodes} and {spell.ranks_per_node} set the number of tasks"),
     "-T": Option(True, cannot="{spell.budget} ends a campaign"),
     "-y": Option(cannot="there is one target"),
 }
@@ -226,7 +226,7 @@ _QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "save
 
 
 def translate(words: list[str]) -> Translation:
-    """From IOR's options. Raises InputError."""
+    """Translate IOR's options. Raises InputError."""
     options = read("ior", words, _OPTIONS)
     if options.text("-a", "POSIX").upper() != "POSIX":
         options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
@@ -277,7 +277,7 @@ def translate(words: list[str]) -> Translation:
 def _list_notes(settings: Settings) -> tuple[str, ...]:
     notes = []
     if not settings.write:
-        notes.append(Message("untimed-write", "the file that is read is written before, outside the clock"))
+        notes.append(Message("untimed-write", "the file to read is written before, outside the clock"))
     if settings.random_order or settings.random_reader:
         notes.append(
             Message(

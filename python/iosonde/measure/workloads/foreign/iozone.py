@@ -1,8 +1,8 @@
 """``iozone -t N -i 0 -i 1 …`` (throughput mode), or one process with ``-s`` and ``-r``, as phases of each test.
 
-Each process has a file of its own and goes through it record by record. IOzone flushes a written file after its clock
-has stopped (with ``-e`` before): the fsync is in every writing phase here and in the record, and IOzone's definition
-leaves it out or in. Random tests take every record once, in an order drawn from a seed.
+Each process has its own file and goes through it record by record. IOzone flushes a written file after its clock has
+stopped (with ``-e`` before): here the fsync is in every writing phase and in the record, and IOzone's definition
+includes or excludes it. Random tests access every record once, in an order drawn from a seed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _KINDS = {name: kind for tests in TESTS.values() for name, kind in tests}
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run of IOzone does. Sizes in bytes, per process. ``inside``: what of fsync and close its clock
-    contains (-e, -c); it changes the definition of IOzone's number and not the work. ``cache`` is ``warm`` (what is
-    there stays, as IOzone does) or ``cold`` (dropped before each reading test)."""
+    """Settings of one run of IOzone. Sizes in bytes, per process. ``inside``: which of fsync and close its clock
+    includes (-e, -c); it changes the definition of IOzone's number, not the work. ``cache`` is ``warm`` (left as it is,
+    as in IOzone) or ``cold`` (dropped before each reading test).
+    """
 
     file_size: int = 512 * 1024
     record_size: int = 4096
@@ -71,41 +72,41 @@ class Settings:
                 limit=MOST_STEPS,
             )
         if self.stride < 1:
-            raise InputError("out-of-range", "iozone: -j must be at least 1", "as -j 17")
+            raise InputError("out-of-range", "iozone: -j must be at least 1", "write it like -j 17")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self) | {"tests": list(self.tests), "inside": list(self.inside)}
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """What one trial has on the target at once."""
+    """Return the bytes of one trial on the target at once."""
     return settings.file_size * ranks
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """Files and directories."""
+    """Return the number of files and directories."""
     return ranks + 2
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial."""
+    """Return the bytes written and read by one trial."""
     return settings.file_size * ranks * (len(settings.tests) + ("write" not in settings.tests))
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     written = sum(_KINDS[name] == "write" for name in settings.tests) + ("write" not in settings.tests)
     return settings.file_size * ranks * written
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens or removes a file."""
+    """Return how often a trial creates, opens or removes a file."""
     return ranks * (len(settings.tests) + 2)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank``. IOzone's processes read what they wrote: ``shift`` is not used."""
+    """Return the phases of ``rank``. IOzone's processes read their own files: ``shift`` is not used."""
     plans = [] if "write" in settings.tests else [_plan_test(settings, "write", rank, timed=False)]
     return plans + [_plan_test(settings, name, rank, timed=True) for name in settings.tests]
 
@@ -143,16 +144,16 @@ def _build_records(settings: Settings, name: str, kind: str, rank: int) -> tuple
     return (Step(kind, record, size=size, offsets="reverse" if name == "backward_read" else "seq"),)
 
 
-_TEXT = "it changes what IOzone prints, nothing that it does"
-_AUTO = "one file and record size a run; an experiment file has factors for series"
-_CPU = "ranks are bound to cores of their own anyway"
+_TEXT = "it changes IOzone's output, not its work"
+_AUTO = "a run has one file size and one record size; an experiment file has factors for series"
+_CPU = "ranks are bound to their own cores anyway"
 _OPTIONS = {
     **{name: Option(True) for name in ("-i", "-s", "-r", "-t", "-f", "-F", "-j")},
     **{name: Option() for name in ("-T", "-c", "-e", "-o", "-I", "-+n", "-+d")},
     **{name: Option(ignored=_TEXT) for name in ("-R", "-M", "-Q", "-O", "-N", "-C", "-+u", "-+q")},
     "-b": Option(True, ignored=_TEXT),
-    "-w": Option(ignored="what a measurement made it removes"),
-    "-x": Option(ignored="the record tells both: until the first process is done, and to the end"),
+    "-w": Option(ignored="iosonde removes its files after a measurement"),
+    "-x": Option(ignored="the record has both: until the first process ends, and to the end"),
     "-S": Option(True, ignored="the processor's cache is not purged"),
     "-L": Option(True, ignored="buffers are aligned to 4096 bytes"),
     "-P": Option(True, ignored=_CPU),
@@ -162,7 +163,7 @@ _OPTIONS = {
     "-z": Option(cannot=_AUTO),
     **{name: Option(True, cannot=_AUTO) for name in ("-n", "-g", "-y", "-q")},
     **{name: Option(True, cannot="{spell.nodes:1,2,4} measures a series") for name in ("-l", "-u")},
-    "-+m": Option(True, cannot="{spell.hosts}, {spell.nodes} and {spell.launcher} say where it runs"),
+    "-+m": Option(True, cannot="{spell.hosts}, {spell.nodes} and {spell.launcher} set where it runs"),
     "-B": Option(cannot="files are not mapped"),
     "-D": Option(cannot="files are not mapped"),
     "-G": Option(cannot="files are not mapped"),
@@ -184,9 +185,9 @@ _OPTIONS = {
 
 
 def translate(words: list[str]) -> Translation:
-    """From IOzone's options. Raises InputError."""
+    """Translate IOzone's options. Raises InputError."""
     listed = []
-    if "-F" in words:  # takes as many names as there are processes
+    if "-F" in words:  # takes one name per process
         place = words.index("-F") + 1
         while place < len(words) and not words[place].startswith("-"):
             listed.append(words.pop(place))
@@ -208,7 +209,7 @@ def translate(words: list[str]) -> Translation:
     path = listed[0] if listed else options.text("-f")
     if len({str(PurePath(name).parent) for name in listed}) > 1:
         raise InputError(
-            "too-many-directories", "iozone -F: the files lie in several directories", "there is one target: give one"
+            "too-many-directories", "iozone -F: the files lie in several directories", "give a single target"
         )
     return Translation(
         workload="iozone",
@@ -222,10 +223,10 @@ def translate(words: list[str]) -> Translation:
 
 
 def _choose_tests(options: ParsedOptions) -> tuple[str, ...]:
-    """The tests in IOzone's order, whatever the order of the options."""
+    """Return the tests in IOzone's order, whatever the order of the options."""
     numbers = [int(text) if text.isdigit() else -1 for text in options.values.get("-i", ["0", "1"])]
     for number in sorted({number for number in numbers if number not in TESTS}):
-        options.refuse(f"-i {number}", "stdio, mixed and pread tests are not there (0 to 5 are)")
+        options.refuse(f"-i {number}", "stdio, mixed and pread tests are not supported (0 to 5 are)")
     names = [name for number, tests in TESTS.items() if number in numbers for name, _ in tests]
     return tuple(name for name in names if not (options.has("-+n") and name in _AGAIN))
 

@@ -1,8 +1,8 @@
 """``mdtest …`` as phases: create, stat, read and remove of directories and files in mdtest's tree.
 
 As in src/mdtest.c: item i of a task lies in directory i ÷ (items per directory) of a tree of ``branches`` (-b) and
-``depth`` (-z); with ``-u`` each task has a tree of its own; with ``-N`` stat, read and removal are of the items of the
-1st, 2nd and 3rd neighbour at that distance. The tree itself is made outside the clock.
+``depth`` (-z). With ``-u`` each task has its own tree. With ``-N`` stat, read and removal use the items of the 1st, 2nd
+and 3rd neighbour at that distance. The tree itself is made outside the clock.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MOST_NAMES = 1_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run of mdtest does. Items per task, sizes in bytes; ``phases`` are those that are timed.
+    """Settings of one run of mdtest. Items per task, sizes in bytes; ``phases`` are the timed ones.
 
-    ``cache`` is ``warm`` (what is there stays, as mdtest does) or ``cold`` (data is dropped before files are read).
+    ``cache`` is ``warm`` (left as it is, as in mdtest) or ``cold`` (data is dropped before files are read).
     """
 
     items: int = 100
@@ -51,7 +51,7 @@ class Settings:
         if self.branches < 1:
             raise InputError("out-of-range", "mdtest: a tree has at least one branch", "give -b 1 or more")
         if self.items < 1:
-            raise InputError("missing-option", "mdtest: there are no items", "say how many each task makes: -n 1000")
+            raise InputError("missing-option", "mdtest: no items", "give the number of items per task: -n 1000")
         if self.items // self._leaves < 1:
             raise InputError(
                 "too-few-items",
@@ -70,7 +70,7 @@ class Settings:
         if self.cache == "cold" and self._leaves > 1:
             raise InputError(
                 "conflicting-options",
-                "mdtest: cold reads of a tree of directories cannot be had",
+                "mdtest: cold reads of a tree of directories are not supported",
                 "leave out -b and -z",
             )
         if self.read_bytes > self.write_bytes:
@@ -84,12 +84,12 @@ class Settings:
 
     @property
     def tree(self) -> int:
-        """Directories of one tree."""
+        """Number of directories of one tree."""
         return _count_directories(self.branches, self.depth, leaf_only=False)
 
     @property
     def _leaves(self) -> int:
-        """Directories of one tree that hold items."""
+        """Number of directories of one tree that hold items."""
         return _count_directories(self.branches, self.depth, self.leaf_only)
 
     @property
@@ -103,39 +103,39 @@ class Settings:
         return self.per_directory * self._leaves
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for run.json and for the ranks."""
+        """Return plain values, for run.json and for the ranks."""
         return asdict(self) | {"phases": list(self.phases)}
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
-    """What one trial has on the target at once."""
+    """Return the bytes of one trial on the target at once."""
     return settings.item_count * settings.write_bytes * ranks if settings.files else 0
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
-    """Files and directories at once: those of one kind are removed before the next are made."""
+    """Return the files and directories at once: those of one kind are removed before the next are made."""
     kinds = 1 if "remove" in settings.phases else settings.files + settings.directories
     return kinds * settings.item_count * ranks + settings.tree * (ranks if settings.unique_directories else 1) + 4
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
-    """Bytes written and read by one trial."""
+    """Return the bytes written and read by one trial."""
     each = settings.write_bytes + (settings.read_bytes if "read" in settings.phases else 0)
     return settings.item_count * each * ranks if settings.files else 0
 
 
 def bytes_written(settings: Settings, ranks: int) -> int:
-    """Of these, those that are written."""
+    """Return the bytes written by one trial."""
     return settings.item_count * settings.write_bytes * ranks if settings.files else 0
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
-    """How often a trial creates, opens, looks at or removes an item."""
+    """Return how often a trial creates, opens, stats or removes an item."""
     return ranks * settings.item_count * (settings.files * 4 + settings.directories * 3)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
-    """The phases of ``rank``; every rank has the same number of them. ``shift`` reaches the next node."""
+    """Return the phases of ``rank``; every rank has the same number of them. ``shift`` reaches the next node."""
     neighbour = settings.stride * max(shift, 1)
     plans = []
     for what, is_included in (("directory", settings.directories), ("file", settings.files)):
@@ -190,7 +190,7 @@ def _build_items(settings: Settings, what: str, owner: int) -> Files | FileNames
 
 
 def _build_path(settings: Settings, number: int) -> str:
-    """The path of a directory below the tree's own (number 0): its parent is (number − 1) ÷ branches."""
+    """Return the path of a directory below the tree's own (number 0): its parent is (number − 1) ÷ branches."""
     path = ""
     while number > 0:
         path = f"mdtest_tree.{number}/{path}"
@@ -198,8 +198,8 @@ def _build_path(settings: Settings, number: int) -> str:
     return path
 
 
-_TEXT = "it changes what mdtest prints, nothing that it does"
-_TASKS = "{spell.nodes} and {spell.ranks_per_node} say how many tasks there are"
+_TEXT = "it changes mdtest's output, not its work"
+_TASKS = "{spell.nodes} and {spell.ranks_per_node} set the number of tasks"
 _OPTIONS = {
     **{name: Option(True) for name in ("-a", "-b", "-d", "-e", "-i", "-I", "-n", "-N", "-w", "-z")},
     **{name: Option() for name in ("-C", "-D", "-E", "-F", "-L", "-r", "-R", "-T", "-u", "-X", "--verify-read", "-y")},
@@ -208,7 +208,7 @@ _OPTIONS = {
     "--saveRankPerformanceDetails": Option(True, ignored=_TEXT),
     "--savePerOpDataCSV": Option(True, ignored=_TEXT),
     "--random-seed": Option(True, ignored="the order is drawn from the experiment's seed"),
-    "-G": Option(True, ignored="what is written is incompressible here"),
+    "-G": Option(True, ignored="written data is incompressible here"),
     "-t": Option(ignored="the tree is made outside the clock, and its time is not in a rate"),
     "-B": Option(True, cannot="between phases there is always a barrier"),
     "-c": Option(cannot="every task makes its own items"),
@@ -217,19 +217,19 @@ _OPTIONS = {
     "-s": Option(True, cannot=_TASKS),
     "-k": Option(cannot="files are made by open, not by mknod"),
     "-p": Option(True, cannot="trials follow each other without a fixed delay"),
-    "-S": Option(cannot="every task has files of its own"),
+    "-S": Option(cannot="every task has its own files"),
     "-U": Option(cannot="directories are not renamed"),
     "-W": Option(True, cannot="a time limit would leave tasks with different numbers of items"),
-    "-x": Option(True, cannot="there is no stonewall, and so no file of its state"),
-    "-Y": Option(cannot="no sync of the whole node ends a phase; -y syncs each file"),
-    "--verify-write": Option(cannot="what was written is checked when it is read: --verify-read"),
+    "-x": Option(True, cannot="without a stonewall its state has no file"),
+    "-Y": Option(cannot="phases do not end with a sync of the whole node; -y syncs each file"),
+    "--verify-write": Option(cannot="written data is checked when it is read: --verify-read"),
     "--run-cmd-before-phase": Option(True, cannot="an experiment file has steps for commands"),
     "--run-cmd-after-phase": Option(True, cannot="an experiment file has steps for commands"),
 }
 
 
 def translate(words: list[str]) -> Translation:
-    """From mdtest's options. Raises InputError."""
+    """Translate mdtest's options. Raises InputError."""
     options = read("mdtest", words, _OPTIONS)
     if options.text("-a", "POSIX").upper() != "POSIX":
         options.refuse("-a", "the engine does POSIX calls, not {api}", api=options.text("-a"))
@@ -269,7 +269,7 @@ def translate(words: list[str]) -> Translation:
 
 
 def _count_directories(branches: int, depth: int, leaf_only: bool) -> int:
-    """Directories that hold items."""
+    """Return the number of directories that hold items."""
     return branches**depth if leaf_only else sum(branches**level for level in range(depth + 1))
 
 

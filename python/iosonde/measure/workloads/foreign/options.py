@@ -1,4 +1,4 @@
-"""A tool's options: what each of them takes, and whether it can be done here, changes nothing, or cannot be done."""
+"""Options of a tool: their arguments, and whether they are supported, change nothing here, or cannot be done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Option:
 
 @dataclass
 class ParsedOptions:
-    """What stood on the command line, by name; flags have an empty text for each time they were given."""
+    """Options of the command line, by name; flags have an empty text for each time they were given."""
 
     tool: str
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -30,19 +30,19 @@ class ParsedOptions:
     cannot: dict[str, str] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
-        """Whether the option was given."""
+        """Return whether the option was given."""
         return name in self.values
 
     def times(self, name: str) -> int:
-        """How often it was given."""
+        """Return how often it was given."""
         return len(self.values.get(name, ()))
 
     def text(self, name: str, default: str = "") -> str:
-        """Its last argument."""
+        """Return its last argument."""
         return self.values[name][-1] if name in self.values else default
 
     def number(self, name: str, default: int) -> int:
-        """Its argument as a whole number. Raises InputError."""
+        """Return its argument as a whole number. Raises InputError."""
         text = self.text(name)
         if not text:
             return default
@@ -58,7 +58,8 @@ class ParsedOptions:
         return int(text)
 
     def size(self, name: str, default: int, unit: int = 1) -> int:
-        """Its argument in bytes: ``8``, ``4k``, ``2m``, ``1g`` (1024-based); a bare number counts ``unit`` bytes."""
+        """Return its argument in bytes: ``8``, ``4k``, ``2m``, ``1g`` (1024-based); a bare number counts ``unit``
+        bytes."""
         text = self.text(name)
         if not text:
             return default
@@ -80,7 +81,7 @@ class ParsedOptions:
         self.cannot[name] = Message("unsupported-option", why, **values)
 
     def check(self) -> None:
-        """Raises InputError that names every option that cannot be done, one sentence each."""
+        """Raise InputError that names every unsupported option, with one reason each."""
         if self.cannot:
             reasons = "; ".join(f"{name}: {why}" for name, why in self.cannot.items())
             raise InputError(
@@ -96,7 +97,8 @@ class ParsedOptions:
 def read(tool: str, words: Sequence[str], option_by_name: Mapping[str, Option]) -> ParsedOptions:
     """Split the words of a command line: ``-w -r``, ``-wr``, ``-b 1m``, ``-b1m``, ``-b=1m``, ``--name=value``.
 
-    ``option_by_name`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that are no options.
+    ``option_by_name`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that belong to no
+    option.
     """
     options, remaining = ParsedOptions(tool), list(words)
     while remaining:
