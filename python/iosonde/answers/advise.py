@@ -128,7 +128,7 @@ class Advised(Answer):
         Raises InputError where nothing was advised."""
         if not self.advice.rules:
             raise InputError(
-                "no-rules", "no setting was advised, so there are no rules to write", "measure more; the text says what"
+                "no-rules", "cannot write rules: no setting was advised", "measure more; the text says what"
             )
         return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
 
@@ -145,7 +145,7 @@ class AdvisedEach(Answer):
         return {"advice": [item.content() for item in self.items], "left_out": list(self.exclusions)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting of each response."""
+        """Return one row per setting of each response."""
         return [{"response": item.advice.instances.response, **row} for item in self.items for row in item.records()]
 
     @property

@@ -41,7 +41,7 @@ class PairVerdicts(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether a condition of ``--fail-if`` holds."""
+        """Return whether a condition of ``--fail-if`` holds."""
         return self.judged is not None and self.judged.problem
 
     @property
@@ -247,7 +247,7 @@ def _list_warnings(
     if len(experiments) > 1:
         yield Message(
             "several-comparisons",
-            "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): of several "
-            "the one that pleases proves nothing",
+            "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): picking the "
+            "most favourable of several proves nothing",
             n_comparisons=len(experiments),
         )

@@ -133,7 +133,7 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
 def _collect_besides(
     source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: ResponseQuery
 ) -> Besides:
-    """Return the varying columns that are no term, no block, and do not number bring-ups."""
+    """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
     return besides_factors(source, response, columns_of(terms, rows), query.level, also)

@@ -136,8 +136,8 @@ def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | No
 
 
 def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
-    """Return (rows of this tool, why there are none). ``inside``: parts that IOzone's -e and -c put inside its clock.
-    """
+    """Return (rows of this tool, why there are none). ``inside``: parts that IOzone's -e and -c put inside its
+    clock."""
     if not work.directions():
         return [], Message("not-of-tool", "no data moved: not a phase of this tool")
     if tool in ("ior", "iozone") and phase.measures == "rate":

@@ -44,7 +44,7 @@ class Check(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether anything worse than information was found."""
+        """Return whether anything worse than information was found."""
         return self.examination.suspicious
 
 
@@ -115,7 +115,7 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
-    """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are no
+    """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are not
     settings."""
     if not query.response:
         return source.table, roles.guess(source.table, (), list(by) or None)

@@ -55,7 +55,7 @@ class Doctor(Answer):
         return {"checks": self.records()}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a check."""
+        """Return one row per check."""
         return [ability.to_json() for ability in self.abilities]
 
 

@@ -16,8 +16,8 @@ def codes() -> list[str]:
 
 
 def page(code: str) -> str:
-    """Return the page of a finding: its meaning, evidence, errors and remedies. Raises InputError for an unknown code.
-    """
+    """Return the page of a finding: its meaning, evidence, errors and remedies. Raises InputError for an unknown
+    code."""
     if code.upper() not in _list_codes():
         near = difflib.get_close_matches(code.upper(), _list_codes(), 3, 0.6)
         raise InputError(

@@ -48,7 +48,7 @@ _SIZES = ("record size", "bytes of each")
 
 @dataclass(frozen=True)
 class Difference:
-    """One Split with its wording."""
+    """A Split with its wording."""
 
     split: Split
 
@@ -163,7 +163,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences(Answer):
-    """One difference per pair of operations."""
+    """A difference per pair of operations."""
 
     differences: tuple[Difference, ...]
 

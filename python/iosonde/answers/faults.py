@@ -28,7 +28,7 @@ _STALLED = 3.0  # times the longest pause before the fault
 
 @dataclass(frozen=True)
 class FaultPart:
-    """One part of a phase over the trials that have it: its length (s), rate, and percentiles of durations (s)."""
+    """A part of a phase over the trials that have it: its length (s), rate, and percentiles of durations (s)."""
 
     name: str
     seconds: Estimate

@@ -19,7 +19,7 @@ from .answer import Answer, level_columns
 
 @dataclass(frozen=True)
 class Parse(Answer):
-    """One file: its ``text`` and the interpretation ``understood``."""
+    """A file: its ``text`` and the interpretation ``understood``."""
 
     text: Text
     understood: Understood
@@ -51,7 +51,7 @@ class Parse(Answer):
 
 @dataclass(frozen=True)
 class NotUnderstood(Answer):
-    """A file that is no tool's output, and the reason."""
+    """A file of no known tool, and the reason."""
 
     name: str
     error: DataError

@@ -203,7 +203,7 @@ def _find_first_touches(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _verified(state: str, phase: StoredPhase) -> bool:
-    """Return what is not verified about a state; '' if there is nothing to verify: no file, a new one, or a scripted
+    """Return whether the cache state is verified, or needs no verification: no file, a new one, or a scripted
     machine."""
     cache = phase.cache
     if not cache:

@@ -14,7 +14,7 @@ _POINTS = 60  # of a line
 
 @dataclass(frozen=True)
 class DrawnPaths:
-    """One direction. ``lines``: condition → (bytes, s); ``cells``: (bytes, median s, its condition, name of the
+    """A direction. ``lines``: condition → (bytes, s); ``cells``: (bytes, median s, its condition, name of the
     pattern); ``names``: every condition, mixed and slower last."""
 
     study: str

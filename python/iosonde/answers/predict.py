@@ -18,7 +18,7 @@ from .model_file import rows_of, setting
 
 @dataclass(frozen=True)
 class Predictions(Answer):
-    """One Prediction per setting of the query."""
+    """A Prediction per setting of the query."""
 
     model: Model
     predictions: tuple[Prediction, ...]

@@ -16,7 +16,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Printed:
-    """One output: ``head`` names the step, rank and node, and how it ended."""
+    """An output: ``head`` names the step, rank and node, and how it ended."""
 
     head: str
     content: bytes | Path

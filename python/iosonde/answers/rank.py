@@ -115,7 +115,7 @@ def _each(
     how: Ranked,
 ) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
     """Return the ranking of each response, with what varies besides. Unnamed responses without a ranking are excluded,
-    with the reason. Raises InputError, DataError if there is no ranking at all."""
+    with the reason. Raises InputError, DataError without any ranking."""
     rankings: list[Ranking] = []
     more: list[Besides] = []
     exclusions: list[str] = []

@@ -256,8 +256,8 @@ def sentence(regression: Regression, number: Callable[[float], str] = fitted, ta
         return f"{step}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:
         return (
-            f"The predictors explain all of the variation of {regression.response}; nothing is left over to hold the "
-            "effect of one against."
+            f"The predictors explain all of the variation of {regression.response}; no residual is left to test "
+            "a single effect."
         )
     significant = [c.name for c in f.coefficients()[1:] if is_significant(regression, c) and c.name not in taken]
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""

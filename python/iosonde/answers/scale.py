@@ -259,7 +259,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
 
 
 def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
-    """The settings that differ between trials of one size of one series, which are pooled."""
+    """Return the settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
         settings = source.varying_factors.names if source.store else roles.guess(rows, [response.title]).settings

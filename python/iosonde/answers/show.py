@@ -99,7 +99,7 @@ class Listing(Answer):
 
 @dataclass(frozen=True)
 class Detail(Answer):
-    """One run: ``document`` is its run.json, ``notes`` its tags and notes."""
+    """A run: ``document`` is its run.json, ``notes`` its tags and notes."""
 
     schema: ClassVar[int] = 2  # 2: `repetition` of a result became `iteration`
     run: Run

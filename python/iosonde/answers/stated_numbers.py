@@ -87,8 +87,8 @@ def _value_at(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | Non
 def _table(
     tool: str, operation: str, metrics: Mapping[str, float], includes: set[str], run: Run
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
-    """Return the numbers of one operation with their clocks, the headline first, and the unknown parts of the clocks.
-    """
+    """Return the numbers of one operation with their clocks, the headline first, and the unknown parts of the
+    clocks."""
     inside = frozenset(includes & set(PARTS))
     if tool == "ior" and "bandwidth_last_done" in metrics:
         return _build_ior_table(operation, metrics, inside, run)

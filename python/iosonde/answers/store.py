@@ -39,7 +39,7 @@ class StoreCheck(Answer):
 
     @property
     def n_without_digest(self) -> int:
-        """Count the runs that cannot tell whether their experiment was changed."""
+        """Count the runs that lack a digest to detect changes of their experiment."""
         return sum(not run.has_experiment_digest for run in self.runs)
 
     def content(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class StoreCopy(Answer):
 
 
 def check(name: str) -> StoreCheck:
-    """Read every file of a store. Raises InputError, DataError if it is no store."""
+    """Read every file of a store. Raises InputError, DataError if it is not a store."""
     store = Store.open(name)
     problems = tuple(store.problems())
     return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), problems)

@@ -14,7 +14,7 @@ from iosonde.store.history import History
 
 def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: bool = False) -> list[str]:
     """Write one row per result of every run, with commit, date and factors; return sentences on what was left out.
-    ``form``: csv, json or parquet. Raises InputError, DataError if a name is no store."""
+    ``form``: csv, json or parquet. Raises InputError, DataError if a name is not a store."""
     history = History([(name, Store.open(name)) for name in names], incomplete)
     export(history.tables(), form, file)
     messages: list[str] = [

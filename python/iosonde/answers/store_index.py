@@ -20,7 +20,7 @@ class StoresIndexed(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether a run could not be read."""
+        """Return whether a run could not be read."""
         return any(refresh.unread for _, refresh in self.stores)
 
     def content(self) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class StoresIndexed(Answer):
 
 def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:
     """Index every run of these stores; ``into``: the address of a PostgreSQL database, '' is the file in the user's
-    cache. Raises InputError, DataError if a name is no store, SystemFaultError if the database cannot be used."""
+    cache. Raises InputError, DataError if a name is not a store, SystemFaultError if the database cannot be used."""
     stores = [(name, Store.open(name)) for name in names]
     index = Index.at(into)
     try:

@@ -132,7 +132,7 @@ def _find_change_neighbours(name: str) -> frozenset[str]:
     settings = Watching()
     try:
         watch_answer = watch(open_data(name), ResponseQuery(), settings)
-    except DataError:  # there are no measurements
+    except DataError:  # nothing measured
         return frozenset()
     neighbours = set[str]()
     for change in watch_answer.changes:

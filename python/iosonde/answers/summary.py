@@ -68,8 +68,8 @@ class Summary(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return the verdicts on each factor's effect on each response whose settings differ, and on the best setting.
-        """
+        """Return the verdicts on each factor's effect on each response whose settings differ, and on the best
+        setting."""
         return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
 
     def records(self) -> list[dict[str, Any]]:
@@ -185,8 +185,8 @@ def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies)
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
-    """Keep percentiles of operations whose speed is in the query; with bytes on the network, durations are meaningless.
-    """
+    """Keep percentiles of operations whose speed is in the query; with bytes on the network, durations are
+    meaningless."""
     return {
         run: [percentile for percentile in values if percentile.operation in operations]
         for run, values in percentiles.items()
@@ -194,8 +194,8 @@ def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
 
 
 def pilot_of(source: Source) -> int | None:
-    """Count the trials of the pilot that fixed the number of trials (``run --until``); None if it was fixed in advance.
-    """
+    """Count the trials of the pilot that fixed the number of trials (``run --until``); None if it was fixed in
+    advance."""
     return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None
 
 

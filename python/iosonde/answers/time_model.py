@@ -203,7 +203,8 @@ def _classify_store(
         raise DataError(
             "no-recorded-operations",
             "no reads or writes are recorded in the store",
-            "measure with 'iosonde run'" + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
+            "measure with 'iosonde run'"
+            + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
             incomplete_runs=counted(n_incomplete, "incomplete run"),
         )
     if taken := incomplete_among([run for run in source.runs if run.n_operations]):
@@ -266,8 +267,8 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
 
 
 def _lookup_time_unit(response: Response) -> float:
-    """Return the seconds of one unit of the response; 1 if its name has no unit. Raises InputError if it is not a time.
-    """
+    """Return the seconds of one unit of the response; 1 if its name has no unit. Raises InputError if it is not a
+    time."""
     unit = response.unit
     if response.measured and (response.transform or unit != response.measured_unit):
         raise InputError(

@@ -19,8 +19,8 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Verification(Answer):
-    """``verified``: reproduced and different numbers; ``damaged`` files of the store. ``n_without_digest`` runs cannot
-    tell whether their experiment was changed."""
+    """``verified``: reproduced and different numbers; ``damaged`` files of the store. ``n_without_digest`` runs lack a
+    digest to detect changes of their experiment."""
 
     verified: Verified
     damaged: tuple[Finding, ...]

@@ -56,7 +56,7 @@ class WatchedPoint:
 
 @dataclass(frozen=True)
 class SeriesChange:
-    """One change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
+    """A change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
     between ``surely_before`` and ``surely_after``. ``detection_delay``: number of points after it needed to see it.
     ``new``: judged by this look. ``open``: it is for the worse, and the newest points are not back at the level before.
     ``places``: in the series, the first point before it, the first one after it, and their end."""
@@ -121,9 +121,7 @@ class SeriesChange:
                 else f"commit {_shorten_commit(now)} on both sides",
             )
         elif not parts:
-            template = (
-                "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
-            )
+            template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
             return Message("unknown-cause", template)
         return "; ".join(parts)
 
@@ -230,7 +228,7 @@ class Watch(Answer):
         if not n_judged:
             most = max((series.values.size for series in self.series), default=0)
             return (
-                f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
+                f"Inconclusive: detecting a change takes {counted(self.needed, 'point')} per series, and the "
                 f"longest has {most}: {counted(self.needed - most, 'more look')}."
             )
         looked, older = f"in {n_judged} series", self.open_regressions

@@ -284,7 +284,7 @@ def _within_run(estimate: Estimate) -> Estimate:
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
-    """Raise DataError at the first trial that is no rate: below 0, or a time not above 0."""
+    """Raise DataError at the first trial that is not a rate: below 0, or a time not above 0."""
     wrong = values <= 0 if is_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
@@ -314,7 +314,7 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
         return readings[0], ""
     return readings[0], Message(
         "ambiguous-unit",
-        "{unit} is taken for {bytes_per_s:g} bytes/s; were it {other_bytes_per_s:g}, shares would be "
+        "{unit} is read as {bytes_per_s:g} bytes/s; with {other_bytes_per_s:g}, shares would be "
         "{ratio:.3f} times as large ({spell.unit})",
         unit=unit,
         bytes_per_s=readings[0],

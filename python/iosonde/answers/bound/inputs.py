@@ -109,7 +109,7 @@ def words_of(
 
 
 def read(description: SystemDescription, table: Table | None, level: float) -> Inputs:
-    """Return the systems that ``description`` describes; texts that are no numbers name columns of ``table``. Values
+    """Return the systems that ``description`` describes; non-numeric texts name columns of ``table``. Values
     given by hand override the cluster's description, which overrides the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(description, table)
     specified = {*fixed, *columns}
@@ -162,8 +162,8 @@ def _remove_overridden(specified: Collection[str], fields: Mapping[str, ValueT])
 
 
 def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
-    """Return the single value of a column in these rows, in base units. Raises InputError if it varies or is missing.
-    """
+    """Return the single value of a column in these rows, in base units. Raises InputError if it varies or is
+    missing."""
     table_column, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or table_column.missing[rows].any():
         raise InputError(

@@ -52,8 +52,8 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
 
 
 def _select_newest_probe(source: Source) -> OwnProbe | None:
-    """Return the probe attached to the last run, else the newest probe of all nodes of the runs; None if there is none.
-    """
+    """Return the probe attached to the last run, else the newest probe of all nodes of the runs; None if there is
+    none."""
     attached = next((run.facts["probe"] for run in reversed(source.runs) if _has_probe(run)), None)
     if attached is not None:
         return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))

@@ -39,8 +39,8 @@ class SharedFiles:
             fields["clients"] = of.nodes
             note = Message(
                 "writer-excluded",
-                "{operation} is of {n_readers} of {n_nodes} nodes: the one that wrote the file read at the same "
-                "time and is not counted, its cache being {cache}; the servers may have carried more",
+                "{operation} counts {n_readers} of {n_nodes} nodes: the writer of the file read at the same "
+                "time, but is excluded, as its cache is {cache}; the servers may have carried more",
                 operation=operation,
                 n_readers=of.nodes,
                 n_nodes=of.nodes + 1,

@@ -68,8 +68,8 @@ class Losses:
 
 
 def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
-    """Return the waterfall of each measured cell with recorded operations, and why others have none. Raises InputError.
-    """
+    """Return the waterfall of each measured cell with recorded operations, and why others have none. Raises
+    InputError."""
     if source.store is None:
         raise InputError(
             "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"

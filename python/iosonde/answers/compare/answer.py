@@ -145,7 +145,7 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
 
 
 def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
-    """The cells of which one level alone was measured."""
+    """List the cells in which only one level was measured."""
     if sides.group is None:
         return ()
     cells_by_side: dict[str, list[str]] = {}

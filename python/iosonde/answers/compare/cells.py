@@ -109,8 +109,8 @@ def _intersect_cells(pair: SidePair, places: Sequence[int]) -> set[Key]:
 
 
 def _build_unshared_caveat(pair: SidePair, place: int) -> Caveat | None:
-    """Build the caveat of a column without a value shared by both sides. None if each row has its own value, as a name.
-    """
+    """Build the caveat of a column without a value shared by both sides. None if each row has its own value, as a
+    name."""
     values = [[cell[place] for cell in side.cells] for side in (pair.a, pair.b)]
     if max(map(len, values)) > 1 and all(len(set(side)) == len(side) for side in values):
         return None

@@ -21,12 +21,12 @@ from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
-WITHIN_RUN = Message("within-run", "iterations within one run are compared: variation between executions is not measured")
+WITHIN_RUN = Message("within-run", "iterations within one run are compared: variation between runs is not measured")
 
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """One comparison and its cell. ``within_run``: of iterations of single executions, not of trials. ``group`` is the
+    """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
     column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
     whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
     all."""
@@ -181,7 +181,7 @@ class Comparisons(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether a condition of ``--fail-if`` holds."""
+        """Return whether a condition of ``--fail-if`` holds."""
         return self.judged is not None and self.judged.problem
 
     def content(self) -> dict[str, Any]:

@@ -43,7 +43,8 @@ def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> I
 
 
 def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
-    """Build the caveat of a twin; none for an experiment, which is no cause, and for ranks, which grow with nodes."""
+    """Build the caveat of a twin; none for an experiment, which is not a cause, and for ranks, which grow with
+    nodes."""
     follows = own == EXPERIMENT or "ranks" in (name, twin)
     other = name if twin == own else twin
     return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)

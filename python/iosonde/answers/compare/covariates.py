@@ -11,7 +11,7 @@ from iosonde.core.table import Column, Table
 from iosonde.data import roles
 from iosonde.data.looks import names_ranks
 
-_DISTINCT = 0.5  # share of unique values above which a number is no setting
+_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def makes_cells(rows: Table, name: str, sides: str) -> bool:
 
 
 def _is_covariate(column: Column) -> bool:
-    """Return whether a number hardly repeats and is no outcome: no rate, time or amount."""
+    """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
     outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
     if outcome or not column.numeric or names_ranks(column):
         return False

@@ -22,7 +22,7 @@ from .samples import values_by_key
 
 
 def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: Sequence[str]) -> Iterator[Caveat]:
-    """Yield a caveat for each side whose paired units are extreme among its units; it takes the claim away where
+    """Yield a caveat for each side whose paired units are extreme among its units. It overrides the claim if
     regression to the mean explains the change."""
     part, names = cells.pair.part, (cells.pair.a.name, cells.pair.b.name)
     values = [values_by_key(part, group, name, pair) for name in names]

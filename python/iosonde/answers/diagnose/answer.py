@@ -106,8 +106,8 @@ class DiagnosedOperations:
 
 @dataclass(frozen=True)
 class OperationCauses(Answer):
-    """The diagnoses, the most costly first. ``study``: the study of paths in the store, or None; ``notes``: exclusions.
-    """
+    """The diagnoses, the most costly first. ``study``: the study of paths in the store, or None; ``notes``:
+    exclusions."""
 
     groups: tuple[DiagnosedOperations, ...]
     study: PathStudy | None
@@ -121,8 +121,8 @@ class OperationCauses(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return a verdict on each group whose operations have one interpretation, and on each class that costs time.
-        """
+        """Return a verdict on each group whose operations have one interpretation, and on each class that costs
+        time."""
         return tuple(verdict for group in self.groups for verdict in _build_verdicts(group))
 
     def content(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class OperationCauses(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a class."""
+        """Return one row per class."""
         return list(self._records())
 
     def _records(self) -> Iterator[dict[str, Any]]:
@@ -232,7 +232,8 @@ def _groups(
     notes = list(trials.notes)
     if len(longest) > most:
         template = (
-            "{most} of {n_kinds} kinds of operations are shown, those that took most time: choose others with {spell.metric}"
+            "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
+            "{spell.metric} chooses others"
         )
         notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
     done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))

@@ -1,4 +1,4 @@
-"""One class of operations: its durations, costs, and explanations."""
+"""A class of operations: its durations, costs, and explanations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster st
 
 @dataclass(frozen=True)
 class OperationClass:
-    """One class of operations, from ``low_s`` to ``high_s`` with the median ``typical_s``. ``label``: one of the words
+    """A class of operations, from ``low_s`` to ``high_s`` with the median ``typical_s``. ``label``: one of the words
     above, ``name``: given by the user. ``reasons``: common properties, the most explanatory first. ``reading``: their
     interpretation, or None. ``explanations``: the causes that explain it about equally well; several cannot be
     separated."""

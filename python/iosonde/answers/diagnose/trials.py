@@ -29,8 +29,8 @@ _WAITING = {"direct", "sync", "dsync"}
 
 
 class StoredTrials:
-    """Complete runs of a store with recorded operations. One run, or a part of a large one, is in memory at a time; the
-    last one stays."""
+    """Complete runs of a store with recorded operations. A single run, or a part of a large one, is in memory at a
+    time; the last one stays."""
 
     def __init__(self, source: Source, names: Sequence[str], runs: Sequence[StoredRun] | None = None) -> None:
         """Take these ``runs`` alone, or all."""

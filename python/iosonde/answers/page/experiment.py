@@ -16,8 +16,8 @@ Opener = Callable[[Any, Sequence[str], str | None], Source]
 
 @dataclass(frozen=True)
 class Chosen:
-    """The chosen experiment: its id, None if the store holds one. ``seed``: of its order; ``note``: names the others.
-    """
+    """The chosen experiment: its id, None if the store holds one. ``seed``: of its order; ``note``: names the
+    others."""
 
     experiment: str | None
     seed: int | None
@@ -27,7 +27,7 @@ class Chosen:
 def open_chosen(
     data: str | Store, experiment: str | None, where: Sequence[str] = (), opened: Opener = open_data
 ) -> tuple[Source, Chosen]:
-    """Open the named experiment, or the newest, with ``opened``. Raises InputError for DATA that is no store."""
+    """Open the named experiment, or the newest, with ``opened``. Raises InputError for DATA that is not a store."""
     store = data if isinstance(data, Store) else Store.open(data)
     chosen = choose(store, experiment)
     # With ``all``, the page shows every experiment.

@@ -54,7 +54,7 @@ class InfluenceOptions:
 
 @dataclass(frozen=True)
 class _InfluenceRequest:
-    """One response, a column of the table, and its title."""
+    """A response, a column of the table, and its title."""
 
     title: str
     table: Table

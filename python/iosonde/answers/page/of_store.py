@@ -121,7 +121,7 @@ def page_of_store(
 
 
 def _last_hit(source: Source) -> OverTimePlot | None:
-    """The last whole trial with faults, over its time; None where there is none whose operations were recorded."""
+    """Plot the last complete trial with faults over its time; None if no such trial recorded operations."""
     runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
         return None

@@ -186,11 +186,7 @@ def _list_facts(
 def _lack_of_fit(assumptions: Assumptions) -> str:
     test = assumptions.lack_of_fit
     if test is None:
-        return (
-            "every setting has its own coefficient"
-            if assumptions.repeats
-            else "unknown: no setting was repeated"
-        )
+        return "every setting has its own coefficient" if assumptions.repeats else "unknown: no setting was repeated"
     return f"lack of fit F = {_format_f_test(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
 
 

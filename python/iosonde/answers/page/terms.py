@@ -21,9 +21,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
     n = len(valid_rows)
     varying = [name for name in settings if _levels(valid_rows, name) > 1]
     if not varying:
-        raise DataError(
-            "nothing-varies", "no setting varies, so no effect can be estimated", "vary one"
-        )
+        raise DataError("nothing-varies", "no setting varies, so no effect can be estimated", "vary one")
     terms = varying_terms(valid_rows, settings)
     if not terms:
         raise DataError(

@@ -1,5 +1,5 @@
-"""What-if rows of a page: from one setting of a model, each factor changed alone to its best other level. Settings that
-break a constraint are not offered."""
+"""Rows of what-if on a page: from one setting of a model, each factor changed alone to its best other level. Settings
+that break a constraint are not offered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Layout of a figure: which factor goes along x, into colours, or into panels. The factor with most levels goes along
-x, the next one that colours can separate is coloured, the others make panels. Nothing is averaged. If panels of a
+"""Layout of a figure: which factor goes along x, which by colour, which by panel. The factor with most levels goes
+along x; the next one that colours can separate is coloured; the others make panels. Nothing is averaged. If panels of a
 factor would hold a point each, as in a fraction or a Latin hypercube, the factor has no place, and each point is one
 setting of it."""
 

@@ -25,7 +25,7 @@ MOST_PHASES = 12
 
 @dataclass(frozen=True)
 class PhaseOverTime:
-    """One phase. ``comparable``: times are by one clock; else each rank's are relative to its own start. ``marks``:
+    """A phase. ``comparable``: times are by one clock; else each rank's are relative to its own start. ``marks``:
     faults and when they were undone. ``classes``: None if all are of one class."""
 
     operation: str
@@ -50,8 +50,8 @@ class PhaseOverTime:
 
 @dataclass(frozen=True)
 class OverTimePlot(Answer):
-    """Phases of one trial; ``setting`` names it in words. ``notes`` identify it, ``omissions`` list what is not drawn.
-    """
+    """Phases of one trial; ``setting`` names it in words. ``notes`` identify it, ``omissions`` list what is not
+    drawn."""
 
     run: str
     setting: str

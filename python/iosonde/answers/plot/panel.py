@@ -11,7 +11,7 @@ from iosonde.stats.regression.slopes import AdjustedSlope
 
 @dataclass(frozen=True)
 class PanelSeries:
-    """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
+    """A response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
     ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
     None if there is none."""
 
@@ -26,7 +26,7 @@ class PanelSeries:
 
 @dataclass(frozen=True)
 class FactorPanel:
-    """One factor. ``ticks`` are its levels by place; ``logarithmic``: distances show ratios; ``named``: levels are
+    """A factor. ``ticks`` are its levels by place; ``logarithmic``: distances show ratios; ``named``: levels are
     ordered names, else numbers, of bytes with ``sizes``. Values are in ``unit`` after division by ``divisor``.
     ``label``: text of the axis (empty: the factor)."""
 

@@ -25,7 +25,7 @@ from .settings import Fits, plot_of
 from .settings_plot import SettingsPlot
 
 _STATED = re.compile(r"(?P<what>\w*latency\w*)_p(?P<percent>\d+(?:\.\d+)?)")
-_LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: lower bound, as times below differ little; percentile of the sentences
+_LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: the lowest drawn; that of the sentences
 
 
 @dataclass

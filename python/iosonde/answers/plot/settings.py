@@ -51,7 +51,7 @@ class Fits:
 
 @dataclass(frozen=True)
 class _Measured:
-    """One response: its cells, each with its mean, and its names."""
+    """A response: its cells, each with its mean, and its names."""
 
     response: Response
     name: str
@@ -187,8 +187,8 @@ def _build_point(
 def _build_panels(
     measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout, most: int
 ) -> tuple[list[SettingsPanel], int, list[str]]:
-    """Return (the panels, the number in a row, omissions): one panel per response and setting of the panels' factors.
-    """
+    """Return (the panels, the number in a row, omissions): one panel per response and setting of the panels'
+    factors."""
     keys = sorted(
         {_build_panel_key(cell, levels, places) for measurement in measurements for cell, _ in measurement.points}
     )

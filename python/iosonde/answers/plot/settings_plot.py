@@ -17,7 +17,7 @@ from iosonde.stats.overview.types import ResponseStory
 
 @dataclass(frozen=True)
 class SettingPoint:
-    """One setting: the places of its levels along x and by colour, its levels as data and in words, and its
+    """A setting: the places of its levels along x and by colour, its levels as data and in words, and its
     measurements."""
 
     x: int
@@ -30,7 +30,7 @@ class SettingPoint:
 
 @dataclass(frozen=True)
 class SettingsPanel:
-    """One metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
+    """A metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
     panels of one ``scale`` share their axis."""
 
     title: str

@@ -111,8 +111,8 @@ class SurveyQuery:
 
 @dataclass(frozen=True)
 class SurveySample:
-    """One of the two samples: numbers of draws and of draws with certainty. ``missing``: estimated share of it (of the
-    files, or the capacity) that could not be read."""
+    """Either of the two samples: numbers of draws and of draws with certainty. ``missing``: estimated share of it (of
+    the files, or the capacity) that could not be read."""
 
     by: str
     drawn: int

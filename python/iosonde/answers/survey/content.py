@@ -115,8 +115,8 @@ def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[s
 def _surely_less(
     sample: FileSample | StratifiedSample, a: Callable[[Piece], float], b: Callable[[Piece], float], level: float
 ) -> bool:
-    """Return whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the difference.
-    """
+    """Return whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the
+    difference."""
     pieces = [piece for content in sample.contents for piece in content.pieces]
     largest = max((abs(a(piece) - b(piece)) for piece in pieces), default=0.0)
     if not largest:

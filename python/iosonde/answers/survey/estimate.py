@@ -1,4 +1,4 @@
-"""One estimate of a survey, of a whole tree or a part of it."""
+"""An estimate of a survey, of a whole tree or a part of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iosonde.stats.sampling.shares import PopulationEstimate
 
 @dataclass(frozen=True)
 class SurveyEstimate:
-    """One estimate from the sample: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``pack``, ``unpack``,
+    """An estimate from the sample: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``pack``, ``unpack``,
     ``entropy``, ``zeros``, ``size``, ``age``), the ``name`` of a kind or codec, and ``of`` (``files``, ``capacity``).
     It has a unit and the estimate."""
 

@@ -42,7 +42,7 @@ class PlannedSurvey:
 
 @dataclass(frozen=True)
 class SurveyPlan(Answer):
-    """One row per precision, the last for reading everything. ``rate``: bytes/s of one node; ``per_file_s``: additional
+    """Rows per precision, the last for reading everything. ``rate``: bytes/s of one node; ``per_file_s``: additional
     time per file."""
 
     population: int

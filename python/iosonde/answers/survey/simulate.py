@@ -52,9 +52,7 @@ class SimulationQuery:
                 repetitions=self.repetitions,
             )
         if not self.draws or min(self.draws) < 2:
-            raise InputError(
-                "too-few-draws", "a sample needs at least 2 files", "write {spell.draws:64,256,1024}"
-            )
+            raise InputError("too-few-draws", "a sample needs at least 2 files", "write {spell.draws:64,256,1024}")
         if self.by and self.until is not None:
             raise InputError(
                 "conflicting-options",

@@ -37,7 +37,7 @@ def are_surveys(runs: Sequence[StoredRun]) -> bool:
 
 def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     """Build the page of the last survey, with the history of its tree."""
-    runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # several may begin within a second
+    runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # several in one second
     last = runs[-1]
     same = [run for run in runs if all(run.factors.get(factor) == last.factors.get(factor) for factor in _TREE)]
     page, history = survey_page(stored_survey(last)), _build_history(same) if len(same) > 1 else None

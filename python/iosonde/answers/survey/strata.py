@@ -24,8 +24,8 @@ OWNER, DIRECTORY = "owner", "directory"
 
 
 def parse_by(text: str | None) -> tuple[bool, int | None]:
-    """Parse ``owner``, ``directory`` or ``directory:2`` to (whether by owner, down to which depth). Raises InputError.
-    """
+    """Parse ``owner``, ``directory`` or ``directory:2`` to (whether by owner, down to which depth). Raises
+    InputError."""
     if text is None:
         return False, None
     if text == OWNER:
@@ -43,7 +43,7 @@ def parse_by(text: str | None) -> tuple[bool, int | None]:
 
 @dataclass(frozen=True)
 class SurveyStratum:
-    """One part: its name (a directory, the number of an owner), its sizes from the walk, the number of files read, and
+    """A part: its name (a directory, the number of an owner), its sizes from the walk, the number of files read, and
     its shares of types."""
 
     name: str

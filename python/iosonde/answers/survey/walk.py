@@ -35,8 +35,8 @@ class WalkRow:
 
 @dataclass(frozen=True)
 class Tail:
-    """The largest files that hold a ``share`` of the capacity: those of ``least`` bytes and more, ``files`` in number.
-    """
+    """The largest files that hold a ``share`` of the capacity: those of ``least`` bytes and more, ``files`` in
+    number."""
 
     share: float
     least: int

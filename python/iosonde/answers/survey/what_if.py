@@ -196,7 +196,7 @@ def _estimate_archiving(change: StorageChange, walked: WalkSummary, level: float
         return SurveyWhatIf(change, warnings=(why,))
     rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
     files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
-    link_note = Message("hard-links-lost", "a file with several names is one member of an archive: its other names are removed")
+    link_note = Message("hard-links-lost", "a file with several names is one member of an archive: its other names go")
     notes = (link_note,) if walked.numbers.get("hard_links") else ()
     least = size + _TAR_BLOCK * files  # the fill is from 0 to 511 bytes, about half of that on average
     saved = [float(allocated - least - fill * files) for fill in (_TAR_BLOCK / 2, _TAR_BLOCK - 1, 0)]

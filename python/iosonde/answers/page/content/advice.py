@@ -16,7 +16,7 @@ from .tables import DataTable, Value
 
 @dataclass(frozen=True)
 class AdviceDefault:
-    """One fixed setting for everything. It counts the instances where the setting is best, tied with the best (None: no
+    """A fixed setting for everything. It counts the instances where the setting is best, tied with the best (None: no
     repeats) and worst. It has the share of the best as arithmetic and harmonic mean and its minimum, and the mean in
     the response's unit."""
 
@@ -34,8 +34,8 @@ class AdviceDefault:
 
 @dataclass(frozen=True)
 class AdviceRule:
-    """A setting with its ``conditions`` on each factor, the number of instances it was learned from, its share of the
-    best there, and the lowest one."""
+    """A setting with its ``conditions`` on each factor, the number of instances behind it, and its mean and lowest
+    share of the best."""
 
     when: str
     then: str

@@ -11,7 +11,7 @@ from .tables import DataTable, ends
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric at one node count: the Estimate, the trials' values, the efficiency against one node."""
+    """A metric at one node count: the Estimate, the trials' values, the efficiency against one node."""
 
     nodes: int
     estimate: Estimate
@@ -21,7 +21,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Bars:
-    """One metric of one operation by node count. ``includes``: what the clock contains besides the operation."""
+    """A metric of one operation by node count. ``includes``: what the clock contains besides the operation."""
 
     operation: str
     metric: str

@@ -54,7 +54,7 @@ class WaterfallBars:
 
 @dataclass(frozen=True)
 class BoundShare:
-    """One cell: its levels, its mean in bytes/s, the bound there with its limit, and the delivered share. ``verdict``
+    """A cell: its levels, its mean in bytes/s, the bound there with its limit, and the delivered share. ``verdict``
     is empty, or says that the share is (or may be) above 1."""
 
     title: str
@@ -68,8 +68,8 @@ class BoundShare:
 
 @dataclass(frozen=True)
 class Bound:
-    """Measurements against the bound. ``inputs`` are (name, text) of what it was computed from, ``notes`` what is not
-    known or in doubt, ``by`` names the levels of the shares."""
+    """Measurements against the bound. ``inputs`` are its (name, text) pairs, ``notes`` list unknown or doubtful
+    inputs, ``by`` names the levels of the shares."""
 
     sentence: str
     inputs: tuple[tuple[str, str], ...]

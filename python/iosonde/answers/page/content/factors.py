@@ -14,7 +14,7 @@ from .tables import DataTable, Value
 
 @dataclass(frozen=True)
 class FactorShare:
-    """One factor's share of the variance: alone (``s1``), with all its interactions (``st``), and the S1 that a dummy
+    """A factor's share of the variance: alone (``s1``), with all its interactions (``st``), and the S1 that a dummy
     rarely exceeds. ``tried`` names the levels."""
 
     name: str
@@ -68,7 +68,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """One factor changed to its best other level, all others as they are, and the model's prediction."""
+    """A factor changed to its best other level, all others as they are, and the model's prediction."""
 
     factor: str
     now: str
@@ -78,7 +78,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class WhatIfs:
-    """What-if rows from one setting, factor by factor; ``now`` is the prediction for that setting."""
+    """Rows of what-if from one setting, factor by factor; ``now`` is the prediction for that setting."""
 
     setting: str
     now: Estimate

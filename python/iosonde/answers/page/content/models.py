@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One cell: its levels as text and as values, its trials, their mean, median and spread (``cv`` is a fraction).
+    """A cell: its levels as text and as values, its trials, their mean, median and spread (``cv`` is a fraction).
     ``efficiency`` is against the smallest size."""
 
     levels: tuple[str, ...]
@@ -67,7 +67,7 @@ def _ends(estimate: Estimate | None) -> tuple[float | None, float | None, float 
 
 @dataclass(frozen=True)
 class CoefficientRow:
-    """One coefficient of a regression, in the response's unit per unit step of the predictor."""
+    """A coefficient of a regression, in the response's unit per unit step of the predictor."""
 
     name: str
     estimate: Estimate

@@ -28,7 +28,7 @@ from .words import FactGroup, FirstScreen, Reproduce
 
 @dataclass(frozen=True)
 class Page:
-    """One report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``. Sections with
+    """A report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``. Sections with
     neither items nor explanations are omitted, as are ``trials`` of None. ``clocks`` holds the metrics without a
     figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase. ``settings`` is
     the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``slow`` has the last trial's

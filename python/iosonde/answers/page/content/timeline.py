@@ -9,7 +9,7 @@ from .tables import DataTable
 
 @dataclass(frozen=True)
 class RankSpan:
-    """One rank's part of a phase, in s after the phase's earliest start. ``mark``: ``late``, ``last`` or empty."""
+    """A rank's part of a phase, in s after the phase's earliest start. ``mark``: ``late``, ``last`` or empty."""
 
     rank: int
     host: str
