@@ -37,7 +37,7 @@ _VERDICTS = {
     UNCHANGED: "The advice, tried, brought the predicted gain",
     LESS: "The advice, tried, brought less than predicted",
     MORE: "The advice, tried, brought more than predicted",
-    UNTOLD: "Inconclusive: the gain of the advice may equal the predicted one or not",
+    UNTOLD: "It is inconclusive whether the advice brought the predicted gain",
 }
 
 

@@ -53,7 +53,7 @@ class PairVerdicts(Answer):
     def sentences(self) -> tuple[str, ...]:
         """The verdict of each cell."""
         if not self.items:
-            return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
+            return (f"It is inconclusive whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
         return tuple(sentence(item) for item in self.primary)
 
     @property

@@ -185,5 +185,5 @@ def sentence(
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     if not significant:
-        return f"{rest} in the variation of {table.response}.{more}"
+        return f"In the variation of {table.response}, {rest}.{more}"
     return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"

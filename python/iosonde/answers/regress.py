@@ -243,15 +243,11 @@ def sentence(regression: Regression, number: Callable[[float], str] = fitted, ta
         slope = f.coefficients()[1]
         if row := regression.decided_by(slope.name):
             return (
-                f"Whether {slope.name} has an effect on {regression.response} is inconclusive: its slope rests on "
-                f"{row} "
-                "alone."
+                f"The effect of {slope.name} on {regression.response} is inconclusive: its slope rests on {row} alone."
             )
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
-            return (
-                f"Whether {slope.name} has an effect on {regression.response} is inconclusive: a step of 1 adds {sure}."
-            )
+            return f"The effect of {slope.name} on {regression.response} is inconclusive: a step of 1 adds {sure}."
         step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
         return f"{step}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:

@@ -16,7 +16,7 @@ def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
     judged = choice.tried[choice.chosen]
     if choice.groups.n < FEWEST:
         return (
-            f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
+            f"It is inconclusive which model is best: each is judged on unseen settings, and there are "
             f"{choice.groups.n}. Measure {FEWEST} settings or more."
         )
     if judged.candidate.family == "mean" and len(choice.tried) > 1:
