@@ -42,7 +42,7 @@ def test_a_night_is_measured_and_looked_at(night, tmp_path):
     runs = store.runs()
     assert len(runs) == 2 and {run["facts"]["subject_commit"] for run in runs} == {"c1"}
     assert re.fullmatch(r"nightly-\d{4}-\d\d-\d\d", store.experiments()[0].name)
-    assert "Cannot tell" in done.stdout
+    assert "Inconclusive" in done.stdout
 
 
 def test_two_nights_do_not_measure_at_once(night, tmp_path):

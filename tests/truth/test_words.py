@@ -31,7 +31,7 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
         NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b",
     }),
     "rank": (("effect",), {DIFFERENT: r" first \(", NOT_TESTED: r"\b[Nn]ot tested\b"}),
-    "regress": (("slope",), {DIFFERENT: r"effects that can be told from 0: "}),
+    "regress": (("slope",), {DIFFERENT: r"significant effects: "}),
 }  # fmt: skip
 
 

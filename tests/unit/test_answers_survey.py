@@ -113,7 +113,7 @@ def test_what_may_not_be_read_is_missing_and_said(monkeypatch):
             os.seteuid(0)
         assert made.no_answer == {"denied": 1} and made.touched == 1
         assert made.walked.numbers["unreadable_directories"] == 1
-        assert made.walked.notes[0] == "1 directory could not be read (EACCES 1): what is in them is missing"
+        assert made.walked.notes[0] == "1 directory could not be read (EACCES 1): their contents are missing"
     finally:
         shutil.rmtree(root)
 
@@ -125,7 +125,7 @@ def test_a_tree_without_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("asked", "match"),
-    [({"files": 1}, "two files"), ({"precision": 0.0}, "margin"), ({"precision": 1e-5}, "too many"),
+    [({"files": 1}, "2 files"), ({"precision": 0.0}, "margin"), ({"precision": 1e-5}, "too many"),
      ({"codecs": ("lz5",)}, "no codec 'lz5'"), ({"level": 2.0}, "confidence level")],
 )  # fmt: skip
 def test_what_cannot_be_asked(tmp_path, asked, match):

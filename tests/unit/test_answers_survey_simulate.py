@@ -100,8 +100,8 @@ def test_what_is_no_scan_is_said(tree, tmp_path):
     ("words", "match"),
     [
         ({"repetitions": 1}, "repetitions"),
-        ({"draws": (1,)}, "two files"),
-        ({"by": "owner"}, "not the owners"),
+        ({"draws": (1,)}, "2 files"),
+        ({"by": "owner"}, "no owners"),
         ({"by": "directory", "until": 0.1}, "known before"),
         ({"level": 2.0}, "confidence level"),
     ],

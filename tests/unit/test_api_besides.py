@@ -55,7 +55,7 @@ def test_an_effect_that_turns_when_the_rest_is_held_is_said(ask):
     assert re.search(r"\n~ size .*\bwhere=", shown(made)) and "opposite" in said_of(made)
 
 
-CLAIMS = {iosonde.regress: "can be told from 0: ", iosonde.anova: "belongs to ", iosonde.rank: " first ("}
+CLAIMS = {iosonde.regress: "significant effects: ", iosonde.anova: "belongs to ", iosonde.rank: " first ("}
 
 
 def said_of(made: object) -> str:

@@ -226,6 +226,6 @@ def test_the_page_claims_no_effect_that_turns_when_the_rest_is_held(tmp_path, re
     content = shown(tmp_path / "t.csv", "--response", "speed", "--on", "fs")
     (model,), (influence,) = content["models"]["items"], content["influences"]["items"]
     said = [model["sentence"], model["anova_note"], influence["ranking"]["sentence"]]
-    claims = ("can be told from 0: ", "belongs to ", "fs first")
+    claims = ("significant effects: ", "belongs to ", "fs first")
     assert [claim in one for claim, one in zip(claims, said, strict=True)] == [is_claimed] * 3
     assert all("varies-besides" in verdict["doubts"] for verdict in content["verdicts"])

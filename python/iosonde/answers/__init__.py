@@ -1,8 +1,6 @@
-"""One file a question: ``answer(source, asked, …) → Answer`` with its estimates, findings and sentence.
-
-An answer chooses the estimators and says the sentence; ``stats``, ``model`` and ``explain`` compute, ``report`` shows.
-The files that are asked from outside can be had from here, each loaded when it is first used.
-"""
+"""Answers to questions about DATA, one file per question. Each has a function ``answer(source, query, …) → Answer``
+with estimates, findings and a sentence. An answer chooses the estimators and writes the sentence; ``stats``, ``model``
+and ``explain`` compute, ``report`` renders. Public files are importable from here; each is loaded on first use."""
 
 from __future__ import annotations
 

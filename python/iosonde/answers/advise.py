@@ -34,23 +34,20 @@ from .learned import set_factors
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
-    UNCHANGED: "The advice, tried, brought what it said",
-    LESS: "The advice, tried, brought less than it said",
-    MORE: "The advice, tried, brought more than it said",
-    UNTOLD: "Whether the advice brought what it said cannot be told",
+    UNCHANGED: "The advice, tried, brought the predicted gain",
+    LESS: "The advice, tried, brought less than predicted",
+    MORE: "The advice, tried, brought more than predicted",
+    UNTOLD: "It is inconclusive whether the advice brought the predicted gain",
 }
 
 
 @dataclass(frozen=True)
 class Advising:
-    """What may be chosen, and how it is judged.
-
-    ``workload_columns`` describes a workload; None: all other factors of a store that were set, or columns of a table
-    that look set and of which each setting was tried. ``better`` is ``higher`` or ``lower``, None: as of the response.
-    ``current`` is the setting in use, by column; the gain is then over it. A tree asks at most ``depth`` questions;
-    ``full``: all of them, not only those that are worth it. ``weigh``: instances count by what choosing wrong loses
-    there.
-    """
+    """Options of advice: the columns to choose and how settings are judged. ``workload_columns`` describes a workload.
+    None: all other set factors of a store, or columns of a table that look set and of which each setting was tried.
+    ``better`` is ``higher`` or ``lower``; None: as the response defines. ``current`` is the setting in use, by column;
+    gains are over it. A tree has at most ``depth`` levels; ``full`` keeps all of them, not only those that pay.
+    ``weigh``: instances count by the loss of a wrong choice there."""
 
     choose: tuple[str, ...]
     workload_columns: tuple[str, ...] | None = None
@@ -63,8 +60,8 @@ class Advising:
 
 @dataclass(frozen=True)
 class Advised(Answer):
-    """``advice`` from DATA; the one workload ``case`` that was asked about, or what new trials say: ``tried``.
-    ``besides``: columns that vary and are neither chosen nor given."""
+    """Hold the ``advice`` from DATA, with the workload ``case`` of the query or the result ``tried`` of new trials.
+    ``besides``: columns that vary and are neither chosen nor part of the workload."""
 
     advice: Advice
     case: Mapping[str, Any] | None = None
@@ -82,12 +79,12 @@ class Advised(Answer):
         return content
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting: what it is as a default."""
+        """Return one row per setting, judged as a default."""
         return [default.to_json() for default in self.advice.defaults]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Whether a setting is advised; of new trials whether the advice is better than what it replaces."""
+        """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
         return (self.besides.judge(advised_verdict(self.advice) if self.tried is None else self._tried_verdict),)
 
     @property
@@ -109,12 +106,12 @@ class Advised(Answer):
 
     @property
     def rule(self) -> Rule | None:
-        """The rule for the workload that was asked about; None where nothing is advised."""
+        """Return the rule for the workload of the query; None if nothing is advised."""
         return None if self.case is None else self.advice.rule_for(self.case)
 
     @property
     def sentence(self) -> str:
-        """What is advised, for the workload that was asked about or for all; or what became of it, tried."""
+        """Return the advice, for one workload or for all; with new trials, their result."""
         if self.tried is not None:
             tried = self.tried
             return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
@@ -131,7 +128,7 @@ class Advised(Answer):
         Raises InputError where nothing was advised."""
         if not self.advice.rules:
             raise InputError(
-                "no-rules", "nothing was advised, so there are no rules to write", "measure more; the text says what"
+                "no-rules", "cannot write rules: no setting was advised", "measure more; the text says what"
             )
         return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
 
@@ -148,22 +145,22 @@ class AdvisedEach(Answer):
         return {"advice": [item.content() for item in self.items], "left_out": list(self.exclusions)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting of each response."""
+        """Return one row per setting of each response."""
         return [{"response": item.advice.instances.response, **row} for item in self.items for row in item.records()]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """That of each response."""
+        """Collect the verdicts of all responses."""
         return tuple(verdict for item in self.items for verdict in item.verdicts)
 
     @property
     def sentence(self) -> str:
-        """What is advised on each."""
+        """Join the advice on each response."""
         return join_sentences([(item.advice.instances.response, item.sentence) for item in self.items])
 
     @property
     def advice(self) -> Advice:
-        """Where one is needed. Raises InputError."""
+        """Return the only advice. Raises InputError if there are several."""
         names = ", ".join(f"'{item.advice.instances.response}'" for item in self.items)
         raise InputError(
             "ambiguous-response",
@@ -174,7 +171,7 @@ class AdvisedEach(Answer):
         )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
-        """Of one response alone: raises InputError."""
+        """Raise InputError: rules are written for one response only."""
         raise AssertionError(self.advice)
 
 
@@ -185,8 +182,8 @@ def advise(
     workload: Mapping[str, str] | None = None,
     new: Source | None = None,
 ) -> Advised | AdvisedEach:
-    """Advice from the trials of DATA, of a store on every operation that is asked for; for one ``workload``, or held
-    against ``new`` trials. Raises InputError, DataError."""
+    """Advise a setting from the trials of DATA; of a store for every operation in ``query``. Limit it to one
+    ``workload``, or test it on ``new`` trials. Raises InputError, DataError."""
     if workload is not None and new is not None:
         raise InputError(
             "conflicting-options",
@@ -263,8 +260,8 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
 def _infer_workload(
     source: Source, query: ResponseQuery, response: Response, chosen: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
-    """What describes a workload where nobody says it, and of a table a line that says so: the other factors of a store
-    that were set; the columns of a table that look set, as long as each setting was tried at what they tell apart."""
+    """Return the default columns of a workload, and for a table a line that names them. For a store they are the other
+    set factors. For a table they are columns that look set, if nearly every workload was measured with each setting."""
     if source.store is not None:
         others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
@@ -279,7 +276,7 @@ def _infer_workload(
 
 
 def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
-    """The share of the rows that belong to workloads which were measured with every setting."""
+    """Return the share of rows in workloads that were measured with every setting."""
     settings = response.rows.groups(chosen)
     number = np.empty(len(response.rows), dtype=np.intp)
     for at, (_, rows) in enumerate(settings):
@@ -289,7 +286,8 @@ def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence
 
 
 def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> dict[str, Any]:
-    """The workload that is asked about. Raises InputError for one that was never tried, or that DATA leaves out."""
+    """Return the workload of the query as levels. Raises InputError for one that was never tried, or that DATA leaves
+    out."""
     features = advice.instances.features
     chosen = [name for name in workload if name in advice.instances.choose]
     if chosen:

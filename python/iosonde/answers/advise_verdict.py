@@ -8,7 +8,7 @@ from iosonde.explain.advise import NOTHING, RULES, Advice
 
 
 def advised_verdict(advice: Advice) -> Verdict:
-    """DIFFERENT where something is advised; NOT_TESTED where nothing is left to measure a gain on."""
+    """Return the verdict: DIFFERENT if something is advised, NOT_TESTED if nothing is left to measure a gain on."""
     state = VerdictState.INCONCLUSIVE if advice.kind == NOTHING else VerdictState.DIFFERENT
     state = VerdictState.NOT_TESTED if advice.gain is None else state
     instances = advice.instances
@@ -16,7 +16,7 @@ def advised_verdict(advice: Advice) -> Verdict:
 
 
 def claim_of(advice: Advice) -> str:
-    """The setting that is advised for everything, or the rules; empty where nothing is."""
+    """Return the setting advised for all workloads, or the rules; empty if nothing is advised."""
     if advice.kind == NOTHING:
         return ""
     if advice.kind == RULES:
@@ -25,7 +25,7 @@ def claim_of(advice: Advice) -> str:
 
 
 def _select_gain(advice: Advice) -> Estimate | None:
-    """The gain that decided: over the setting in use or of rules; of a default over a setting at random."""
+    """Return the decisive gain: of rules or over the setting in use; for a default, over a random setting."""
     if advice.gain is None:
         return None
     return advice.gain.share if advice.kind == RULES or advice.current is not None else advice.over_random

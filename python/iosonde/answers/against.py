@@ -1,8 +1,6 @@
-"""What the pairs of ``run --against`` say, by the rule that was sealed before the first of them.
-
-No option changes it: margin, level and the number that decides are those of the seal, and its interval holds whenever
-measuring ended. A test for a fixed n would not, so there is none.
-"""
+"""Verdicts of the pairs of ``run --against``, by the rule that was sealed before the first pair. No option changes it:
+margin, level and primary metrics come from the seal. Its interval is valid whenever measuring ends. A fixed-n test
+would not be, so there is none."""
 
 from __future__ import annotations
 
@@ -29,10 +27,8 @@ from .gated import gate_pairs, narrowed
 
 @dataclass(frozen=True)
 class PairVerdicts(Answer):
-    """The numbers that decide, cell by cell, then the others, which share one more alpha among them.
-
-    Versions of the JSON: the gate of 1 was of what decides alone; that of 2 is of every number that is shown.
-    """
+    """Hold the primary metrics by cell, then the others, which share one more alpha. JSON versions: in 1 the gate
+    covered the primary metrics alone, in 2 it covers every metric shown."""
 
     schema: ClassVar[int] = 2
     items: tuple[PairVerdict, ...]
@@ -40,34 +36,34 @@ class PairVerdicts(Answer):
     experiment: str
     commands: tuple[tuple[str, str], ...] = ()  # (side, what it runs and the other does not), the base first
     warnings: tuple[str, ...] = ()
-    lacking: str = ""  # why there is no verdict at all
+    lacking: str = ""  # reason for a missing verdict
     judged: GateVerdict | None = None
 
     @property
     def problem(self) -> bool:
-        """Whether a condition of ``--fail-if`` holds."""
+        """Return whether a condition of ``--fail-if`` holds."""
         return self.judged is not None and self.judged.problem
 
     @property
     def primary(self) -> tuple[PairVerdict, ...]:
-        """Those that decide."""
+        """Return the verdicts of the primary metrics."""
         return tuple(item for item in self.items if item.primary)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict of each cell."""
         if not self.items:
-            return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
+            return (f"It is inconclusive whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
         return tuple(sentence(item) for item in self.primary)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The claim of each number and cell, by its anytime-valid interval, and those of the gate."""
+        """Return the claim of each metric and cell, by its anytime-valid interval, and those of the gate."""
         gate = () if self.judged is None else self.judged.verdicts
         return (*(item.claim(len(self.items)) for item in self.items), *gate)
 
     def content(self) -> dict[str, Any]:
-        """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
+        """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
         listed = [{**item.to_json(), "sentence": sentence(item)} for item in self.items]
         commands = [{"side": side, "command": command} for side, command in self.commands]
         only = listed[0] if len(self.primary) == 1 else {}
@@ -86,7 +82,7 @@ class PairVerdicts(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row for each number and cell."""
+        """Return one row per metric and cell."""
         return [self._build_record(item) for item in self.items]
 
     def _build_record(self, pair_verdict: PairVerdict) -> dict[str, Any]:
@@ -106,10 +102,10 @@ class PairVerdicts(Answer):
 
 
 def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:
-    """The experiments of pairs that a comparison of this group is of, the newest last."""
+    """Return the paired experiments that a comparison of this group covers, newest last."""
     if source.store is None or published:
         return []
-    # One whose first trial never ended has no run, and is asked for by its name alone.
+    # An experiment whose first trial never ended has no run: name the response by its text alone.
     selected = [experiment for experiment in source.store.experiments() if experiment.id == source.experiment]
     experiments = selected or source.experiments or source.store.experiments()
     return [
@@ -126,7 +122,7 @@ def against(
     levels: Sequence[str] = (),
     gate: Gate | None = None,
 ) -> PairVerdicts:
-    """What the newest of these experiments says, and the gate of its numbers. Raises InputError, DataError."""
+    """Judge the newest of these experiments, and gate its metrics. Raises InputError, DataError."""
     experiment = experiments[-1]
     rule = pair_rule(experiment)
     assert rule is not None
@@ -177,7 +173,7 @@ def against(
 
 
 def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
-    """What one side runs and the other does not."""
+    """Return the commands that only one side runs, as (side, command)."""
     steps = [*experiment.settings.get("set_up", ()), *experiment.settings.get("steps", ())]
     side_commands = [
         (side, step["command"])
@@ -190,7 +186,7 @@ def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, st
 
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
-    """The complete runs."""
+    """Yield the complete runs."""
     cells = others(rule, experiment.factors)
     rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
     table = source.run_rows
@@ -204,7 +200,7 @@ def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Ite
 
 
 def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
-    """Why these runs make no verdict."""
+    """Explain why these runs give no verdict."""
     counts = [sum(run.side == side for run in runs) for side in (rule.a, rule.b)]
     what = f"'{rule.metric}'" if rule.metric else "a number that decides"
     if all(counts):
@@ -220,7 +216,7 @@ def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
 
 
 def _list_names(source: Source, query: ResponseQuery, experiment: Experiment) -> list[Name]:
-    """What a summary of the clock shows."""
+    """Return the metrics that a summary of the clock shows."""
     rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
@@ -239,19 +235,19 @@ def _list_warnings(
     experiment = experiments[-1]
     first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
     if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
-        yield Message("broken-seal", "{reason}: the interval promises nothing", reason=why)
+        yield Message("broken-seal", "{reason}: the interval is not valid", reason=why)
     yield from source.describe_concurrency({run.id for run in source.runs if run.experiment == experiment.id})
     if query.level != rule.level:
         yield Message(
             "sealed-level", "the level is the sealed one, {level_percent:g} %", level_percent=100 * rule.level
         )
     if any(column not in ("operation", "metric") for column, _, _ in source.where):
-        template = "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
+        template = "a condition that was not sealed excludes some pairs: the interval is not valid"
         yield Message("unsealed-condition", template)
     if len(experiments) > 1:
         yield Message(
             "several-comparisons",
-            "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): of several "
-            "the one that pleases proves nothing",
+            "this is the newest of {n_comparisons} comparisons in the store ({spell.experiment} chooses): picking the "
+            "most favourable of several proves nothing",
             n_comparisons=len(experiments),
         )

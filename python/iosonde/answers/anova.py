@@ -43,7 +43,7 @@ class AnalysisOfVariance(Answer):
         return self.anova.to_json()
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a term."""
+        """Return one row per term."""
         return [source.to_json() for source in self.anova.sources]
 
     @property
@@ -55,12 +55,12 @@ class AnalysisOfVariance(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of the effect of each term."""
+        """Return the verdict on the effect of each term."""
         return tuple(self.besides.judge(effect) for effect in self._term_effects)
 
     @property
     def _term_effects(self) -> tuple[Verdict, ...]:
-        """The same before what varies besides is looked at."""
+        """Return the same verdicts, not yet adjusted for columns that vary besides."""
         adjusted = corrected(self.anova, self.other_p_values)
         family = len(self.other_p_values) + sum(p is not None for p in adjusted.values())
         return tuple(
@@ -80,7 +80,7 @@ class AnalysisOfVariance(Answer):
 
 
 def corrected(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
-    """Term → its p, corrected over all terms that are asked about and ``other_p_values`` (Holm)."""
+    """Map each term to its p, corrected (Holm) over all tested terms and ``other_p_values``."""
     terms = [term for term in table.sources if not term.block]
     return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
 
@@ -93,9 +93,10 @@ def _classify_effect(adjusted: float | None, level: float) -> VerdictState:
 
 @dataclass(frozen=True)
 class SumsOfSquares:
-    """``block``: a factor whose effect is taken out and not asked about. ``kind``: 1 sequential, 2, 3. ``contrasts``
-    are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups that trials share,
-    the outermost first; by default those of a store. ``weighted``: each level of ``block`` counts by its own noise."""
+    """Options of an ANOVA. ``block``: a factor whose effect is removed but not tested. ``kind``: 1 sequential, 2, 3.
+    ``contrasts`` are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups
+    shared by trials, outermost first; by default those of a store. ``weighted``: each level of ``block`` is weighted by
+    its own noise."""
 
     block: str | None = None
     kind: int = 2
@@ -105,8 +106,8 @@ class SumsOfSquares:
 
 
 def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
-    """The variation of one response of DATA by the terms ``asked.on``; of a store by default by its factors. Raises
-    InputError, DataError."""
+    """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
+    Raises InputError, DataError."""
     how = how or SumsOfSquares()
     response, terms = explained(source, query, [*([how.block] if how.block else []), *how.bring_ups])
     if how.block and not query.on:
@@ -132,14 +133,14 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
 def _collect_besides(
     source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: ResponseQuery
 ) -> Besides:
-    """What varies and is neither in a term nor a block nor numbers bring-ups."""
+    """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
     rows = response.rows
     also = [rows.column(name).name for name in (how.block, *how.bring_ups) if name]
     return besides_factors(source, response, columns_of(terms, rows), query.level, also)
 
 
 def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
-    """Raises InputError where a column numbers bring-ups and is a factor."""
+    """Raise InputError if a column numbers bring-ups and is a factor."""
     factors = {*columns_of(terms, rows), *([rows.column(how.block).name] if how.block else [])}
     twice = [name for name in how.bring_ups if rows.column(name).name in factors]
     if twice:
@@ -157,8 +158,8 @@ def sentence(
     taken: Collection[str] = (),
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Which terms explain the variation, by p values that are corrected over these and ``other_p_values``. Of terms
-    that are ``taken`` no effect is claimed: what speaks against it others say. ``names``: term → what it is called."""
+    """Name the terms that explain the variation, by p values corrected over these and ``other_p_values``. Do not claim
+    effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name."""
     sources, adjusted = [source for source in table.sources if not source.block], corrected(table, other_p_values)
     significant = sorted(
         (s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - table.level), key=lambda s: -s.share
@@ -167,22 +168,22 @@ def sentence(
     significant, all_significant = [s for s in significant if s.name not in taken], significant
     near = [s.name for s in sources if s not in all_significant and s.p is not None and s.p < 1 - table.level]
     tests = len(other_p_values) + sum(p is not None for p in adjusted.values())
-    more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
+    more = f" Inconclusive for {listed(lost)}: too few bring-ups." if lost else ""
     if near:
         more = f" Not significant after Holm's correction over {tests} tests: {listed(near)}.{more}"
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
         shares = listed([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
-        return f"The variation of {table.response} belongs to {shares}: nothing is left over to hold that against."
+        return f"The variation of {table.response} belongs to {shares}: no degrees of freedom are left to test that."
     if exact:
-        more = f" Nothing is left over to hold {listed([s.name for s in exact])} against.{more}"
+        more = f" No degrees of freedom are left to test {listed([s.name for s in exact])}.{more}"
     if not all_significant:
         other = "other " if lost or exact else ""
-        return f"No {other}effect on {table.response} can be told from chance at level {table.level:g}.{more}"
+        return f"No {other}effect on {table.response} is significant at level {table.level:g}.{more}"
     effects = ", ".join(f"{(names or {}).get(s.name, s.name)} ({100 * s.share:.0f} %)" for s in significant)
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     if not significant:
-        return f"Of the variation of {table.response} {rest}.{more}"
+        return f"In the variation of {table.response}, {rest}.{more}"
     return f"The variation of {table.response} belongs to {effects}; {rest}.{more}"

@@ -1,4 +1,4 @@
-"""What every answer has in common: a stable form as data, rows for a table, and its sentence."""
+"""Base of all answers: stable content as data, rows for a table, and a sentence."""
 
 from __future__ import annotations
 
@@ -11,48 +11,47 @@ from iosonde.core.verdict import Verdict
 
 
 class Answer(ABC):
-    """What a question came to. ``schema`` is the version of its JSON; it rises when a key changes its meaning."""
+    """Result of a question. ``schema`` is the version of its JSON; it rises when a key changes its meaning."""
 
     schema: ClassVar[int] = 1
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Its numbers as dicts, lists, texts and numbers; Estimates as ``docs/schemas/`` says."""
+        """Return its numbers as dicts, lists, texts and numbers; Estimates as ``docs/schemas/`` defines."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Every claim that its sentences make, each in one of five states. An answer that claims nothing has none."""
+        """Return every claim of its sentences, each in one of five states; empty if it claims nothing."""
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` prints: the content, with null where a number does not exist, and the verdicts."""
+        """Return the content that ``--json`` prints, with null for missing numbers, and the verdicts."""
         claims = type(self).verdicts is not Answer.verdicts
         verdicts = {"verdicts": [verdict.to_json() for verdict in self.verdicts]} if claims else {}
         return {"schema": self.schema, **finite({**self.content(), **verdicts})}
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat dict for each thing that was asked about: the rows of ``to_frame``."""
+        """Return the rows of ``to_frame``, one flat dict each."""
         return []
 
     @property
     def problem(self) -> bool:
-        """Whether it found what its command exists to find (exit code 1)."""
+        """Return whether the command found what it looks for (exit code 1)."""
         return False
 
 
 def level_columns(levels: Mapping[str, Any], row: Collection[str]) -> dict[str, Any]:
-    """Factor → level, as columns beside the others of a ``row``: a factor that is called as one of these is
-    ``n (factor)``, so that neither takes the place of the other."""
+    """Map factors to levels as extra columns of a ``row``. A factor whose name is taken becomes ``n (factor)``."""
     return {f"{name} (factor)" if name in row else name: level for name, level in levels.items()}
 
 
 def join_sentences(sentences: Sequence[tuple[str, str]]) -> str:
-    """One sentence as it is; of several each with what it is about: (what, sentence)."""
+    """Join (subject, sentence) pairs; a single sentence stands without its subject."""
     return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {sentence}" for what, sentence in sentences)
 
 
 def finite(value: Any) -> Any:
-    """Infinite numbers (an F where nothing is left over) and NaN have no JSON: None."""
+    """Replace infinite numbers (an F without residual) and NaN, which JSON lacks, by None."""
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

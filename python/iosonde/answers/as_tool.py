@@ -25,7 +25,7 @@ _COUNTED = ("repetition", "block", "order", *BRING_UPS, *OBSERVED_FACTORS)
 
 @dataclass(frozen=True)
 class ToolPhase:
-    """What came out for one phase of one run; ``iteration`` counts the runs of one setting from 0."""
+    """Rows of one phase of one run; ``iteration`` counts the runs of one setting from 0."""
 
     operation: str
     iteration: int
@@ -34,8 +34,8 @@ class ToolPhase:
 
 @dataclass
 class Recomputed:
-    """The runs of one setting through one tool's eyes: ``blocks`` in the order of runs, for mdtest the ``summary``;
-    ``exclusion_reasons``: phase → why it is not there."""
+    """Runs of one setting by one tool's definitions: ``blocks`` in run order, for mdtest the ``summary``.
+    ``exclusion_reasons``: phase → why it is missing."""
 
     runs: list[str]
     blocks: list[ToolPhase] = field(default_factory=list)
@@ -71,7 +71,7 @@ class AsTool(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a row of the tool."""
+        """Return one row per row of the tool."""
         return [
             {"run": setting.runs[block.iteration], "phase": block.operation, **asdict(row)}
             for setting in self.settings
@@ -81,7 +81,7 @@ class AsTool(Answer):
 
 
 def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
-    """The chosen runs by ``tool``'s own definitions. Raises DataError where none recorded its operations."""
+    """Recompute the chosen runs by ``tool``'s own definitions. Raises DataError if none recorded its operations."""
     return AsTool(tool, tuple(_recompute_settings(chosen.store, tool, chosen.runs)))
 
 
@@ -94,7 +94,7 @@ def _recompute_settings(store: Store, tool: str, runs: Sequence[StoredRun]) -> l
     if not settings:
         raise DataError(
             "no-recorded-operations",
-            "no complete run here has recorded operations, from which {tool}'s numbers could be recomputed",
+            "cannot recompute {tool}'s numbers: no complete run here has recorded operations",
             "results of other tools and samples keep only totals; measure with 'iosonde run'",
             tool=tool,
         )
@@ -125,7 +125,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
 
 
 def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:
-    """(phase, its operations or None, why not) for each phase of a run."""
+    """Yield (phase, its operations or None, why not) for each phase of a run."""
     from iosonde.engine import _native
 
     operations = store.operations(run.id)
@@ -136,7 +136,8 @@ def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | No
 
 
 def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
-    """(rows of this tool, why there are none). ``inside``: what IOzone's -e and -c put inside its clock."""
+    """Return (rows of this tool, why there are none). ``inside``: parts that IOzone's -e and -c put inside its
+    clock."""
     if not work.directions():
         return [], Message("not-of-tool", "no data moved: not a phase of this tool")
     if tool in ("ior", "iozone") and phase.measures == "rate":
@@ -153,12 +154,12 @@ def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -
 
 
 def settings_of(run: StoredRun) -> Mapping[str, Any]:
-    """The settings of a run's native workload; empty where it has none, or several."""
+    """Return the settings of a run's native workload; empty if it has none, or several."""
     steps = run.facts.get("steps") or ()
     native = [step for step in steps if isinstance(step, dict) and "workload" in step]
     return native[0] if len(native) == 1 else {}
 
 
 def flags_of(run: StoredRun) -> frozenset[str]:
-    """What -e and -c of the IOzone command that a run was made of put inside the clock."""
+    """Return the parts that -e and -c of the run's IOzone command put inside the clock."""
     return frozenset(settings_of(run).get("inside") or ())

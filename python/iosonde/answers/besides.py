@@ -1,4 +1,4 @@
-"""Columns that vary besides those that were asked about: named, held where that can be, and doubted in the verdicts."""
+"""Columns that vary outside the question: name them, adjust for them where possible, and qualify the verdicts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from iosonde.stats.regression.regress import LinearModel, fit_table
 
 from .caveats import confounded, some
 
-_PARTS = "Inconclusive: rows are single ranks, which are no repetitions: the error of a trial is not known."
+_PARTS = "Inconclusive: rows are single ranks, not repetitions: the error of a trial is unknown."
 _HALF = 0.5
 VARIES_BESIDES, GOES_TOGETHER = "varies-besides", "goes-together"
 
 
 @dataclass(frozen=True)
 class Besides:
-    """The ``names`` of columns that vary and were not asked about, and what holding them does to each term. ``twins``:
-    columns that always change with one that was, and this one. ``are_parts``: rows are single ranks of trials that
-    nothing tells apart. ``drifts``: of columns whose levels were measured one after the other. ``missing``: which
-    setting lacks more values than the others."""
+    """The varying columns ``names`` outside the question, and how adjusting for them changes each term. ``twins``:
+    (column of the question, column that always changes with it). ``are_parts``: rows are single ranks of trials that no
+    column identifies. ``drifts``: columns whose levels were measured one after the other. ``missing``: the setting that
+    lacks more values than the others."""
 
     names: tuple[str, ...] = ()
     twins: tuple[tuple[str, str], ...] = ()
@@ -48,11 +48,11 @@ class Besides:
 
     @property
     def warnings(self) -> list[str]:
-        """One line that names them; empty where nothing varies besides."""
+        """Return one line that names them; empty if none varies."""
         return self.varying_warnings("on")
 
     def varying_warnings(self, option: str) -> list[str]:
-        """The same; ``option`` would hold them."""
+        """Return the same, for a command whose ``option`` would adjust for them."""
         if not self.names:
             return []
         verb, pronoun = ("varies", "it") if len(self.names) == 1 else ("vary", "them")
@@ -62,7 +62,7 @@ class Besides:
 
     @property
     def sentence(self) -> str:
-        """The effects that are others when the columns are held; empty where none is."""
+        """Return the effects that change when the columns are held fixed; empty if none does."""
         sentences = [f"{confounded(column, twin)}." for twin, column in self.twins]
         sentences += [text for term in self.terms if (text := self._describe_term(term))]
         sentences += [f"{column} {drift.text}." for column, drift in self.drifts]
@@ -70,8 +70,7 @@ class Besides:
         return " ".join([*sentences, *([_PARTS] if self.are_parts else [])])
 
     def judge(self, verdict: Verdict, names: Sequence[str] | None = None) -> Verdict:
-        """A verdict about terms, or about columns of them (by default those of its subject), with what the columns
-        besides do to it."""
+        """Qualify a verdict about terms or their columns ``names`` (default: its subject) by these columns."""
         if self.are_parts:
             state = VerdictState.INCONCLUSIVE if verdict.state is VerdictState.DIFFERENT else verdict.state
             verdict = replace(verdict, state=state, direction=None, doubts=(*verdict.doubts, "subsamples"))
@@ -91,7 +90,7 @@ class Besides:
         return replace(verdict, doubts=doubts)
 
     def taken(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
-        """The subjects of those that are DIFFERENT alone and not with what varies besides: no sentence claims them."""
+        """Return the subjects that are DIFFERENT only without these columns: no sentence claims them."""
         return frozenset(
             name
             for verdict in verdicts
@@ -100,12 +99,13 @@ class Besides:
         )
 
     def _is_twin(self, subject: Collection[str]) -> bool:
-        """Whether one of these is a column, or a level of one, that another one always changes with."""
+        """Return whether a column of ``subject``, or a level of one, always changes with another column."""
         return any(_is_of(subject, column) for _, column in self.twins)
 
     def _is_changed(self, term: AdjustedTerm) -> bool:
-        """Whether the effect is another one with the columns held, and not only less sure: significant in one of the
-        two models alone, it differs from the plain one or holds 0 with at most half of that left; or it turns."""
+        """Return whether holding the columns changes the effect, not only its precision. If it is significant in one
+        model only, it has to differ from the plain one, or lose at least half and become insignificant. Otherwise its
+        sign has to turn."""
         plain_significant, adjusted_significant = self._is_significant(term.p), self._is_significant(term.p_adjusted)
         if plain_significant == adjusted_significant:
             return plain_significant and term.turns
@@ -128,14 +128,14 @@ class Besides:
 
 
 def _is_of(subject: Collection[str], column: str) -> bool:
-    """Whether one of these is the column, or a level of it (``fs[nfs]``)."""
+    """Return whether ``subject`` has the column, or a level of it (``fs[nfs]``)."""
     return any(name == column or name.startswith(f"{column}[") for name in subject)
 
 
 def besides(
     response: Response, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:
-    """The columns ``names`` beside the ``terms``; ``model``: that of these terms, where it is fitted already."""
+    """Adjust the ``terms`` for the columns ``names``. ``model``: the fitted model of these terms, if there is one."""
     besides = besides_rows(response.rows, response.title, terms, names, level, model)
     return with_response(besides, response, columns_of(terms, response.rows))
 
@@ -143,24 +143,24 @@ def besides(
 def besides_rows(
     rows: Table, title: str, terms: Sequence[str], names: Sequence[str], level: float, model: LinearModel | None = None
 ) -> Besides:
-    """The same of the rows of a table, whose response is the column ``title``."""
+    """Adjust in the same way for rows of a table, whose response is the column ``title``."""
     besides = _build_besides(rows, names, columns_of(terms, rows), level)
     if not besides.names:
         return besides
     try:
         fitted = fit_table(rows, title, terms, level)[0] if model is None else model
-    except IosondeError:  # without a model of them the columns are named all the same
+    except IosondeError:  # without a model, still name the columns
         return besides
     return replace(besides, terms=hold(fitted, rows, besides.names))
 
 
 def varying(response: Response, names: Sequence[str], columns: Sequence[str], level: float) -> Besides:
-    """The columns ``names`` beside the columns ``columns``, without those that follow from these, and not held."""
+    """List the columns ``names`` that do not follow from ``columns``, without adjusting for them."""
     return with_response(_build_besides(response.rows, names, columns, level), response, columns)
 
 
 def with_response(besides: Besides, response: Response, columns: Sequence[str]) -> Besides:
-    """The same with what the rows of a response say against claims about the columns ``columns``."""
+    """Add what the rows of a response say against claims about the columns ``columns``."""
     return replace(
         besides,
         are_parts=response.are_parts,
@@ -178,7 +178,7 @@ def _build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], le
 
 
 def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
-    """Those of the columns, each inside the cells of the others."""
+    """Yield the drifting columns, each tested inside the cells of the others."""
     present = np.flatnonzero(~np.isnan(response.values))
     rows = response.rows.take(present)
     if response.within_run or response.are_parts or bring_ups_of(rows) is not None:
@@ -202,11 +202,11 @@ def _are_twins(rows: Table, a: str, b: str) -> bool:
 def besides_factors(
     source: Source, response: Response, factors: Sequence[str], level: float, also: Sequence[str] = ()
 ) -> Besides:
-    """What varies besides ``factors`` that are taken by their levels, and besides the columns named ``also``."""
+    """Adjust for columns that vary besides ``factors``, taken by their levels, and besides the columns ``also``."""
     terms = by_levels(response.rows, factors)
     return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)
 
 
 def by_levels(rows: Table, factors: Sequence[str]) -> list[str]:
-    """Terms that take factors by their levels, where these are few."""
+    """Return terms that take factors by their levels, if these are few."""
     return [f"C({name})" if len(rows.columns[name].codes()[1]) <= MOST_LEVELS else name for name in factors]

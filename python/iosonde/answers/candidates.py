@@ -1,4 +1,4 @@
-"""Which models are tried, and how they are judged: what ``fit`` and ``validate`` are both asked."""
+"""Candidate models and how they are judged: options shared by ``fit`` and ``validate``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Learning:
     seed: int = 0
 
     def candidates(self, examples: Examples) -> list[Candidate]:
-        """The models to try, from the simplest. Raises InputError, or DataError for terms that do not exist."""
+        """Return the models to try, simplest first. Raises InputError, or DataError for terms that do not exist."""
         models = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
         for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
             columns_of(examples, terms)
@@ -38,7 +38,7 @@ class Learning:
 
 
 def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
-    """The models of these texts, from the simplest. Raises InputError."""
+    """Return the models of these texts, simplest first. Raises InputError."""
     models: list[Candidate] = []
     for text in texts or ("auto",):
         for part in [text] if "=" in text else [name.strip() for name in text.split(",") if name.strip()]:

@@ -1,4 +1,4 @@
-"""What the reader of any analysis has to know of a response and its factors."""
+"""Caveats of a response and its factors, for any analysis."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from iosonde.stats.checks import s311_shared_bring_ups as s311
 
 
 def caveats(response: Response, option: str = "on") -> list[str]:
-    """In words: what was taken for what, repeats that are no executions, factors that nothing here tells apart.
-    ``option`` names factors, '' where there is none."""
+    """Return the caveats: assumptions, repeats within one execution, confounded factors. ``option`` names factors, ''
+    if there is none."""
     messages = with_option(response.warnings, option)
     if response.within_run:
-        template = "repeats are iterations within one run: the noise of another execution is not seen"
+        template = "repeats are iterations within one run: variation between executions is not measured"
         messages.append(Message("within-run", template))
     return [*messages, *(confounded(name, twin) for name, twin in response.confounded)]
 
@@ -38,7 +38,7 @@ def confounded(name: str, twin: str) -> Message:
 
 
 def warn_single_trials(response: Response, names: Sequence[str], where: str = "here: too sure of that") -> list[str]:
-    """Where an analysis of these factors takes trials of one bring-up for repetitions: S311."""
+    """Warn if an analysis of these factors takes trials of one bring-up for repetitions: S311."""
     bring_ups = s311.find_shared_factors(response.rows, names)
     if bring_ups is None:
         return []
@@ -54,7 +54,7 @@ def warn_single_trials(response: Response, names: Sequence[str], where: str = "h
 
 
 def warn_confounded_cells(response: Response) -> list[str]:
-    """What the cells do not show: factors that change with one of those that make them. Ranks grow with nodes."""
+    """Warn of factors that change with a cell factor and are not shown. Ranks grow with nodes."""
     messages: list[str] = []
     for name, twin in response.confounded:
         if "ranks" in (name, twin):
@@ -70,13 +70,13 @@ def warn_confounded_cells(response: Response) -> list[str]:
 
 
 def some(texts: Sequence[str], most: int = 4) -> str:
-    """The first of them, and how many more there are."""
+    """List the first texts, and the number of others."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more
 
 
 def warn_logarithms(response: Response) -> list[str]:
-    """Where values are compared by their ratio: that of two logarithms is another one in another unit."""
+    """Warn if logarithms are compared: their ratio depends on the unit."""
     if response.transform not in LOGARITHMS:
         return []
     template = "{response} is a logarithm, whose ratios depend on the unit: take {measured} itself"

@@ -29,7 +29,7 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Check(Answer):
-    """``examination``: what was looked at, found, and not seen. ``warnings``: what was taken for what."""
+    """``examination``: what was checked, found, and not checked. ``warnings``: assumptions."""
 
     examination: Examination
     warnings: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ class Check(Answer):
         return {**self.examination.to_json(), "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a finding."""
+        """Return one row per finding."""
         return [finding.flat() for finding in self.examination.findings]
 
     @property
     def problem(self) -> bool:
-        """Whether anything worse than information was found."""
+        """Return whether anything worse than information was found."""
         return self.examination.suspicious
 
 
@@ -59,20 +59,20 @@ class Noise(Answer):
         return self.passport.to_json()
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a metric."""
+        """Return one row per metric."""
         return [metric.flat() for metric in self.passport.metrics]
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What the hardware can carry: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
+    """Capacity of the hardware: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
 
     bytes_per_s: float | None = None
     limit: float | None = None
 
 
 def carried(text: str) -> Carried:
-    """What ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit says. Raises InputError."""
+    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = bytes_per_s(match[2]) if match else ()
     if not match or (match[2] and not readings) or not float(match[1]) > 0:
@@ -86,7 +86,7 @@ def carried(text: str) -> Carried:
 
 
 def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
-    """What is suspicious in DATA. Raises InputError, DataError."""
+    """Examine DATA for suspicious findings. Raises InputError, DataError."""
     bound = carried or Carried()
     if source.store is not None:
         if bound.limit is not None:
@@ -115,8 +115,8 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
-    """The rows with what is computed of them, and the roles of the columns: what a response is computed from is no
-    setting."""
+    """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are not
+    settings."""
     if not query.response:
         return source.table, roles.guess(source.table, (), list(by) or None)
     table, names = with_computed(source, source.table, query, by)
@@ -126,7 +126,7 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
 
 
 def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:
-    """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
+    """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.store is not None:
         trials = measured(source, replace(query, on=tuple(by)))
         return Noise(passports.passport_from_store(trials, source.table, query.level))

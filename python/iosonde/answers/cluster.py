@@ -16,7 +16,7 @@ _NAME = "the cluster"
 
 
 def read_cluster(source: str | Mapping[str, Any]) -> ClusterFile:
-    """Read a file, or take a mapping with its keys. Raises InputError for what is no such file, SpecError with all its
+    """Read a file, or take a mapping with its keys. Raises InputError if it is not such a file, SpecError with all its
     mistakes."""
     if isinstance(source, Mapping):
         return parse_cluster(yaml_text.Document(dict(source), _NAME))

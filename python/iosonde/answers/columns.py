@@ -12,8 +12,8 @@ from iosonde.data.source import Source
 
 
 def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, list[str]]:
-    """The rows with a column for each of ``asked.response``, and the names: a column as it is, a computed one under its
-    own name. Raises InputError, DataError."""
+    """Return the rows with a column for each of ``query.response``, and their names. A computed column has its own
+    name. Raises InputError, DataError."""
     names = []
     for text in query.response:
         if any(text in (column.name, column.label) for column in table.columns.values()):

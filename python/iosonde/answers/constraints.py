@@ -1,4 +1,4 @@
-"""Constraints of a model: those that were typed, and those that a stored experiment was designed under."""
+"""Constraints of a model: those given by the user, and those that a stored experiment was designed under."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ Broken = Callable[[Mapping[str, Any]], str | None]
 
 @dataclass(frozen=True)
 class SettingConstraints:
-    """What settings have to fulfil: the constraints ``requested`` by the caller, and those of the experiments of
-    ``source``."""
+    """Constraints on settings: those ``requested`` by the caller, and those of the experiments of ``source``."""
 
     requested: tuple[str, ...] = ()
     source: Source | None = None
 
     def over(self, examples: Examples) -> tuple[Broken, list[str]]:
-        """(the check of settings, why a stored constraint is not kept). Raises InputError where one that was asked for
-        says nothing of these factors, or is broken by what was measured."""
+        """Return (the check of settings, why a stored constraint is dropped). Raises InputError if a requested one does
+        not concern these factors, or measurements break it."""
         typed(self.requested, examples)
         designed, dropped = collect_designed(self.source, examples) if self.source is not None else ([], [])
         return check_of(tuple(dict.fromkeys((*self.requested, *designed))), examples.features), dropped
 
 
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "") -> Broken:
-    """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
-    ``where``: who says them, by default the option. Raises InputError for an expression that says nothing."""
+    """Build a check of settings that returns the first broken constraint, or None. Names are factors without their
+    units. ``where``: source of the constraints, by default the option. Raises InputError for an invalid expression."""
     words = _strip_units(features)
     expressions = [read(text, list(words.values()), where or f"{spell.constraint}") for text in texts]
 
@@ -51,7 +50,7 @@ def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "")
 
 
 def typed(texts: Sequence[str], examples: Examples) -> Broken:
-    """The check of what was typed. Raises InputError where a setting that was measured breaks it."""
+    """Check the user's constraints. Raises InputError if a measured setting breaks one."""
     broken = check_of(texts, examples.features)
     if not texts:
         return broken
@@ -69,8 +68,8 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
 
 
 def collect_designed(source: Source, examples: Examples) -> tuple[list[str], list[str]]:
-    """(constraints of the stored experiments whose runs are learned from, over factors of the model; why others are
-    not taken over). A factor that the model has not stands as its value, where all runs have the same."""
+    """Return (constraints of the experiments whose runs are learned from; why others are dropped). A factor absent from
+    the model is replaced by its value, if all runs share it."""
     if source.store is None:
         return [], []
     ids = {run.experiment for run in source.runs}
@@ -93,7 +92,7 @@ def collect_designed(source: Source, examples: Examples) -> tuple[list[str], lis
 
 
 def _substitute_factors(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
-    """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
+    """Rewrite the constraint over the model's factors; empty if it names none of them. Raises IosondeError."""
     model_names = set(_strip_units(examples.features).values())
     expression = read(text, list(names), "the experiment")
     if not expression.names & model_names:
@@ -125,7 +124,7 @@ def _with_values(expression: Expression, values: Mapping[str, Any]) -> str:
 
 
 def _find_violation(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:
-    """(constraint, setting) of the first setting that was measured and breaks one."""
+    """Return (constraint, setting) of the first measured setting that breaks a constraint."""
     _, first = np.unique(examples.cells, return_index=True)
     for row in examples.x[first]:
         at = decode(examples.features, row)

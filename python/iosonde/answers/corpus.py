@@ -1,8 +1,6 @@
-"""A corpus: what many people measured, each on a system of their own. How it is spread, what explains it, what stands
-out, and where a result of one's own lies in it.
-
-Runs of one system belong together: each system counts once, and every interval is over systems.
-"""
+"""A corpus: results of many systems, measured by many people. Show its spread, what explains it, what stands out, and
+the place of one's own result. Runs of one system belong together: each system counts once, and every interval is over
+systems."""
 
 from __future__ import annotations
 
@@ -33,14 +31,14 @@ from .corpus_verdicts import corpus_verdicts, is_explanatory
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
 
-_COMMON = 0.5  # of the systems that the most frequent number is of
+_COMMON = 0.5  # of the systems with the most frequent metric
 
 
 @dataclass(frozen=True)
 class HowCorpus:
-    """``clusters``: the columns that say what belongs together; by default institution and system. ``per``: rates are
-    per one of these (``nodes``, ``ranks``); ``''``: as they are. ``mine``: one's own result, a store or a condition on
-    this one, as ``submission=mine``, which is then no part of the corpus. ``every``: rare numbers, too."""
+    """Options of a corpus. ``clusters``: columns that define a system; by default institution and system. ``per``:
+    rates are per one of these (``nodes``, ``ranks``); ``''``: as they are. ``mine``: one's own result, a store or a
+    condition on this one, as ``submission=mine``; it is excluded from the corpus. ``every``: include rare metrics."""
 
     clusters: tuple[str, ...] = ()
     per: str | None = None
@@ -50,9 +48,9 @@ class HowCorpus:
 
 @dataclass(frozen=True)
 class Corpus(Answer):
-    """``phases`` in the order of the tool. ``rare``: how many numbers are not shown, being of few systems or a part of
-    another. ``linked``: how much of the metadata rate the bandwidth explains, between systems, both by the ``scores``.
-    ``units``: those of covariates' levels."""
+    """Result of a corpus. ``phases`` are in the order of the tool. ``rare``: number of hidden metrics, which few
+    systems have or which are a part of another. ``linked``: how much of the metadata rate the bandwidth explains,
+    between systems, both by the ``scores``. ``units``: those of covariates' levels."""
 
     name: str
     level: float
@@ -86,7 +84,7 @@ class Corpus(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a phase."""
+        """Return one row per phase."""
         return [
             {
                 "operation": phase.operation,
@@ -103,8 +101,8 @@ class Corpus(Answer):
 
     @property
     def single_system_effects(self) -> list[tuple[CorpusPhase, str, Explained]]:
-        """(number, covariate, what it explains) where one system alone decides the line, the farthest of each covariate
-        and the number where it is farthest."""
+        """Return (metric, covariate, what it explains) if a single system decides the line: the farthest system of each
+        covariate, at the metric where it is farthest."""
         farthest: dict[str, tuple[CorpusPhase, str, Explained]] = {}
         for phase in self.phases:
             for name, e in phase.explained.items():
@@ -115,13 +113,13 @@ class Corpus(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of each covariate of each number, whether it explains anything; of one's own result, on which side of the
-        middle of the corpus it lies."""
+        """Return the verdicts: whether each covariate explains a metric, and on which side of the median one's own
+        result lies."""
         return corpus_verdicts(self.phases)
 
     @property
     def sentence(self) -> str:
-        """How far systems differ, what explains it, and where one's own result lies."""
+        """Describe how far systems differ, what explains it, and where one's own result lies."""
         sentences = _describe_places(self)
         wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not sentences:
@@ -140,12 +138,12 @@ class Corpus(Answer):
                 "logarithm between systems."
             )
         elif self.on and self.phases:
-            sentences.append("No covariate explains anything that can be told from chance.")
+            sentences.append("No covariate explains a significant share.")
         return " ".join(sentences)
 
 
 def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -> Corpus:
-    """The corpus in a store or a table of results. Raises InputError, DataError."""
+    """Analyse the corpus in a store or a table of results. Raises InputError, DataError."""
     how = how or HowCorpus()
     if source.store is None:
         raise InputError(
@@ -184,7 +182,7 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
 
 
 def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
-    """Those of many systems, and what a tool's list has of them."""
+    """Select the metrics of many systems that a tool's list has."""
     if every:
         return list(kinds)
     least = min(max(LEAST, _COMMON * max(systems)), max(systems))
@@ -192,7 +190,7 @@ def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -
 
 
 def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
-    """(operation, metric) → its rows, in the order in which the tools print them. Raises InputError."""
+    """Map (operation, metric) to its rows, in the order in which the tools print them. Raises InputError."""
     kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
     for text in operations:
         if not any(text in (kind[0], " ".join(kind)) for kind, _ in kinds):
@@ -210,8 +208,8 @@ def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
 
 
 def _drop_parts(kinds: Sequence[_Kind]) -> list[_Kind]:
-    """Without the rate of what has a bandwidth, and without the parts of a phase (``mdtest_easy_write_tree_creation``):
-    what a tool's list has."""
+    """Drop rates of phases with a bandwidth, and parts of a phase (``mdtest_easy_write_tree_creation``), as a tool's
+    list does."""
     operations = {kind[0] for kind, _ in kinds}
     fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
     return [
@@ -231,7 +229,7 @@ def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
         first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
-            template = "{runs} of {n_runs} say no {per} and are not in what is per {unit}: {spell.per:none} takes them"
+            template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
             values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
             warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
     return warnings
@@ -251,7 +249,7 @@ def _format_percent(share: Estimate) -> str:
 
 
 def _describe_places(answer: Corpus) -> list[str]:
-    """Where one's own result is lowest, and where highest."""
+    """Describe where one's own result is lowest, and where highest."""
     placed = sorted((phase for phase in answer.phases if phase.placed), key=_get_place_share)
     when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]

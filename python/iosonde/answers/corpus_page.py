@@ -1,4 +1,4 @@
-"""What the page of a corpus shows besides the answer: by which covariate which number is drawn, and its tables."""
+"""Page of a corpus: which metric is drawn by which covariate, and its tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 6  # covariates that are drawn
 
 @dataclass(frozen=True)
 class ByCovariate:
-    """A number, and a covariate that explains some of it for certain."""
+    """A metric, and a covariate that certainly explains some of it."""
 
     phase: CorpusPhase
     name: str
@@ -25,7 +25,7 @@ class ByCovariate:
 
 @dataclass(frozen=True)
 class CorpusPage:
-    """The answer, what is drawn ``by`` a covariate, ``tables`` to read, and ``every`` number of every run as a file."""
+    """The answer, the figures ``by`` covariate, the ``tables``, and ``every`` number of every run as a file."""
 
     corpus: Corpus
     by: tuple[ByCovariate, ...]
@@ -45,7 +45,7 @@ class CorpusPage:
 
 
 def corpus_page(corpus: Corpus) -> CorpusPage:
-    """The page of a corpus."""
+    """Build the page of a corpus."""
     tables = (_tabulate_numbers(corpus), _tabulate_explained(corpus), _standing_out(corpus))
     return CorpusPage(
         corpus,
@@ -56,7 +56,7 @@ def corpus_page(corpus: Corpus) -> CorpusPage:
 
 
 def _select_covariates(corpus: Corpus) -> Iterator[ByCovariate]:
-    """Each covariate with the number that it explains most of; those that explain most first."""
+    """Yield each covariate with the metric that it explains most; the most explanatory first."""
     best = []
     for name in corpus.on:
         shares = [(candidate.explained[name].share.low or 0.0, candidate) for candidate in corpus.phases]
@@ -116,7 +116,7 @@ def _tabulate_explained(corpus: Corpus) -> DataTable:
         "times low",
         "times high",
     )
-    return DataTable("What each covariate explains alone", columns, tuple(rows))
+    return DataTable("Share explained by each covariate alone", columns, tuple(rows))
 
 
 def _standing_out(corpus: Corpus) -> DataTable:

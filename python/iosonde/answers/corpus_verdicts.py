@@ -1,4 +1,4 @@
-"""The verdicts of a corpus: what its covariates explain, and on which side of the others one's own result lies."""
+"""Verdicts of a corpus: the effects of its covariates, and the side on which one's own result lies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _MIDDLE = 0.5  # of the corpus
 
 
 def corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
-    """One for each number and covariate, and one for each number in which one's own result is placed."""
+    """Return one verdict per metric and covariate, and one per metric with one's own result."""
     family = sum(len(phase.explained) for phase in phases)
     effects = [_judge_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]
     return (*effects, *(verdict for phase in phases for verdict in _judge_difference(phase)))
 
 
 def is_explanatory(explained: Explained) -> bool:
-    """Whether a covariate explains anything, and not by one system alone."""
+    """Return whether a covariate explains something, and not by a single system alone."""
     return (explained.share.low or 0) > 0 and explained.without is None
 
 
@@ -36,7 +36,7 @@ def _judge_effect(phase: CorpusPhase, name: str, explained: Explained, family: i
 
 
 def _judge_difference(phase: CorpusPhase) -> list[Verdict]:
-    """Whether more or fewer than half of the systems lie below one's own result."""
+    """Judge whether more or fewer than half of the systems lie below one's own result."""
     if phase.placed is None:
         return []
     share = phase.placed.share

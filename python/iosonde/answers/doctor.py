@@ -1,4 +1,4 @@
-"""What this machine can do, tried and not guessed, and what to install for the rest."""
+"""Abilities of this machine, tried and not guessed, and what to install for the rest."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _FOR_RANKS = ("mpi library", "mpiexec", "2 ranks")
 
 @dataclass(frozen=True)
 class Doctor(Answer):
-    """Every ability that was tried."""
+    """All abilities that were tried."""
 
     abilities: tuple[Ability, ...]
 
     @property
     def good(self) -> list[Ability]:
-        """What is there."""
+        """Return the abilities that work."""
         return [ability for ability in self.abilities if ability.ok]
 
     @property
     def bad(self) -> list[Ability]:
-        """What is not."""
+        """Return the abilities that do not work."""
         return [ability for ability in self.abilities if not ability.ok]
 
     @property
     def missing(self) -> list[str]:
-        """The names of what everything needs and is not there."""
+        """Return the names of missing abilities that every measurement needs."""
         return [ability.name for ability in self.bad if ability.required]
 
     @property
     def sentence(self) -> str:
-        """What this machine can measure."""
+        """Describe what this machine can measure."""
         if self.missing:
             return "This machine cannot measure yet."
         if any(ability.name in _FOR_RANKS for ability in self.bad):
@@ -55,18 +55,18 @@ class Doctor(Answer):
         return {"checks": self.records()}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a check."""
+        """Return one row per check."""
         return [ability.to_json() for ability in self.abilities]
 
 
 def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
-    """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while an answer is
-    waited for. Raises TargetError, TargetFaultError."""
+    """Try everything; what needs a directory only with ``target``. ``on_wait`` is called while waiting for an answer.
+    Raises TargetError, TargetFaultError."""
     return Doctor((*abilities.check_all(target, on_wait), *_check_lab(listing())))
 
 
 def _check_lab(lab_listing: LabListing) -> list[Ability]:
-    """Whether one can be made here, and the file systems that lack a package."""
+    """Check whether a lab can run here, and list the file systems that lack a package."""
     ready = [file_system.name for file_system in lab_listing.possible if not file_system.missing]
     needs, cure = lab_listing.why_not, "run it as root"
     if not needs and lab_listing.missing:

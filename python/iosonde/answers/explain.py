@@ -1,4 +1,4 @@
-"""The manual page of a finding."""
+"""Manual page of a finding."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from iosonde.store.findings import PAGES
 
 
 def codes() -> list[str]:
-    """The first line of every finding's page."""
+    """Return the first line of every finding's page."""
     return [_text(code).splitlines()[0] for code in _list_codes()]
 
 
 def page(code: str) -> str:
-    """What a finding says, how it is known, when it is wrong, what to do. Raises InputError for no such code."""
+    """Return the page of a finding: its meaning, evidence, errors and remedies. Raises InputError for an unknown
+    code."""
     if code.upper() not in _list_codes():
         near = difflib.get_close_matches(code.upper(), _list_codes(), 3, 0.6)
         raise InputError(
             "unknown-finding",
-            "there is no finding '{code}'",
+            "unknown finding '{code}'",
             "did you mean {suggestions}?" if near else "list them: iosonde explain",
             code=code,
             suggestions=" or ".join(near),

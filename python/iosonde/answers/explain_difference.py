@@ -33,7 +33,7 @@ _ENDS = {
     LONGEST_RANK: "all work over the longest rank's own time",
     SLOWEST_RANK: "ranks times the slowest rank's rate",
 }
-# The same where other words stand before it.
+# The same after other words.
 _SHORT = {
     LAST_DONE: "until the last is done",
     FIRST_DONE: "until the first is done",
@@ -48,18 +48,18 @@ _SIZES = ("record size", "bytes of each")
 
 @dataclass(frozen=True)
 class Difference:
-    """One Split with what it says in words."""
+    """A Split with its wording."""
 
     split: Split
 
     @property
     def unit(self) -> str:
-        """What the steps are printed in: B's."""
+        """Return the unit in which the steps are printed: B's."""
         return unit_of(self.split.b)
 
     @property
     def headline(self) -> str:
-        """Both numbers, and by what factor they differ."""
+        """Return both numbers, and the factor between them."""
         a, b = self.split.a, self.split.b
         both = a.operation if b.operation == a.operation else f"{a.operation} and {b.operation}"
         first, other = (f"{significant(side.value / side.prefix, 4)} {unit_of(side)}" for side in (a, b))
@@ -67,17 +67,17 @@ class Difference:
 
     @property
     def clocks(self) -> tuple[str, str]:
-        """The definitions of A and B in words."""
+        """Return the definitions of A and B in words."""
         return clock_words(self.split.a), clock_words(self.split.b)
 
     @property
     def steps(self) -> list[DifferencePart]:
-        """The parts that change the number. What is not in the record (an fsync of a read) makes no difference."""
+        """Return the parts that change the number. Attributes not recorded (an fsync of a read) make no difference."""
         parts = self.split.parts
         return [part for part in parts if part.names == (REST,) or not math.isclose(part.factor, 1, rel_tol=1e-12)]
 
     def what(self, part: DifferencePart) -> str:
-        """A part in words: what becomes different on the way from A to B."""
+        """Describe a part: what changes on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
         if part.names == (UNITS,):
             return f"units: {unit_of(self.split.a)} as {unit_of(self.split.b)}"
@@ -96,7 +96,7 @@ class Difference:
 
     @property
     def rest(self) -> str:
-        """What is inside the rest; '' where there is none."""
+        """Describe the content of the rest; '' if there is none."""
         comparison = self.split
         if not any(part.names == (REST,) for part in comparison.parts):
             return ""
@@ -107,16 +107,16 @@ class Difference:
         ]
         if comparison.a.work is None or comparison.a.work != comparison.b.work:
             reasons.append("that they are two executions")
-        return f"The rest holds what cannot be told apart here (A; B): {', '.join(reasons)}."
+        return f"The rest holds what cannot be separated here (A; B): {', '.join(reasons)}."
 
     @property
     def unsaid(self) -> list[str]:
-        """What the texts or records of A and B do not tell."""
+        """List what the texts or records of A and B do not state."""
         sentences = []
         for label, names in self.split.unsaid.items():
             source = self.split.a if label == "a" else self.split.b
             gaps = _describe_unknown(names)
-            # One run under two definitions: what was not recorded is the same for both.
+            # Two definitions of one run lack the same records: list them once.
             if gaps and (source.work is None or label == "a" or self.split.a.work != self.split.b.work):
                 what = "record" if source.work else "text"
                 sentences.append(f"{label.upper()}'s {what} does not say: {'; '.join(gaps)}.")
@@ -124,7 +124,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """The largest part."""
+        """Name the largest part."""
         parts = self.split.parts
         if not parts or all(math.isclose(part.factor, 1, rel_tol=1e-9) for part in parts):
             return "There is nothing to explain: the numbers are the same."
@@ -163,7 +163,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences(Answer):
-    """One for each pair of operations."""
+    """A difference per pair of operations."""
 
     differences: tuple[Difference, ...]
 
@@ -172,7 +172,7 @@ class Differences(Answer):
         return {"differences": [difference.to_json() for difference in self.differences]}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a part."""
+        """Return one row per part."""
         return [
             {
                 "operation": difference.split.a.operation,
@@ -237,13 +237,13 @@ def _select_side(sides_by_name: Mapping[str, Side], name: str, which: str) -> Si
 
 
 def unit_of(side: Side) -> str:
-    """What a side's tool prints in."""
+    """Return the unit in which a side's tool prints."""
     return {1: "op/s", 10**6: "MB/s"}.get(side.prefix, "MiB/s")
 
 
 def clock_words(side: Side) -> str:
-    """A definition in words: ``until the last rank is done; open, fsync and close inside``."""
-    ends = "it is not told when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
+    """Describe a definition: ``until the last rank is done; open, fsync and close inside``."""
+    ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
     phrases = [f"{_join_names(inside)} inside"] if inside else []

@@ -1,4 +1,4 @@
-"""The headline responses of DATA: the family over which tests of effects are corrected, whichever of them are shown."""
+"""Headline responses of DATA: the family over which tests of effects are corrected, shown or not."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Prepared = tuple[Response, list[str], list[str]]
 def tested_effects(
     source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
-    """Title of each of the ``selected`` responses → the effects of its factors, corrected over these and the headlines.
-    ``prepare`` gives (the response, its factors, …)."""
+    """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
+    headlines. ``prepare`` returns (the response, its factors, …)."""
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
     titles = {response.title for response in selected}
     family = [
@@ -51,7 +51,7 @@ def collect_other_p_values(
 
 
 def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
-    """Of the trials that say all of these factors."""
+    """Compute the effects from trials with values of all these factors."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(valid)
     at = None if response.at is None else response.at[valid]
@@ -60,8 +60,8 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
 
 
 def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """Return the responses that an analysis takes where none is named, by these ``factors``; none where ``query`` names
-    none either, so that they are shown anyway, or where DATA has none."""
+    """Return the responses that an analysis takes by default, by these ``factors``. Empty if ``query`` names none
+    either, since they are then shown anyway, or if DATA has none."""
     if not (query.response or query.metric) or not factors:
         return []
     try:

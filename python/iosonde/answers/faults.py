@@ -1,4 +1,4 @@
-"""What faults did: rate and durations before, during and after each, over trials; and the trial that is drawn."""
+"""Effects of faults: rate and durations before, during and after each, over trials; and the trial to draw."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STALLED = 3.0  # times the longest pause before the fault
 
 @dataclass(frozen=True)
 class FaultPart:
-    """One part of a phase over the trials that have it: how long it was (s), its rate, percentiles of durations (s)."""
+    """A part of a phase over the trials that have it: its length (s), rate, and percentiles of durations (s)."""
 
     name: str
     seconds: Estimate
@@ -37,18 +37,18 @@ class FaultPart:
     p99: Estimate | None
 
     def to_json(self) -> dict[str, Any]:
-        """Flat: one key a number."""
+        """Return a flat form: one key per number."""
         estimates = {"seconds": self.seconds, "rate": self.rate, "p50_s": self.p50, "p99_s": self.p99}
         return {"part": self.name, "n": self.rate.n, **_flatten_estimates(estimates)}
 
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """A fault and one phase at one setting (``by``), in ``n`` trials; ``bring_ups``: where they share these, how many,
-    as the means are over them. ``rate`` of each part in ``unit``, of ``kind``; durations of ``slow``. ``stall`` is the
-    longest pause with the fault or after it, ``usual`` the longest before (s); ``heal`` from when it was undone until
-    the file system was well. ``n_unhealed``: trials in which it was not well in the time allowed.
-    """
+    """Effect of a fault on one phase at one setting (``by``), in ``n`` trials. ``bring_ups``: their number if trials
+    share them; means are then over bring-ups. ``rate`` of each part is in ``unit``, of ``kind``; durations are of
+    ``slow``. ``stall`` is the longest pause during the fault or after it, ``usual`` the longest before (s). ``heal``:
+    time from undoing the fault until the file system was well. ``n_unhealed``: trials in which it was not well in the
+    time allowed."""
 
     fault: str
     operation: str
@@ -67,12 +67,12 @@ class FaultEffect:
 
     @property
     def setting(self) -> str:
-        """In words; '' where there is one alone."""
+        """Return the setting in words; '' if there is only one."""
         return setting_text(dict(self.by), self.units)
 
     @property
     def sentence(self) -> str:
-        """What it did, and how sure that is."""
+        """Describe the effect and its uncertainty."""
         at = f" ({self.setting})" if self.setting else ""
         of = {part.name: part.rate.value for part in self.parts}
         words = {BEFORE: "", DURING: "with it ", HEALING: "while it healed ", AFTER: "after that "}
@@ -88,7 +88,7 @@ class FaultEffect:
         if self.n_unhealed:
             text += f" In {counted(self.n_unhealed, 'trial')} it was not well in the time that was given."
         if self.n == 1:
-            return f"{text} One trial: there is no interval."
+            return f"{text} One trial: no interval."
         over = f"{counted(self.bring_ups, 'bring-up')} of {self.n}" if self.bring_ups else f"{self.n}"
         return f"{text} Means over {over} trials."
 
@@ -112,7 +112,7 @@ class FaultEffect:
 
 
 def _flatten_estimates(estimates: Mapping[str, Estimate | None]) -> dict[str, float | None]:
-    """One key a number; of no estimate null."""
+    """Flatten estimates, one key per number; null for a missing estimate."""
     return {
         key: value for name, estimate in estimates.items() for key, value in (estimate or _NOTHING).flat(name).items()
     }
@@ -126,15 +126,15 @@ class FaultEffects:
         self._effects: list[tuple[StoredRun, PhaseEffect]] = []
 
     def wants(self, run: StoredRun) -> bool:
-        """Trials with faults, of which nothing is missing."""
+        """Return whether a trial has faults and is complete."""
         return bool(run.faults) and run.counts and bool(run.n_operations)
 
     def take(self, run: StoredRun, operations: Operations) -> None:
-        """Cut its phases at the moments of its faults."""
+        """Cut the run's phases at the moments of its faults."""
         self._effects += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
 
     def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
-        """By fault, phase and setting."""
+        """Return the effects by fault, phase and setting."""
         groups: dict[str, list[tuple[StoredRun, PhaseEffect]]] = {}
         for run, effect in self._effects:
             key = repr((effect.operation, effect.fault, [run.level(name) for name in by]))
@@ -191,7 +191,7 @@ class FaultEffects:
     def _over(
         self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]
     ) -> Estimate:
-        """Of the values of each unit their own mean (of the same kind), over units."""
+        """Average the values of each unit (by a mean of the same kind), then estimate over units."""
         units: dict[int, list[float]] = {}
         for unit, value in values:
             units.setdefault(unit, []).append(value)
@@ -206,14 +206,14 @@ def _average_values(estimate: Callable[[Sequence[float], float], Estimate], valu
 
 
 def _bring_ups(runs: Sequence[StoredRun]) -> list[int]:
-    """A number for each run: the same for those that share a bring-up, which is known of an experiment's own trials."""
+    """Number the runs by bring-up, which is known for an experiment's own trials."""
     keys = [(run.experiment, run.factors[BRING_UP]) if BRING_UP in run.factors else (run.id, 0) for run in runs]
     first = {key: place for place, key in reversed([*enumerate(keys)])}
     return [first[key] for key in keys]
 
 
 def fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[FaultEffect, ...]:
-    """Of a store; none where nothing was inflicted."""
+    """Return the effects of faults in a store; empty if it has none."""
     if not any(run.faults for run in source.runs):
         return ()
     collector = FaultEffects(level)

@@ -36,10 +36,9 @@ from .verdict import model_verdict, verdict
 
 @dataclass(frozen=True)
 class Fitted(Answer):
-    """``choice`` holds what was tried and the model that was taken. ``linear`` is the regression of the linear model
-    that was tried, with what speaks against it; None where none was. ``below``: model → the share of valid designs in
-    which it predicts below 0 what never was. ``together`` is what was kept in one fold. ``besides``: columns that vary
-    and that no model knows."""
+    """A model fitted to DATA. ``choice`` holds the candidates and the chosen model. ``linear`` is the regression of the
+    linear candidate, with its caveats, or None. ``below``: model → the share of valid designs for which it predicts
+    impossible values below 0. ``together`` was kept in one fold. ``besides``: varying columns that no model uses."""
 
     examples: Examples
     choice: Choice
@@ -63,7 +62,7 @@ class Fitted(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a model that was tried."""
+        """Return one row per candidate model."""
         return [
             _flatten_model(tried_model.to_json(), taken=place == self.choice.chosen)
             for place, tried_model in enumerate(self.choice.tried)
@@ -71,29 +70,29 @@ class Fitted(Answer):
 
     @property
     def sentence(self) -> str:
-        """Which model is taken, why, and how wrong it is."""
+        """Describe the chosen model, the reason, and its error."""
         text = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Whether the model that is taken beats the mean of everything on rows not seen."""
+        """Return whether the chosen model beats the overall mean on unseen rows."""
         names = tuple(feature.name for feature in self.examples.features)
         return (self.besides.judge(model_verdict(self.choice, self.examples.response, names)),)
 
     @property
     def rules(self) -> list[TreeRule] | None:
-        """The model as rules; None where it is no tree."""
+        """Return the model as rules; None if it is not a tree."""
         form = self.choice.model.form
         return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None
 
     @property
     def unseen(self) -> UnseenRows:
-        """The rows that the model which is taken was judged by."""
+        """Return the rows that the chosen model was judged by."""
         return UnseenRows(self.examples, self.choice.tried[self.choice.chosen])
 
     def model_text(self) -> str:
-        """The model as the text of its file."""
+        """Return the model as the text of its file."""
         return to_text(self.choice.model)
 
 
@@ -104,9 +103,9 @@ def fit(
     constraints: tuple[str, ...] = (),
     progress: Callable[[str, float], None] | None = None,
 ) -> Fitted:
-    """The simplest of the best models. ``constraints`` are what every setting fulfils, as ``stripes <= servers``,
-    beside those that a store's experiments were designed under; ``progress`` is told what is fitted and the share
-    that is done. Raises InputError, DataError."""
+    """Fit the simplest of the best models. ``constraints`` hold for every setting, as ``stripes <= servers``, in
+    addition to those of a store's experiments. ``progress`` is called with the current step and the share done. Raises
+    InputError, DataError."""
     how = how or Learning()
     training = learned(source, query)
     more = Besides()
@@ -149,7 +148,7 @@ def _regress_linear(table: Table, examples: Examples, choice: Choice, level: flo
     try:
         return regress(table, examples.response, terms, level)
     except IosondeError:
-        return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
+        return None  # no row has some combination of levels: the model omits it, the regression refuses it
 
 
 def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What ``--fail-if`` judges: every number that two sides have in common, unless the question narrows it."""
+"""Gate of ``--fail-if``: every metric common to two sides, unless the query narrows it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from iosonde.stats.estimate.pairs import PairVerdict
 if TYPE_CHECKING:
     from .compare.compared import ComparedCell
 
-_NOT_REQUESTED = "not asked for"
+_NOT_REQUESTED = "not selected"
 
 
 def gate_pairs(
     gate: Gate, pairs: Sequence[PairVerdict], rule: PairRule, sealed: bool, others: Sequence[Name]
 ) -> GateVerdict:
-    """The gate of pairs. What decides has its own error, as it ends the measuring; the rest share one more. ``others``:
-    numbers that both sides have, and that are not asked for."""
+    """Gate the pairs. Primary metrics have an error rate of their own, since they end the campaign; the rest share
+    another. ``others``: metrics of both sides that are not selected."""
     items = [
         GateItem(
             gate_name(pair.name, pair.cell),
@@ -42,14 +42,15 @@ def gate_pairs(
 def narrowed(
     rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], query: ResponseQuery
 ) -> list[PairVerdict]:
-    """The pairs that are gated: those of ``--metric``, else of the metrics that were sealed, else all."""
+    """Return the pairs to gate: those of ``--metric``, else of the sealed metrics, else all."""
     if query.metric:
         return [pair for pair in pairs if pair.name in chosen] or list(pairs)
     return [pair for pair in pairs if is_among(pair.name, rule.metric)] or list(pairs)
 
 
 def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:
-    """The gate of comparisons, which share one error. One that is inconclusive as an assumption fails tells nothing."""
+    """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
+    decide nothing."""
     several = len({cell.sides for cell in cells}) > 1
     items = [
         GateItem(

@@ -1,4 +1,4 @@
-"""A model that was stored, judged by DATA that it has not seen: its error, and how often its intervals held."""
+"""A stored model judged by unseen DATA: its error, and the coverage of its intervals."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from .model_file import rows_of
 
 @dataclass(frozen=True)
 class HoldoutAnswer(Answer):
-    """``n`` rows were predicted, with the error ``mae``; of them ``n_intervals`` had an interval for one new trial, and
-    ``n_covered`` of these held it. ``coverage`` is that share; its value is None without intervals, its ``n`` and its
-    interval count settings: trials of one are missed or held together. ``n_refused`` rows have no prediction."""
+    """Error ``mae`` over ``n`` predicted rows. ``n_intervals`` of them had an interval for one new trial, and
+    ``n_covered`` fell inside it. ``coverage`` is that share; its value is None without intervals. Its ``n`` and its
+    interval count settings, since trials of one are missed or covered together. ``n_refused`` rows have no prediction.
+    """
 
     model: Model
     n: int
@@ -47,23 +48,23 @@ class HoldoutAnswer(Answer):
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
-        """The one row."""
+        """Return the single row."""
         return [{key: value for key, value in self.content().items() if key != "warnings"}]
 
     @property
     def sentence(self) -> str:
-        """Whether the intervals hold what they claim."""
+        """Describe whether the intervals have the claimed coverage."""
         if not self.n_intervals:
-            return "Whether its intervals hold cannot be told: it gave none."
+            return "The coverage of its intervals is unknown: it gave none."
         if self.coverage.high is None:
-            return "Whether its intervals hold cannot be told of one setting: measure others."
+            return "The coverage of its intervals cannot be judged from one setting: measure others."
         if self.coverage.high < self.level:
             return "The intervals held less often than they claim: these rows are not like those it was fitted to."
         return "The intervals held as often as they claim, as far as these rows can tell."
 
 
 def held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
-    """The model on every row of DATA that has its response. Raises DataError where it predicts none."""
+    """Judge the model on every row of DATA that has its response. Raises DataError if it predicts none."""
     rows, table = rows_of(model, source, measured=True)
     y = table.numbers(model.response)
     values, inside, ends, refused = [], [], [], []

@@ -1,7 +1,5 @@
-"""What the command line of an IO500 phase says, which ``result.txt`` keeps as ``exe = ./ior … --posix.odirect``.
-
-The settings of a run are those of its easy phase: ior-hard's 47,008 bytes stand in its own command alone.
-"""
+"""Settings from the command line of an IO500 phase, which ``result.txt`` keeps as ``exe = ./ior … --posix.odirect``. A
+run's settings are those of its easy phase: ior-hard's 47,008 bytes are in its own command only."""
 
 from __future__ import annotations
 
@@ -12,12 +10,12 @@ from iosonde.core.types import Run
 from iosonde.importers.reading import option, size_of_option, words_of
 from iosonde.stats.definitions.clock import CLOSE, FSYNC, OPEN
 
-_EASY = ("record size", "O_DIRECT")  # of the easy phase, where they are the run's
+_EASY = ("record size", "O_DIRECT")  # of the easy phase, as settings of the run
 
 
 def settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of one phase: those of the run, and in their place what its own command says. Bytes are not: the
-    clock ends a phase, and ``-b`` is only what it would have written at most."""
+    """Return the settings of one phase: those of the run, overridden by its own command. Bytes are excluded: the clock
+    ends a phase, and ``-b`` is only an upper bound of what it writes."""
     phase_settings = dict(run_settings)
     if not operation.startswith("ior_easy"):
         for name in _EASY:
@@ -34,8 +32,8 @@ def settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[
 
 
 def inside(run: Run, operation: str) -> frozenset[str] | None:
-    """What is inside the clock of an IOR phase: open and close, and the fsync of a write that was asked for; None where
-    no command is known."""
+    """Return what is inside the clock of an IOR phase: open and close, and a requested fsync of a write. None if no
+    command is known."""
     words = _words(run, operation)
     if not words or not operation.startswith("ior"):
         return None

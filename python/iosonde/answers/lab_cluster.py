@@ -1,4 +1,4 @@
-"""A lab as a cluster file has it: its hosts by name and role, its rates, so that it is drawn like one."""
+"""A lab in the form of a cluster file: its hosts by name and role, and its rates, to draw it alike."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .upgrade import Upgrade, upgrade
 if TYPE_CHECKING:
     from iosonde.lab.status import LabStatus
 
-# What a recipe calls the host that knows where files are.
+# Role of the metadata server in recipes.
 _MANAGERS = ("master", "monitor", "namenode", "redirector")
 _RATES = ("network", "disk_read", "disk_write")
 _FOLLOW = ("servers", "disks")  # from the hosts
 
 
 def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
-    """The lab as the cluster of today, with nothing to buy. Raises InputError."""
+    """Describe the lab as the cluster of today, with nothing to buy. Raises InputError."""
     truth = read_lab_fields(lab.description, lab.emulated, lab.layout)
     today = {name: f"{value}B/s" if name in _RATES else str(value)
              for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip

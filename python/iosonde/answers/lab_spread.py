@@ -1,4 +1,4 @@
-"""How evenly the files of a directory lie on a lab's servers: as chance would have it, or uneven."""
+"""Distribution of a directory's files over a lab's servers: uneven, or as chance would place them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ON_ALL = Message("fully-replicated", "every server has every file")
 
 @dataclass(frozen=True)
 class LabSpread(Answer):
-    """``servers``: name → (files, bytes) there. ``copies``: of the places that chance chooses among (servers, or sets
-    of them that hold the same copies) each file is on so many. ``spread`` is empty, and ``why_not`` says why, where
-    it is not known what chance would do. ``empty``: files without bytes, which are left out."""
+    """``servers``: name → (files, bytes) there. ``copies``: number of places of each file, among those that chance
+    chooses from (servers, or sets of them that hold the same copies). ``spread`` is empty, with the reason in
+    ``why_not``, if the effect of chance is unknown. ``empty``: files without bytes, which are excluded."""
 
     directory: str
     n_files: int
@@ -35,7 +35,7 @@ class LabSpread(Answer):
 
     @property
     def shares(self) -> dict[str, float]:
-        """Server → its share of all bytes."""
+        """Map servers to their share of all bytes."""
         total = sum(n_bytes for _, n_bytes in self.servers.values())
         return {name: n_bytes / total for name, (_, n_bytes) in self.servers.items()}
 
@@ -58,9 +58,9 @@ class LabSpread(Answer):
 
     @property
     def sentence(self) -> str:
-        """What it came to."""
+        """Describe the result."""
         if not self.spread:
-            return f"cannot tell whether that is even: {self.why_not}"
+            return f"the evenness is unknown: {self.why_not}"
         uneven = [entry for entry in self.spread if entry.uneven]
         level = f"{100 * self.spread[0].level:g} %"
         if uneven:
@@ -78,7 +78,7 @@ class LabSpread(Answer):
 
 
 def answer(lab: labs.Lab, directory: str, placed: Sequence[labs.Placement], level: float) -> LabSpread:
-    """Of the files of a directory, by where their bytes are. Raises InputError where there are none."""
+    """Analyse the files of a directory by the place of their bytes. Raises InputError if there are none."""
     file_bytes = [placement.n_bytes for placement in placed if any(placement.n_bytes.values())]
     if not file_bytes:
         raise InputError("no-files", "{directory}: no file with bytes is below it", directory=directory)

@@ -1,4 +1,4 @@
-"""Percentiles of each run's operations, from all of them or from the histograms that were kept."""
+"""Percentiles of each run's operations, from all of them or from the stored histograms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .operations import Operations, visit
 
 
 class Percentiles:
-    """A visitor: of each complete run that is shown, by run id in ``by_run``."""
+    """A visitor: percentiles of each complete run shown, by run id in ``by_run``."""
 
     def __init__(self, source: Source, level: float) -> None:
         self.by_run: dict[str, list[TrialPercentiles]] = {}
@@ -21,11 +21,11 @@ class Percentiles:
         self._run_ids = set(columns["run"].values) if "run" in columns else set()
 
     def wants(self, run: StoredRun) -> bool:
-        """Those with results."""
+        """Return whether the run has results."""
         return run.id in self._run_ids
 
     def take(self, run: StoredRun, operations: Operations) -> None:
-        """Of the phases that kept every operation from these, of the others from their histograms."""
+        """Compute percentiles from every operation of a phase if all were kept, else from its histograms."""
         exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
         trial_percentiles = (
             percentiles.percentiles_from_trial(operations, exact, _native.KINDS, self._level) if exact else []
@@ -41,7 +41,7 @@ class Percentiles:
 
 
 def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
-    """Of each complete run that is shown, by run id; empty for a table."""
+    """Return the percentiles of each complete run shown, by run id; empty for a table."""
     visitor = Percentiles(source, level)
     visit(source, [visitor])
     return visitor.by_run

@@ -1,4 +1,4 @@
-"""DATA → what a model learns from: one response, its factors, and the rows as examples."""
+"""From DATA to training data of a model: one response, its factors, and the rows as examples."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .caveats import caveats, warn_single_trials
 
 @dataclass(frozen=True)
 class Learned:
-    """``examples`` of one ``response``, on the factors that were named, or of a store on those that were set."""
+    """``examples`` of one ``response``, on the named factors, or on a store's set factors."""
 
     response: Response
     examples: Examples
 
     def judged_by(self, groups: Groups) -> Examples:
-        """The examples, with a warning where trials of one bring-up are taken for themselves in their folds."""
+        """Return the examples, with a warning if trials of one bring-up count individually in their folds."""
         if groups.n_bring_ups:
             return self.examples
         notes = warn_single_trials(self.response, [feature.name for feature in self.examples.features])
@@ -32,7 +32,7 @@ class Learned:
 
 
 def learned(source: Source, query: ResponseQuery) -> Learned:
-    """The rows to learn from. Raises InputError where a table's response or factors are not named, DataError."""
+    """Return the rows to learn from. Raises InputError if a table's response or factors are not named, DataError."""
     if source.store is None:
         refuse_unnamed(source, query)
     response = choose_response(source, query).with_scattered()
@@ -56,7 +56,7 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
 
 
 def refuse_unnamed(source: Source, query: ResponseQuery) -> None:
-    """Raises InputError where a table's response or factors are not named: they are not guessed."""
+    """Raise InputError if a table's response or factors are not named: they are not guessed."""
     for option, names in (("response", query.response), ("on", query.on)):
         if not names:
             raise InputError(
@@ -69,7 +69,7 @@ def refuse_unnamed(source: Source, query: ResponseQuery) -> None:
 
 
 def set_factors(response: Response) -> list[str]:
-    """The factors that somebody set, as the experiments declare; what was only observed cannot be chosen."""
+    """Return the set factors, as the experiments declare; observed ones cannot be chosen."""
     return [factor.name for factor in response.factors if factor.role is Role.SET]
 
 

@@ -1,4 +1,4 @@
-"""A stored model, and what it is asked: settings as people write them, and the rows of DATA."""
+"""A stored model and its inputs: settings as people write them, and the rows of DATA."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from iosonde.model.fit.fitted import Model
 
 
 def read_model(path: str) -> Model:
-    """A model file. Raises InputError, DataError; NoAnswerError where its file system does not answer."""
+    """Read a model file. Raises InputError, DataError; NoAnswerError if its file system does not answer."""
     check_reachable(Path(path))
     try:
         with Path(path).open("rb") as file:
@@ -37,7 +37,7 @@ def read_model(path: str) -> Model:
 
 
 def setting(features: Sequence[Feature], texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
+    """Convert texts to values of the factors; a name may lack its unit. Raises InputError."""
     feature_by_name = {feature.name: feature for feature in features}
     read: dict[str, Any] = {}
     for name, value in texts.items():
@@ -53,20 +53,20 @@ def setting(features: Sequence[Feature], texts: Mapping[str, Any]) -> dict[str, 
 
 
 def example(model: Model) -> dict[str, Any]:
-    """A setting of the model, by the names that people may write."""
+    """Return a setting of the model, by short names."""
     return {split_unit(feature.name)[0]: feature.levels[0] for feature in model.features}
 
 
 def full_name(features: Sequence[Feature], name: str) -> str:
-    """``size`` → ``size (KiB)``, where there is no factor ``size``; else the name as it is."""
+    """Complete ``size`` to ``size (KiB)``, if no factor is named ``size``."""
     if name in [feature.name for feature in features]:
         return name
     return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
 
 
 def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[dict[str, Any]], Table]:
-    """Every row of DATA as a setting of the model, and the rows; of a store those of the model's response, and where
-    it must have been ``measured`` of a table, too. Raises InputError, DataError for a missing cell."""
+    """Return every row of DATA as a setting of the model, and the rows. For a store these are rows of the model's
+    response; ``measured``: for a table, too. Raises InputError, DataError for a missing cell."""
     table = source.table
     names = [f.name if f.name in table.names else split_unit(f.name)[0] for f in model.features]
     if measured or source.store is not None:
@@ -90,8 +90,8 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
 
 
 def _number(value: Any, unit: str) -> Any:
-    """The number that a text writes, in the factor's unit where it has one of its own (``4MiB`` of ``size (KiB)``); or
-    the text, which is then refused by the model."""
+    """Convert a text to a number, in the factor's unit if it has its own (``4MiB`` of ``size (KiB)``). Other texts are
+    returned as they are, for the model to refuse."""
     if isinstance(value, (int, float)):
         return float(value)
     unit = "B" if unit.lower() in ("byte", "bytes") else unit

@@ -1,4 +1,4 @@
-"""One pass over the recorded operations of a store: each run's are read once, however many questions they answer."""
+"""A single pass over the recorded operations of a store: each run is read once for all visitors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Operations = npt.NDArray[Any]  # of dtype ``schema.OPERATION``
 
 
 class Visitor(Protocol):
-    """A question that takes the operations of runs, one run after another."""
+    """A consumer of the operations of runs, one run after another."""
 
     def wants(self, run: StoredRun) -> bool:
-        """Whether it takes this run."""
+        """Return whether it takes this run."""
 
     def take(self, run: StoredRun, operations: Operations) -> None:
-        """A run with its operations, by rank and start; none where only histograms were kept."""
+        """Take a run with its operations, by rank and start; they are empty if only histograms were kept."""
 
 
 def visit(source: Source, visitors: Sequence[Visitor]) -> None:
-    """Show the runs of a store to everyone who wants them; the operations of one run are in memory at a time."""
+    """Pass each run of a store to all visitors that want it; the operations of one run are in memory at a time."""
     if source.store is None:
         return
     for run in source.runs:

@@ -1,4 +1,4 @@
-"""What the runs of a cell know of the file system that they measured: copies, parity, servers."""
+"""File system layout from the runs of a cell: copies, parity, servers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _COPIERS = {"client": ("client", "sent by the client"), "servers": ("chained", "
 
 
 class OwnLayout:
-    """The runs of a source, asked cell by cell; ``notes`` gathers what has to be said."""
+    """Look up the layout of a source's runs, cell by cell; ``notes`` collects remarks."""
 
     def __init__(self, source: Source) -> None:
         self._runs = {run.id: run for run in source.runs}
         self.notes: dict[str, None] = {}
 
     def fields(self, runs: Sequence[str], inputs: Inputs) -> dict[str, Any]:
-        """Fields of the system of one cell that nobody gave and that its runs agree on: who makes how many copies of
-        each byte, and on how many servers they lie."""
+        """Return the unset fields of one cell's system on which its runs agree: who makes how many copies of each byte,
+        and on how many servers they lie."""
         every = [_extract_layout(self._runs[name]) for name in runs if name in self._runs]
         if not every or any(layout != every[0] for layout in every):
             return {}
@@ -34,12 +34,12 @@ class OwnLayout:
         if not _REDUNDANCY & explicit and (detected := _parse_redundancy(every[0])):
             fields, description = detected
             system_fields |= fields
-            template = "{redundancy}, as the file system told ({spell.replicas} or {spell.erasure} says otherwise)"
+            template = "{redundancy}, as the file system reports ({spell.replicas} or {spell.erasure} says otherwise)"
             self.notes[Message("own-redundancy", template, redundancy=description)] = None
         servers = every[0].get("servers")
         if isinstance(servers, list) and servers and not {"servers", "disks"} & explicit:
             system_fields["servers"] = len(servers)
-            template = "{n_servers} servers, as the file system told ({spell.servers} says otherwise)"
+            template = "{n_servers} servers, as the file system reports ({spell.servers} says otherwise)"
             self.notes[Message("own-servers", template, n_servers=len(servers))] = None
         return system_fields
 
@@ -59,7 +59,7 @@ def _count(value: object) -> int:
 
 
 def _extract_layout(run: StoredRun) -> Mapping[str, Any]:
-    """What decides of what the file system said, whatever else it said of this trial."""
+    """Return the layout keys of the file system's report."""
     machine = run.facts.get("machine")
     file_system = machine.get("filesystem") if isinstance(machine, Mapping) else None
     keys = ("copies", "copied_by", "data_parts", "parity_parts", "servers")

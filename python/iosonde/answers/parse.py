@@ -1,4 +1,4 @@
-"""What an importer understands of other tools' output, without storing it."""
+"""Importers' interpretation of other tools' output, without storing it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .answer import Answer, level_columns
 
 @dataclass(frozen=True)
 class Parse(Answer):
-    """One file: its ``text`` and what was ``understood`` of it."""
+    """A file: its ``text`` and the interpretation ``understood``."""
 
     text: Text
     understood: Understood
@@ -42,7 +42,7 @@ class Parse(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a number, with its factors and the line that it stands in."""
+        """Return one row per number, with its factors and its line."""
         return [{**level_columns(row.pop("factors"), row), **row} for row in self._results()]
 
     def _results(self) -> Iterator[dict[str, Any]]:
@@ -51,13 +51,13 @@ class Parse(Answer):
 
 @dataclass(frozen=True)
 class NotUnderstood(Answer):
-    """A file that is no tool's output, and why."""
+    """A file of no known tool, and the reason."""
 
     name: str
     error: DataError
 
     def content(self) -> dict[str, Any]:
-        """The same keys as of a Parse."""
+        """Return the same keys as a Parse."""
         warning = {"line": 0, "sentence": self.error.message, "missing": True}
         return {
             "file": self.name,
@@ -74,7 +74,7 @@ class NotUnderstood(Answer):
 
 @dataclass(frozen=True)
 class Parses(Answer):
-    """Several files, in the order in which they were named; one alone stands for itself in the JSON."""
+    """Several files, in the given order; the JSON of a single one is its own."""
 
     files: tuple[Parse | NotUnderstood, ...]
 
@@ -85,22 +85,22 @@ class Parses(Answer):
         return {"files": [file.to_dict() for file in self.files]}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a number."""
+        """Return one row per number."""
         return [
             {"file": file.text.name, **row} for file in self.files if isinstance(file, Parse) for row in file.records()
         ]
 
     @property
     def errors(self) -> list[DataError]:
-        """Of what was not understood."""
+        """Return the errors of files that were not understood."""
         return [file.error for file in self.files if isinstance(file, NotUnderstood)]
 
 
 def parse(
     name: str, form: str | None = None, stdin: BinaryIO | None = None, columns: str | Path | None = None
 ) -> Parse | NotUnderstood:
-    """One file, or ``-`` for ``stdin``. ``form``: read it as this tool's output; ``columns``: by the map in this file.
-    Raises InputError where it cannot be read."""
+    """Parse one file, or ``-`` for ``stdin``. ``form``: read it as this tool's output; ``columns``: by the map in this
+    file. Raises InputError if it cannot be read."""
     by = map_of(columns, form)
     try:
         text = read_file(name, stdin)
@@ -110,7 +110,7 @@ def parse(
 
 
 def map_of(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
-    """The map in a file, None where no file is named. Raises InputError, also where ``form`` names a tool, too."""
+    """Read the map in a file; None without a file. Raises InputError, also if ``form`` names a tool."""
     if columns is not None and form is not None:
         raise InputError(
             "conflicting-options",
@@ -127,7 +127,7 @@ def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None =
 
 
 def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
-    """The text of a file (``-``: of ``stdin``). Raises InputError."""
+    """Return the text of a file (``-``: of ``stdin``). Raises InputError."""
     if name == "-" and stdin is not None:
         return read(stdin, name)
     if not waiting_mount(Path(name)) and Path(name).is_dir():

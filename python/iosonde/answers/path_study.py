@@ -1,8 +1,6 @@
-"""What a study of paths says: the time of each condition, where each pattern's operations belong, what was lost.
-
-The seam for others that diagnose operations: ``studies(source)`` are the models of a store's path studies, each of
-which puts any operation to a condition by its size and its time (``models[direction].assign``).
-"""
+"""Studies of paths: the time of each condition, the conditions of each pattern's operations, and losses. Other
+diagnoses use ``studies(source)``, the models of a store's path studies. Each assigns any operation to a condition by
+its size and time (``models[direction].assign``)."""
 
 from __future__ import annotations
 
@@ -28,14 +26,14 @@ from .path_study_drawn import DrawnPaths, drawn_paths
 
 _RESIDENT = 0.99
 _LIMITS = ("operations", "bytes", "time_limit")
-# As `measure/rank/cache.py` says it.
+# Text of `measure/rank/cache.py`.
 COLD_VERIFIED = "cold-verified"
 
 
 @dataclass(frozen=True)
 class Study:
-    """All cells of the study at one setting of everything else (``name``), with the models that were fitted to them.
-    ``notes``: which states could not be brought about."""
+    """All cells of the study at one setting of everything else (``name``), with the fitted models. ``notes``: states
+    that could not be established."""
 
     name: str
     cells: tuple[PathCell, ...] = field(repr=False)
@@ -45,7 +43,7 @@ class Study:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """Of one study: its pattern rows, how well states are told apart, the parts of a read's time, and what is drawn."""
+    """Tables of one study: its pattern rows, the confusion of states, the parts of a read's time, and the figure."""
 
     study: Study
     rows: tuple[PatternRow, ...]
@@ -56,7 +54,7 @@ class StudyTables:
 
 @dataclass(frozen=True)
 class PathStudy(Answer):
-    """The studies of a store."""
+    """Studies of a store."""
 
     studies: tuple[StudyTables, ...]
     level: float
@@ -66,7 +64,7 @@ class PathStudy(Answer):
         return {"level": self.level, "studies": [self._study(tables) for tables in self.studies]}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a pattern."""
+        """Return one row per pattern."""
         return [
             {
                 "study": tables.study.name,
@@ -125,12 +123,12 @@ class PathStudy(Answer):
 
 
 def is_path_study_request(source: Source | None, response: object, parts: object) -> bool:
-    """Whether ``time-model`` of these is of a study of paths: a store, and nothing said of what to look at in it."""
+    """Return whether ``time-model`` concerns a study of paths: a store without a response or parts."""
     return source is not None and source.store is not None and not response and not parts
 
 
 def path_study(source: Source, level: float) -> PathStudy:
-    """The tables of every study in the store. Raises DataError where there is none."""
+    """Return the tables of every study in the store. Raises DataError if there is none."""
     all_studies = studies(source)
     if not all_studies:
         raise DataError(
@@ -144,8 +142,8 @@ def path_study(source: Source, level: float) -> PathStudy:
 
 
 def build_path_study(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
-    """The tables of the studies that a store holds, where these ``names`` of operations (none: all) are of them; None
-    where there is none from whose sizes a line can be drawn."""
+    """Return the tables of a store's studies, if they have operations in ``names`` (none: all); None if no study has
+    sizes enough for a line."""
     if source.store is None or (names and OPERATION not in names):
         return None
     fitted = [study for study in studies(source) if study.models]
@@ -164,7 +162,7 @@ def _build_tables(study: Study, level: float) -> StudyTables:
 
 
 def studies(source: Source) -> list[Study]:
-    """The studies of a store; its operations are read, one run at a time."""
+    """Return the studies of a store; its operations are read, one run at a time."""
     groups: dict[str, list[tuple[StoredRun, StoredPhase]]] = {}
     for run in source.runs:
         for phase in run.phases if run.counts else ():
@@ -174,7 +172,7 @@ def studies(source: Source) -> list[Study]:
 
 
 def _setting(source: Source, run: StoredRun) -> str:
-    """All that varies besides what the study varies itself."""
+    """Return the varying factors outside the study's own."""
     others = [name for name in source.varying_factors.names if name not in (*FACTORS, *_LIMITS)]
     return ", ".join(f"{name}={level}" for name in others if (level := run.level(name)) is not None)
 
@@ -197,7 +195,7 @@ def _cell(run: StoredRun, phase: StoredPhase, rows: npt.NDArray[Any]) -> PathCel
 
 
 def _find_first_touches(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Whether an access is the first of its rank to the page that it begins in."""
+    """Return which accesses are the first of their rank to the page that they begin in."""
     pages = rows["offset"] // path_models.PAGE + (rows["rank"].astype(np.uint64) << np.uint64(48))
     first = np.zeros(rows.size, bool)
     first[np.unique(pages, return_index=True)[1]] = True
@@ -205,7 +203,8 @@ def _find_first_touches(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _verified(state: str, phase: StoredPhase) -> bool:
-    """Where nothing was looked at there is nothing to look at: no file, a new one, or a scripted machine."""
+    """Return whether the cache state is verified, or needs no verification: no file, a new one, or a scripted
+    machine."""
     cache = phase.cache
     if not cache:
         return True
@@ -216,14 +215,14 @@ def _verified(state: str, phase: StoredPhase) -> bool:
 
 def _notes(cells: list[PathCell], models: dict[str, PathModels]) -> Iterator[str]:
     for state, why in (
-        (UNCACHED, "the cache did not verifiably let go of the files"),
+        (UNCACHED, "the files were not verifiably dropped from the cache"),
         (CACHED, "the cache did not hold the files"),
     ):
         mine = [cell for cell in cells if cell.state == state]
         wrong = [cell for cell in mine if not cell.verified]
         if wrong:
             template = (
-                "{n_unverified} of {n_cells} cells are not {state} for sure, and no line is fitted to them: " + why
+                "{n_unverified} of {n_cells} cells are not certainly {state}, and no line is fitted to them: " + why
             )
             yield Message("unverified-state", template, n_unverified=len(wrong), n_cells=len(mine), state=state)
     for direction in models:

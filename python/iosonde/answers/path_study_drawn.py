@@ -1,4 +1,4 @@
-"""What the figure of a study of paths draws: the median time of each cell by size, and the line of each condition."""
+"""Figure of a study of paths: the median time of each cell by size, and the line of each condition."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _POINTS = 60  # of a line
 
 @dataclass(frozen=True)
 class DrawnPaths:
-    """One direction. ``lines``: condition → (bytes, s); ``cells``: (bytes, median s, the condition that this is at,
-    name of the pattern); ``names``: every condition, mixed and slower at last."""
+    """A direction. ``lines``: condition → (bytes, s); ``cells``: (bytes, median s, its condition, name of the
+    pattern); ``names``: every condition, mixed and slower last."""
 
     study: str
     direction: str
@@ -25,7 +25,7 @@ class DrawnPaths:
 
 
 def drawn_paths(study: str, every: Sequence[PathCell], models: PathModels) -> DrawnPaths:
-    """The cells of the direction of these lines, at a setting that is called so."""
+    """Return the cells in the direction of these lines, at the setting ``study``."""
     cells = [cell for cell in every if cell.direction == models.direction]
     sizes = np.array([cell.access_size for cell in cells], float)
     medians = np.array([float(np.median(cell.seconds)) for cell in cells])

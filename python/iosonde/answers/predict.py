@@ -1,4 +1,4 @@
-"""What a fitted model says of a setting, with an interval for one new trial there; and what the model is."""
+"""Predictions of a fitted model, with an interval for one new trial; and its description."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .model_file import rows_of, setting
 
 @dataclass(frozen=True)
 class Predictions(Answer):
-    """One Prediction for each setting that was asked about."""
+    """A Prediction per setting of the query."""
 
     model: Model
     predictions: tuple[Prediction, ...]
     level: float
 
     def content(self) -> dict[str, Any]:
-        """As ``iosonde predict --json``: a single prediction stands on top, too."""
+        """Return the content of ``iosonde predict --json``; a single prediction is also at the top."""
         return {
             "model": self.model.name,
             "response": self.model.response,
@@ -36,7 +36,7 @@ class Predictions(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting."""
+        """Return one row per setting."""
         rows = [
             {**prediction.value.flat("fit"), "extrapolated": prediction.extrapolated} for prediction in self.predictions
         ]
@@ -47,7 +47,7 @@ class Predictions(Answer):
 
 @dataclass(frozen=True)
 class Described(Answer):
-    """``shares`` of what the model says, by factor."""
+    """``shares`` of the model's prediction, by factor."""
 
     model: Model
     description: Description
@@ -66,7 +66,7 @@ class Described(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a factor."""
+        """Return one row per factor."""
         return [
             {"factor": feature.name, "share": self.description.shares.get(feature.name)}
             for feature in self.model.features
@@ -74,19 +74,19 @@ class Described(Answer):
 
 
 def predict(model: Model, values: Mapping[str, Any], level: float = 0.95) -> Predictions:
-    """At one setting: factor → its value, numbers as text with a unit or not. Raises InputError where the model says
-    nothing: far outside of what was tried, or where a constraint is broken."""
+    """Predict one setting: factor → its value, numbers as text with or without a unit. Raises InputError if the model
+    has no prediction: far outside the tried range, or a constraint is broken."""
     return _predict_settings(model, [setting(model.features, values)], level, lambda _: "")
 
 
 def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictions:
-    """At every row of DATA. Raises InputError for the first that has no prediction, DataError."""
+    """Predict every row of DATA. Raises InputError for the first without a prediction, DataError."""
     rows, table = rows_of(model, source)
     return _predict_settings(model, rows, level, table.place)
 
 
 def described(model: Model, name: str) -> Described:
-    """What a model, of the file ``name``, holds, and which factors it follows. Raises InputError, DataError."""
+    """Describe a model from the file ``name``, and the factors that it follows. Raises InputError, DataError."""
     broken = check_of(model.constraints, model.features, name)
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
 
@@ -94,7 +94,7 @@ def described(model: Model, name: str) -> Described:
 def _predict_settings(
     model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]
 ) -> Predictions:
-    """``place`` says where a setting stands."""
+    """Predict settings; ``place`` names the place of a setting in error messages."""
     broken = check_of(model.constraints, model.features, "the model")
     predictions: list[Prediction] = []
     for number, (at, prediction) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):

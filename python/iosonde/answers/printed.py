@@ -1,4 +1,4 @@
-"""What the commands of a run printed, node by node, as the store kept it."""
+"""Output of a run's commands, node by node, from the store."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Printed:
-    """One output: ``head`` says which step, rank and node, and how it ended."""
+    """An output: ``head`` names the step, rank and node, and how it ended."""
 
     head: str
     content: bytes | Path
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Return the size in bytes."""
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
     @property
     def text(self) -> str:
-        """What it says; bytes that are no text become a replacement character."""
+        """Return the output as text; undecodable bytes become a replacement character."""
         return b"".join(self.pieces()).decode(errors="replace")
 
     def pieces(self) -> Iterator[bytes]:
-        """The bytes as they were, at most 1 MiB at a time."""
+        """Yield the original bytes, at most 1 MiB at a time."""
         if isinstance(self.content, bytes):
             yield self.content
             return
@@ -42,7 +42,7 @@ class Printed:
 
 
 def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
-    """The outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
+    """Return the outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
     none."""
     if chosen.run is None:
         raise InputError(
@@ -58,7 +58,7 @@ def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
         which = f"rank {', '.join(map(str, ranks))} of run {run.id}" if ranks else f"run {run.id}"
         raise InputError(
             "no-output",
-            "{source} has printed nothing that was kept",
+            "{source} has no stored output",
             "'iosonde show {path} {id}' shows it",
             source=which,
             path=chosen.store.path,
@@ -69,7 +69,7 @@ def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
 
 
 def _describe_outputs(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str, int]]:
-    """(file, what its head says, rank) of every output, in the order of the steps."""
+    """Yield (file, its head, rank) of every output, in the order of the steps."""
     for phase in phases:
         for rank in phase.ranks if phase.is_command else ():
             if rank.get("output"):

@@ -1,5 +1,4 @@
-"""Which factor matters by a published line: its coefficients and the levels that were tried → rankings, one for each
-metric."""
+"""Factor rankings from a published line: coefficients and tried levels → one ranking per metric."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _INTERCEPT = ("intercept", "(intercept)", "const", "constant")
 
 
 def rank_published(source: Source, query: ResponseQuery, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
-    """One ranking for each value of the column ``metric``, or of those that are asked for. Raises InputError,
+    """Return one ranking for each value of the column ``metric``, or for the responses of the query. Raises InputError,
     DataError."""
     table = source.table
     tried = dict(_levels(text) for text in levels)
@@ -76,7 +75,7 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
         if feature in coefficients:
             raise DataError(
                 "duplicate-feature",
-                "{row}: {feature} comes twice",
+                "{row}: duplicate {feature}",
                 "add a column metric, or use {spell.where}",
                 row=table.place(row),
                 feature=feature,
@@ -101,7 +100,7 @@ def _column(table: Table, names: Sequence[str]) -> Column | None:
 
 
 def _levels(text: str) -> tuple[str, list[float]]:
-    """``Network=0,1`` → ("Network", [0, 1]). Raises InputError."""
+    """Parse ``Network=0,1`` to ("Network", [0, 1]). Raises InputError."""
     name, equals, values = (part.strip() for part in text.rpartition("="))
     try:
         return name, [float(value) for value in values.split(",")] if name and equals else _not_levels(text)

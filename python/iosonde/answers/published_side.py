@@ -1,4 +1,4 @@
-"""``mean=177.1,low=167.6,high=186.6,n=8,level=0.9``: what a paper prints, as one side of a comparison."""
+"""A published result as one side of a comparison: ``mean=177.1,low=167.6,high=186.6,n=8,level=0.9``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=
 
 
 def side_of(texts: Mapping[str, str], name: str) -> Group:
-    """The side whose numbers are ``texts`` as text, by key. Raises InputError naming the key."""
+    """Return the side given by ``texts``, by key. Raises InputError naming the key."""
     for key, value in texts.items():
         if key not in _KEYS:
             raise InputError(

@@ -1,4 +1,4 @@
-"""A network of queues by hand: what limits, for numbers of clients that nobody has."""
+"""A network of queues given by hand: its limits, for any number of clients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLES = "write disk=2ms (one server), disk=2ms:4 (4 of one queue), disk=2ms:
 @dataclass(frozen=True)
 class Solved:
     """The network for one number of clients. ``linear_share``: its rate as a share of that of clients who never wait;
-    ``phase_of_linear`` the same with a barrier."""
+    ``phase_of_linear``: the same with a barrier."""
 
     solution: Solution
     phase: SlowestPhase | None
@@ -60,7 +60,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Network(Answer):
-    """``solved`` for each number of clients; ``opened`` for ``arrivals_per_s``, None where there are none."""
+    """``solved`` for each number of clients; ``opened`` for ``arrivals_per_s``, or None."""
 
     stations: tuple[Station, ...]
     solved: tuple[Solved, ...]
@@ -90,7 +90,7 @@ class Network(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a number of clients."""
+        """Return one row per number of clients."""
         return [
             {key: value for key, value in point.to_json().items() if key not in ("stations", "phase")}
             for point in self.solved
@@ -98,12 +98,12 @@ class Network(Answer):
 
     @property
     def alone_s(self) -> float:
-        """What an operation takes where nobody waits."""
+        """Return the time of an operation without waiting."""
         return sum(station.demand_s for station in self.stations)
 
     @property
     def sentence(self) -> str:
-        """What limits, from where on, and what the most clients would ask of each server."""
+        """Describe the limit, the number of clients that reach it, and the load of the most clients on each server."""
         last = self.solved[-1].solution
         limiting = [load for load in last.loads if load.station.name in last.bottlenecks]
         load, limit = limiting[0], limiting[0].station
@@ -129,20 +129,21 @@ class Network(Answer):
 
     @property
     def busiest(self) -> OpenLoad:
-        """Of the open network."""
+        """Return the busiest station of the open network."""
         loads = [load for load in self.opened or () if load.utilisation is not None]
         return max(loads, key=lambda load: load.utilisation or 0.0)
 
     @property
     def open_s(self) -> float:
-        """What an operation takes in the open network."""
+        """Return the time of an operation in the open network."""
         return sum(load.residence_s for load in self.opened or ())
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Who asks: ``at`` so many at a time, or operations that arrive at a rate. With ``operations_per_phase`` all wait
-    for the slowest after so many each; ``spread`` is the coefficient of variation of the time at a station."""
+    """Clients: a number ``at`` a time, or operations that arrive at a rate. With ``operations_per_phase``, all wait for
+    the slowest after that number of operations each. ``spread`` is the coefficient of variation of the time at a
+    station."""
 
     at: Sequence[float] = ()
     arrivals_per_s: float | None = None
@@ -151,7 +152,7 @@ class Clients:
 
 
 def queue(stations: Sequence[str], who: Clients) -> Network:
-    """The network of ``stations``, as ``disk=2ms:4``, solved. Raises InputError."""
+    """Solve the network of ``stations``, as ``disk=2ms:4``. Raises InputError."""
     parsed_stations = stations_of(stations)
     arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
     if arrivals is not None and not 0 < arrivals < 1e15:
@@ -181,7 +182,7 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
 
 
 def stations_of(texts: Sequence[str]) -> list[Station]:
-    """``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` → stations. Raises InputError."""
+    """Parse ``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` to stations. Raises InputError."""
     stations = []
     for text in texts:
         parts = _STATION.match(text)
@@ -216,7 +217,7 @@ def _solve_network(stations: Sequence[Station], clients: int, barrier: SlowestPh
 
 
 def _check_client_counts(sizes: Sequence[float]) -> list[int]:
-    """The numbers of clients of ``--at``. Raises InputError."""
+    """Check the numbers of clients of ``--at``. Raises InputError."""
     if not sizes:
         raise InputError(
             "missing-option", "{spell.at} is missing", "give the numbers of clients, as {spell.at:1,64,10000}"

@@ -1,4 +1,4 @@
-"""Which factor matters: shares of the response's variance, with intervals."""
+"""Factor rankings: shares of the response's variance, with intervals."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _MANY_ROWS = 20_000  # more take seconds
 
 @dataclass(frozen=True)
 class Rankings(Answer):
-    """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON. ``assumed``: the
-    factors of a table, which nobody named. ``exclusions``: the responses that cannot be ranked, each with why.
-    ``besides``: of each ranking the columns that vary and were not named."""
+    """A Ranking per response. ``single``: the only response, top level in the JSON, was named. ``assumed``: the guessed
+    factors of a table. ``exclusions``: responses without a ranking, with reasons. ``besides``: per ranking, the varying
+    columns outside the query."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
@@ -53,12 +53,12 @@ class Rankings(Answer):
 
     @property
     def sentence(self) -> str:
-        """Which factors matter, of each response."""
+        """Return which factors matter, for each response."""
         return join_sentences([(ranking.response, ranking.sentence) for ranking in self.rankings])
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of each factor's effect on each response."""
+        """Return the verdicts on each factor's effect on each response."""
         return tuple(
             more.judge(verdict)
             for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
@@ -66,7 +66,7 @@ class Rankings(Answer):
         )
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a factor."""
+        """Return one row per factor."""
         return [
             {
                 "response": ranking.response,
@@ -82,8 +82,8 @@ _NESTED = ("levels", "steps", "within", "together_with")
 
 @dataclass(frozen=True)
 class Ranked:
-    """How to rank. ``fixed``: factors that one cannot choose. ``blocks``: name → factors entered together, in order.
-    ``progress`` is told what begins, where it may take a while."""
+    """Options of a ranking. ``fixed``: factors that cannot be chosen. ``blocks``: name → factors entered together, in
+    order. ``progress`` is called with each step that may take long."""
 
     fixed: tuple[str, ...] = ()
     blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Ranked:
 
 
 def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Rankings:
-    """One ranking for each response of DATA. Raises InputError, DataError."""
+    """Return one ranking for each response of DATA. Raises InputError, DataError."""
     how = how or Ranked()
     if how.blocks and how.fixed:
         raise InputError(
@@ -114,8 +114,8 @@ def _each(
     query: ResponseQuery,
     how: Ranked,
 ) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
-    """The ranking of each response, with what varies besides. Of several that nobody named those without one are left
-    out, with why. Raises InputError, DataError where there is none at all."""
+    """Return the ranking of each response, with what varies besides. Unnamed responses without a ranking are excluded,
+    with the reason. Raises InputError, DataError without any ranking."""
     rankings: list[Ranking] = []
     more: list[Besides] = []
     exclusions: list[str] = []
@@ -127,7 +127,7 @@ def _each(
                 if explicit
                 else (with_response(Besides(level=query.level), response, response.names))
             )
-            rest = replace(rest, drifts=())  # the effects of a ranking know which factors were measured in turn
+            rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
             rankings.append(with_besides(ranking, rest))
             more.append(rest)
@@ -143,14 +143,14 @@ def _each(
 
 
 def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
-    """The same, saying what varies besides and claiming no effect that this takes away."""
+    """Add what varies besides, and drop effects that this overrides."""
     taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
     text = f"{sentence(ranking, taken)} {rest.sentence}".strip()
     return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
 
 
 def _select_factors(response: Response, explicit: bool) -> tuple[Response, list[str], list[str]]:
-    """(the response, its factors, what is said of those that are left out)."""
+    """Return (the response, its factors, remarks on excluded ones)."""
     response = response if explicit else response.with_scattered()
     return response, *((response.names, []) if explicit else _select_complete_factors(response))
 
@@ -163,7 +163,7 @@ def _rank_response(
         raise DataError(
             "nothing-varies",
             "{title}: no factor has two levels",
-            "what never varies cannot matter; other columns are named with {spell.on}",
+            "a constant column has no effect; name other columns with {spell.on}",
             title=response.title,
         )
     if response.measured in names:
@@ -189,7 +189,7 @@ def _rank_response(
 
 
 def _collect_warnings(response: Response) -> list[str]:
-    """What the reader has to know of the response and its factors."""
+    """Return the warnings on the response and its factors."""
     messages: list[str] = []
     if response.transform:
         ratio_note = ": ratios count, not differences; the means shown are geometric"
@@ -205,8 +205,8 @@ def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranke
 
 
 def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
-    """The factors that have two levels over the trials which say all of them, and what is said of the others. One that
-    most trials do not say would take the trials with it."""
+    """Return the factors with two levels over the complete trials, and remarks on the others. A factor that most trials
+    lack would exclude these trials."""
     columns = response.rows.columns
     varying = [name for name in response.names if _levels(response, name) > 1]
     often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
@@ -217,10 +217,10 @@ def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
     rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
     remarks: list[str] = []
     if rare:
-        template = "{factors}: left out, as most trials do not say it"
+        template = "{factors}: left out, as most trials lack it"
         remarks.append(Message("rare-factor", template, factors=", ".join(rare)))
     if single:
-        template = "{factors}: left out, of one level where all others are known"
+        template = "{factors}: left out, constant where all others are known"
         remarks.append(Message("single-level", template, factors=", ".join(single)))
     return names, remarks
 

@@ -1,4 +1,4 @@
-"""What explains a response: least squares on the raw repeats, with everything that says whether to believe it."""
+"""Effects on a response: least squares on the raw repeats, with diagnostics of its validity."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from .answer import Answer
 from .besides import Besides, besides
 from .caveats import caveats
 
-# Findings that doubt every slope.
+# Findings that put every slope in doubt.
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 
 
 @dataclass(frozen=True)
 class LeastSquares(Answer):
-    """``regression``: how much is explained, the coefficients, the predictions, what speaks against it. ``without``:
-    the same without rows that were named. ``unit``: of the response, '' where it has none or was transformed.
-    ``besides``: columns that vary and are in no term."""
+    """``regression``: explained share, coefficients, predictions, caveats. ``without``: the same without the named
+    rows. ``unit``: of the response, '' if it has none or was transformed. ``besides``: columns that vary and are in no
+    term."""
 
     regression: Regression
     without: Without | None = None
@@ -53,28 +53,28 @@ class LeastSquares(Answer):
         return self.regression.to_json() | ({} if self.without is None else {"without": self.without.to_json()})
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a coefficient."""
+        """Return one row per coefficient."""
         return [vars(coefficient) for coefficient in self.regression.fit.coefficients()]
 
     @property
     def sentence(self) -> str:
-        """The effect of one numeric predictor in words, or how much all explain."""
+        """Describe the effect of one numeric predictor, or the share that all explain."""
         divisor, unit = self.scale
         return self.format_sentence(lambda value: f"{fitted(value / divisor)} {unit}".rstrip())
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
-        """The same; ``number`` writes a response."""
+        """Return the same sentence; ``number`` formats a response."""
         text = sentence(self.regression, number, self.besides.taken(self._slopes))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each term but the intercept: whether its interval excludes 0."""
+        """Return one verdict per term but the intercept: whether its interval excludes 0."""
         return tuple(self.besides.judge(slope) for slope in self._slopes)
 
     @property
     def _slopes(self) -> tuple[Verdict, ...]:
-        """The same before what varies besides is looked at."""
+        """Return the same verdicts, not yet adjusted for columns that vary besides."""
         regression = self.regression
         doubts = tuple(
             doubt for code, doubt in _DOUBTS.items() if any(finding.code == code for finding in regression.findings)
@@ -84,11 +84,11 @@ class LeastSquares(Answer):
 
     @property
     def scale(self) -> tuple[float, str]:
-        """What the response is divided by for people, and the unit that it then has."""
+        """Return the divisor of the response for a readable unit, and that unit."""
         return human_scale(abs(self.regression.fit.mean_y), self.unit)
 
     def plots(self) -> dict[str, Any]:
-        """The data of the four diagnostic plots. Raises InputError where only sums are known."""
+        """Return the data of the four diagnostic plots. Raises InputError if only sums are known."""
         if self.regression.model is None:
             raise InputError("conflicting-options", "sums hold no points to plot", "give DATA instead of {spell.sums}")
         return plot_data(self.regression.model, self.regression.response)
@@ -96,7 +96,7 @@ class LeastSquares(Answer):
 
 @dataclass(frozen=True)
 class AtPoints:
-    """Where to predict: the mean of ``m`` new observations at each of the points ``at``. ``robust``: standard errors
+    """Prediction points: the mean of ``m`` new observations at each of the points ``at``. ``robust``: standard errors
     that allow unequal variance (HC3)."""
 
     at: Sequence[Mapping[str, str]] = ()
@@ -107,8 +107,8 @@ class AtPoints:
 def regress(
     source: Source, query: ResponseQuery, predicted: AtPoints | None = None, without: Sequence[str] = ()
 ) -> LeastSquares:
-    """One response of DATA on the terms ``query.on``; of a store by default on its factors. ``without``: rows that are
-    left out of a second fit, see :func:`rows_named`. Raises InputError, DataError."""
+    """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. ``without``: rows
+    excluded from a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
     response, terms = explained(source, query, lines=True)
 
@@ -148,13 +148,13 @@ def _without(
 def regress_from_sums(
     sums: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
 ) -> LeastSquares:
-    """From the sums that a publication prints. Raises InputError naming the key."""
+    """Regress from the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
     return LeastSquares(regress_sums(sums, level, at=predicted.at, m=_check_n_observations(predicted.m), source=source))
 
 
 def read_sums(path: str) -> dict[str, Any]:
-    """The sums in a JSON file. Raises InputError."""
+    """Read the sums in a JSON file. Raises InputError."""
     try:
         sums = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -175,9 +175,8 @@ def read_sums(path: str) -> dict[str, Any]:
 def explained(
     source: Source, query: ResponseQuery, extra_columns: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
-    """The response, and the terms that shall explain it: ``query.on``, or the known factors of a store, with ``lines``
-    also those that only a line tells apart. ``extra_columns`` are columns that the analysis needs, too. Raises
-    InputError, DataError."""
+    """Return the response and its terms: ``query.on``, or the known factors of a store. ``lines`` adds factors that
+    only a line can separate. ``extra_columns`` are further columns of the analysis. Raises InputError, DataError."""
     for name, value in (("response", query.response or source.store), ("on", query.on or source.store)):
         if not value:
             raise InputError(
@@ -232,38 +231,34 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
 
 
 def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
-    """Whether a coefficient's interval excludes 0, and more than a single row says so."""
+    """Return whether a coefficient's interval excludes 0 without resting on a single row."""
     return not coefficient.low <= 0 <= coefficient.high and not regression.decided_by(coefficient.name)
 
 
 def sentence(regression: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
-    """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response. Of terms
-    that are ``taken`` no effect is claimed: what speaks against it others say."""
+    """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
+    not claim effects of terms in ``taken``, which other messages put in doubt."""
     f = regression.fit
     if f.f is not None and f.k == 1 and "[" not in f.names[1] and not taken:
         slope = f.coefficients()[1]
         if row := regression.decided_by(slope.name):
             return (
-                f"Whether {slope.name} has an effect on {regression.response} is inconclusive: its slope rests on "
-                f"{row} "
-                "alone."
+                f"The effect of {slope.name} on {regression.response} is inconclusive: its slope rests on {row} alone."
             )
         sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
-            return (
-                f"Whether {slope.name} has an effect on {regression.response} cannot be told: a step of 1 adds {sure}."
-            )
+            return f"The effect of {slope.name} on {regression.response} is inconclusive: a step of 1 adds {sure}."
         step = f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {regression.response}"
         return f"{step}, {sure}; R² = {f.r2:.2f}."
     if f.f is None:
         return (
-            f"The predictors explain all of the variation of {regression.response}; nothing is left over to hold the "
-            "effect of one against."
+            f"The predictors explain all of the variation of {regression.response}; no residual is left to test "
+            "a single effect."
         )
     significant = [c.name for c in f.coefficients()[1:] if is_significant(regression, c) and c.name not in taken]
-    effects_text = f"; effects that can be told from 0: {', '.join(significant)}" if significant else ""
+    effects_text = f"; significant effects: {', '.join(significant)}" if significant else ""
     if not significant and not taken:
-        effects_text = "; no single effect can be told from 0"
+        effects_text = "; no single effect is significant"
     single = [f"{c.name} (on {row})" for c in f.coefficients()[1:] if (row := regression.decided_by(c.name))]
     alone = f" On a single row alone rest {listed(single)}." if single else ""
     return f"The predictors explain {100 * f.r2:.0f} % of the variation of {regression.response}{effects_text}.{alone}"

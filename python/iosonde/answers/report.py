@@ -1,4 +1,4 @@
-"""The page about DATA: the newest experiment of a store, or a table of somebody's measurements."""
+"""Page about DATA: the newest experiment of a store, or a user's table of measurements."""
 
 from __future__ import annotations
 
@@ -43,15 +43,12 @@ TEXT_OPTIONS = ("response", "on", "by", "bound", "choose", "given", "current", "
 
 @dataclass(frozen=True)
 class ReportQuery:
-    """What a page is about.
-
-    ``response``: of a table; of a store it makes a table of its rows. ``by``: what makes the cells. ``on``: terms of
-    the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
-    ``choosing``: settings to choose from. ``clock``: of a store's rates; ``metric``: which of its numbers. ``again``:
-    the words that make this page again. ``part``: the runs of DATA, a store, that it is about, where they are not all.
-    ``questions``: what a store is asked, None: what its experiment was measured for. ``constraints``: what settings
-    have to fulfil that are offered.
-    """
+    """Options of a page. ``response``: of a table; for a store it makes a table of its rows. ``by``: columns of the
+    cells. ``on``: terms of the regressions, by default what varies. ``bound``: the hardware, as
+    ``servers=4,net=117MB/s``, or a probe. ``choosing``: settings to choose from. ``clock``: of a store's rates;
+    ``metric``: its metrics. ``again``: the command that reproduces the page. ``part``: the selected runs of DATA, a
+    store, if not all. ``questions``: questions to a store, None: those of its experiment. ``constraints``: restrictions
+    on suggested settings."""
 
     data: str
     response: tuple[str, ...] = ()
@@ -71,7 +68,7 @@ class ReportQuery:
 
 
 def words_again(arguments: Mapping[str, Any], output: str) -> tuple[str, ...]:
-    """The command that makes the page again: of ``data`` and the options by their names, as texts."""
+    """Return the command that reproduces the page: ``data`` and the options by their names, as texts."""
     words = [word for name in TEXT_OPTIONS if (value := arguments[name]) for word in (f"--{name}", str(value))]
     words += ["--clock", arguments["clock"]] if arguments["clock"] != LAST_DONE else []
     words += ["--level", f"{arguments['level']:g}"] if arguments["level"] != 0.95 else []
@@ -81,19 +78,17 @@ def words_again(arguments: Mapping[str, Any], output: str) -> tuple[str, ...]:
 
 
 def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
-    """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError.
-
-    Of a store of many systems' results, and nothing asked that is of a campaign, it is the page of a corpus.
-    """
+    """Build the page. ``opened`` opens DATA. A store with results of many systems gets the page of a corpus, unless an
+    option concerns a campaign. Raises InputError, DataError."""
     check_reachable(Path(options.data))
     if options.response or not Path(options.data).is_dir():
         return _build_table_page(options, opened)
-    store = options.part or Store.open(options.data)  # which keeps what it has read
+    store = options.part or Store.open(options.data)  # caches what it has read
     return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
 
 
 def _list_campaign_options(options: ReportQuery) -> list[str]:
-    """What is asked that only the page of a campaign has."""
+    """Return the given options that only the page of a campaign has."""
     words = {
         "by": options.by,
         "bound": options.bound,
@@ -119,7 +114,7 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
         if words := _list_campaign_options(options):
             raise InputError(
                 "inapplicable-option",
-                "{data} holds surveys, whose page has nothing of {option}",
+                "{data} holds surveys, whose page has no {option}",
                 "leave {option} out",
                 data=options.data,
                 option=str(getattr(spell, words[0])),
@@ -163,8 +158,8 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
 
 
 def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], Sequence[str] | None]:
-    """(the rows that are trials, the columns that are responses, what makes the cells). A store's ``value`` must be of
-    one operation and metric, unless terms or cells tell them apart."""
+    """Return (the rows that are trials, the columns that are responses, the columns of the cells). A store's ``value``
+    must be of one operation and metric, unless terms or cells separate them."""
     rows = source.trials().rows
     options = options if options.by is None else replace(options, by=source.apart(options.by))
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}

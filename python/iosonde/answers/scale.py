@@ -1,4 +1,4 @@
-"""How a rate grows with the number of nodes, what stops it, and what more nodes would bring."""
+"""Growth of a rate with the number of nodes, its limit, and the gain of more nodes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _CURVE_POINTS = 120
 
 @dataclass(frozen=True)
 class LawCurve:
-    """A law that is not ruled out, from its first to its last size; what was measured ends at ``measured``, a scenario
-    begins at ``scenario``."""
+    """A possible law, from its first to its last size; measurements end at ``measured``, a scenario begins at
+    ``scenario``."""
 
     name: str
     sizes: list[float]
@@ -49,8 +49,8 @@ class LawCurve:
 
 @dataclass(frozen=True)
 class ScaledSeries:
-    """A series and what its laws say. ``demands``: what one operation asks of the stations, or why that is not known;
-    None where it was not asked for. ``doubts``: codes of what is wrong with its trials."""
+    """A series and its laws. ``demands``: what one operation demands of the stations, or why that is unknown; None if
+    not requested. ``doubts``: codes of what is wrong with its trials."""
 
     series: Series
     scaling: Scaling
@@ -59,7 +59,7 @@ class ScaledSeries:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether a limit is seen: a cliff, a fall, or what bends the laws that are not ruled out."""
+        """Return whether a limit is seen: a cliff, a fall, or the bend of all possible laws."""
         scaling, limit = self.scaling, self.scaling.limit
         state, direction = limit.state, None
         claim = ", ".join(TITLES[law.law.name] for law in scaling.regimes[-1].possible)
@@ -85,7 +85,7 @@ class ScaledSeries:
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusions: change of regime, law, what cannot be told."""
+        """Return the conclusions: change of regime, law, what is inconclusive."""
         return sentences(self.scaling, self.series.on, lambda rate: estimate_or_end(rate, self.series.unit))
 
     def to_json(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class ScaledSeries:
         return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **demand_fields}
 
     def curves(self) -> list[LawCurve]:
-        """The laws of each regime that are not ruled out; those of the last regime go on to the farthest prediction."""
+        """Return the possible laws of each regime; those of the last regime extend to the farthest prediction."""
         scaling = self.scaling
         far = max([size.size for size in scaling.sizes] + [prediction.size for prediction in scaling.predictions])
         curves = []
@@ -114,8 +114,8 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class ScalingLaws(Answer):
-    """Each series of rates over ``on``. ``as_stations``: the size of the operation whose demands were asked for.
-    ``best``: of several settings the best of one node, at each number of nodes."""
+    """Each series of rates over ``on``. ``as_stations``: size of the operation whose demands were requested. ``best``:
+    the best setting of one node, at each number of nodes, if there are several settings."""
 
     items: tuple[ScaledSeries, ...]
     on: str
@@ -126,7 +126,7 @@ class ScalingLaws(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each series: whether a limit is seen."""
+        """Return one verdict per series: whether a limit is seen."""
         return tuple(item.verdict for item in self.items)
 
     def content(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class ScalingLaws(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a number of nodes of each series."""
+        """Return one row per number of nodes of each series."""
         pairs = [
             (item.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
             for item in self.items
@@ -152,9 +152,9 @@ class ScalingLaws(Answer):
 
 @dataclass(frozen=True)
 class Growth:
-    """Over what a rate grows, and what is asked of it. ``by``: each combination is a series of its own; of a store by
-    default its other factors. ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict
-    there. ``bootstrap``: so many samples instead of profile likelihood (0: none)."""
+    """Options of scaling. ``by``: each combination is a series of its own; of a store by default its other factors.
+    ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict there. ``bootstrap``: number of
+    samples instead of profile likelihood (0: none)."""
 
     on: str = "nodes"
     by: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Growth:
 
 
 def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
-    """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
+    """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
     how = how or Growth()
     candidates = _collect_series(source, query, how)
     best = tuple(best_settings(candidates.series, query.level))
@@ -189,19 +189,19 @@ def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> Sc
 
 @dataclass
 class _SeriesCollection:
-    """The series of DATA, and what is to be said of them: ``doubts`` maps the response of a series to codes."""
+    """The series of DATA, with warnings; ``doubts`` maps the response of a series to codes."""
 
     series: list[Series] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def warn(self, warnings: Sequence[str]) -> None:
-        """Add what was not said yet."""
+        """Add new warnings."""
         self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
 
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
-    """A series for each response and setting beside ``on``."""
+    """Build a series for each response and setting besides ``on``."""
     if source.store is None and not query.response:
         raise InputError(
             "missing-option",
@@ -236,7 +236,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
         if warn_logarithms(response):
             raise InputError(
                 "not-a-rate",
-                "'{title}' is a logarithm, and no rate",
+                "'{title}' is a logarithm, not a rate",
                 "{spell.response:'{column}'}",
                 title=response.title,
                 column=response.measured,
@@ -259,11 +259,11 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
 
 
 def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
-    """The settings that differ between trials of one size of one series, which are pooled."""
+    """Return the settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
         settings = source.varying_factors.names if source.store else roles.guess(rows, [response.title]).settings
-    except DataError:  # of a column that nobody asked about
+    except DataError:  # of a column outside the query
         return []
     cells = [cell for _, cell in rows.groups(factors)]
     candidates = [name for name in settings if name not in factors and name in rows.columns]
@@ -283,12 +283,12 @@ def _list_caveats(response: Response, on: str) -> list[str]:
 
 
 def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:
-    """Of factors only what goes with ``on``, which is what growth would be due to; ranks grow with nodes anyway."""
+    """Return the factors confounded with ``on``, which may be the cause of growth; ranks grow with nodes anyway."""
     return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
 
 
 def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
-    """The series that say something of scaling; the others are named. Raises DataError where none does."""
+    """Return the series with two sizes, and name the others. Raises DataError if none has two."""
     selected = [series for series in candidates if len(series.trials) > 1]
     if not selected:
         only = ", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials}))

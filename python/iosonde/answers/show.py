@@ -1,4 +1,4 @@
-"""What a store holds: its experiments and runs, one run in detail, and the way out to other tools."""
+"""Content of a store: its experiments and runs, one run in detail, and exports to other tools."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ class ChosenRuns:
 
     @property
     def conditions(self) -> list[Condition]:
-        """With the run as one of them. Raises InputError, DataError for a run that is not there."""
+        """Return the conditions, including the run. Raises InputError, DataError for a missing run."""
         conditions = parse_where(self.where)
         return conditions if self.run is None else [*conditions, *parse_where([f"run={self.store.run(self.run).id}"])]
 
     @property
     def runs(self) -> list[StoredRun]:
-        """The oldest first."""
+        """Return the runs, oldest first."""
         return [StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=self.conditions)]
 
     @cached_property
     def problems(self) -> list[Finding]:
-        """What is wrong in the store, as far as it is seen without reading every file."""
+        """Return the problems of the store that are found without reading every file."""
         return list(self.store.problems(contents=False))
 
 
 def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
-    """The store opened. Raises InputError, DataError."""
+    """Open the store. Raises InputError, DataError."""
     opened = Store.open(store)
     return ChosenRuns(opened, run, experiments.resolve_experiment(opened, experiment), tuple(where))
 
@@ -68,7 +68,7 @@ class Listing(Answer):
 
     @property
     def n_incomplete(self) -> int:
-        """How many runs lack something."""
+        """Count the incomplete runs."""
         return sum(not run.complete for run in self.runs)
 
     def content(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Listing(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a run, with its factors."""
+        """Return one row per run, with its factors."""
         keys = (key for key in _OF_RUN if key not in ("missing", "factors"))
         chosen = list(keys)
         return [
@@ -99,9 +99,9 @@ class Listing(Answer):
 
 @dataclass(frozen=True)
 class Detail(Answer):
-    """One run: ``document`` is its run.json, ``notes`` its tags and notes."""
+    """A run: ``document`` is its run.json, ``notes`` its tags and notes."""
 
-    schema: ClassVar[int] = 2  # 2: `iteration` of a result, which was `repetition`
+    schema: ClassVar[int] = 2  # 2: `repetition` of a result became `iteration`
     run: Run
     document: Mapping[str, Any]
     notes: Mapping[str, list[Any]]
@@ -109,7 +109,7 @@ class Detail(Answer):
 
     @property
     def stored(self) -> StoredRun:
-        """The document as a type."""
+        """Return the document as a type."""
         return StoredRun(self.document)
 
     def content(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Detail(Answer):
         return {"run": self.document, "results": self.records(), **self.notes}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a result."""
+        """Return one row per result."""
         return [
             {column: getattr(row, name) for name, column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
             for row in self.run.observations
@@ -125,7 +125,7 @@ class Detail(Answer):
 
 
 def listing(chosen: ChosenRuns) -> Listing:
-    """Every experiment with its runs. Raises InputError, DataError."""
+    """List every experiment with its runs. Raises InputError, DataError."""
     store, runs = chosen.store, chosen.runs
     experiments = tuple(experiment for experiment in store.experiments() if chosen.experiment in (None, experiment.id))
     tags = {run.id: store.notes.tags(run.id) for run in runs}
@@ -135,7 +135,7 @@ def listing(chosen: ChosenRuns) -> Listing:
 
 
 def detail(chosen: ChosenRuns) -> Detail:
-    """Everything about the run that was chosen. Raises InputError, DataError."""
+    """Return all details of the chosen run. Raises InputError, DataError."""
     if chosen.run is None:
         raise InputError(
             "missing-argument", "no run is named", "'iosonde show {path}' lists the runs", path=chosen.store.path
@@ -147,7 +147,7 @@ def detail(chosen: ChosenRuns) -> Detail:
 
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
-    """Write results, or every recorded operation, as csv, json or parquet; of incomplete runs only where asked for."""
+    """Write results, or every recorded operation, as csv, json or parquet; incomplete runs only if requested."""
     write_batches(_iterate_batches(chosen, operations, incomplete), form, file)
 
 

@@ -1,4 +1,4 @@
-"""What A and B of ``explain-difference`` name: a recorded run by a tool's definition, or a number in a tool's text."""
+"""Sides A and B of ``explain-difference``: a recorded run by a tool's definition, or a number in a tool's text."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .stated_numbers import incomplete_note
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
 DEFINITION_TITLES = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
          "elbencho's last done", "elbencho/first": "elbencho's first done"}  # fmt: skip
-# Settings without which two results cannot be said to be of the same work.
+# Settings that must be known to compare the work of two results.
 REQUIRED_SETTINGS = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
 
 
 def sides(text: str, store: str | None) -> dict[str, Side]:
-    """Operation → the number that ``text`` names. Raises InputError, DataError."""
+    """Map operations to the numbers of the side ``text``. Raises InputError, DataError."""
     base, at, definition = text.partition("@")
     if at and definition not in DEFINITIONS:
         raise InputError(
@@ -56,7 +56,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
         raise InputError(
             "no-such-file",
             "'{source}' is neither a file nor STORE:RUN",
-            "name a file that is there, or give {spell.store:DIR}",
+            "name an existing file, or give {spell.store:DIR}",
             source=text,
         )
     return _read_store_sides(place, run_id, definition)
@@ -119,7 +119,7 @@ def _read_file_sides(name: str, number: str) -> dict[str, Side]:
         what = "; ".join(f"#{i} {_cell(run)}" for i, run in enumerate(runs[:6])) or "none"
         raise InputError(
             "ambiguous-result",
-            "{name} tells of {n_results} results: {results}",
+            "{name} has {n_results} results: {results}",
             "choose one: '{name}#0'",
             name=name,
             n_results=len(runs),

@@ -1,4 +1,4 @@
-"""The operations that took longest, one by one: ``iosonde show STORE --slowest``."""
+"""The slowest operations, one by one: ``iosonde show STORE --slowest``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class Slowest(Answer):
-    """The longest first, of ``recorded`` operations of so many ``runs``. ``notes`` say which may be missing."""
+    """The longest first, out of ``recorded`` operations in ``runs`` runs. ``notes`` say which may be missing."""
 
     operations: tuple[SlowOperation, ...]
     recorded: int
@@ -35,12 +35,12 @@ class Slowest(Answer):
         return {"runs": self.runs, "recorded": self.recorded, "operations": self.records(), "notes": list(self.notes)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row an operation."""
+        """Return one row per operation."""
         return [asdict(operation) for operation in self.operations]
 
 
 def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
-    """The ``count`` longest operations of these runs. Raises InputError, DataError where none was recorded."""
+    """Return the ``count`` longest operations of these runs. Raises InputError, DataError if none was recorded."""
     if not 1 <= count <= MOST:
         raise InputError(
             "out-of-range",
@@ -67,7 +67,7 @@ def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
 
 
 def _notes(chosen: ChosenRuns, least: float) -> Iterator[str]:
-    """What may be missing: operations of which a sample or a histogram alone was kept."""
+    """Describe operations that may be missing: those kept only as a sample or a histogram."""
     edges = _native.bucket_edges_ns()
     gone = [(run, *unseen(run, edges)) for run in chosen.runs]
     some = [(run, missing, end) for run, missing, end in gone if missing]

@@ -1,4 +1,4 @@
-"""Numbers that a tool printed, as sides of ``explain-difference``: their definition as far as tool and text tell it."""
+"""Numbers printed by a tool, as sides of ``explain-difference``, defined as far as tool and text state it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from . import io500_command
 _RATES = ("bandwidth", "rate")
 _ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}
 _DECIMAL = ("dd",)  # tools that print MB of 1000000 bytes
-# What an importer calls a setting → what it is here; "block" is IOR's contiguous part, and others' record.
+# Importer's name of a setting → name here; "block" is IOR's contiguous part, and others' record.
 _NAMES = {
     "ranks": "threads",
     "threads": "threads",
@@ -43,7 +43,7 @@ _NAMES = {
 
 
 def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
-    """Operation → its headline number; other numbers of the same operation are what ``at`` knows."""
+    """Map operations to their headline numbers; other numbers of the same operation are in ``at``."""
     means: dict[str, dict[str, float]] = {}
     for row in run.observations:
         if row.rank is None:
@@ -87,7 +87,8 @@ def _value_at(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | Non
 def _table(
     tool: str, operation: str, metrics: Mapping[str, float], includes: set[str], run: Run
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
-    """The numbers of one operation with their clocks, the headline first, and what of the clocks is not known."""
+    """Return the numbers of one operation with their clocks, the headline first, and the unknown parts of the
+    clocks."""
     inside = frozenset(includes & set(PARTS))
     if tool == "ior" and "bandwidth_last_done" in metrics:
         return _build_ior_table(operation, metrics, inside, run)
@@ -106,7 +107,7 @@ def _table(
             for key, end in ends.items()
             if key in metrics
         ]
-        # Its JSON holds the jobs' options, its text does not.
+        # Only JSON output holds the jobs' options.
         fsync_certain = fsync or operation == "read" or "size" in run.factors
         return table, frozenset() if fsync_certain else frozenset({FSYNC})
     if tool == "elbencho":
@@ -131,7 +132,7 @@ def _table(
 def _build_ior_table(
     operation: str, metrics: Mapping[str, float], inside: frozenset[str], run: Run
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
-    """bw, and bytes ÷ wr/rd(s): the accesses (and the fsync) without open and close."""
+    """Return bw, and bytes ÷ wr/rd(s): the accesses (and the fsync) without open and close."""
     table = [(Clock(inside, ior.CLOCK.stops), metrics["bandwidth_last_done"])]
     rows = {(row.metric, row.repetition): row.value for row in run.observations if row.operation == operation}
     bare = [
@@ -150,7 +151,7 @@ def _build_ior_table(
 def _build_generic_table(
     metrics: Mapping[str, float], inside: frozenset[str]
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
-    """Another tool: its clock as far as the name of the metric says it."""
+    """Return the numbers of another tool, with clocks derived from the names of the metrics."""
     table = [
         (Clock(inside, _ENDS[end]), metrics[f"{kind}_{end}"])
         for kind in _RATES

@@ -1,4 +1,4 @@
-"""The fitted law of one queue as the stations of a network: what an operation asks of client and server."""
+"""The fitted law of one queue as stations of a network: demands of an operation on client and server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OPERATIONS = {"operations/s": 1.0, "op/s": 1.0, "ops/s": 1.0, "iops": 1.0, "kop
 
 
 def work(series: Series, size: str) -> float:
-    """What one operation of ``size`` is in the units that the series' rate counts. Raises InputError."""
+    """Convert one operation of ``size`` to the units that the series' rate counts. Raises InputError."""
     amount = float(parse_size(size))
     if amount <= 0:
         raise InputError(

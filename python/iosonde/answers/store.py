@@ -1,4 +1,4 @@
-"""Looking after stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
+"""Maintenance of stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HARMLESS = "D102"
 
 @dataclass(frozen=True)
 class StoreCheck(Answer):
-    """Every file of a store was read: its runs, and what is wrong."""
+    """Result of reading every file of a store: its runs, and its problems."""
 
     name: str
     runs: tuple[StoredRun, ...]
@@ -29,17 +29,17 @@ class StoreCheck(Answer):
 
     @property
     def incomplete(self) -> list[StoredRun]:
-        """Runs that lack something."""
+        """Return the incomplete runs."""
         return [run for run in self.runs if not run.complete]
 
     @property
     def serious(self) -> list[Finding]:
-        """Damage, and files that are not the store's."""
+        """Return damage, and files that are not the store's."""
         return [problem for problem in self.problems if problem.code != _HARMLESS]
 
     @property
     def n_without_digest(self) -> int:
-        """How many runs cannot say whether their experiment was changed."""
+        """Count the runs that lack a digest to detect changes of their experiment."""
         return sum(not run.has_experiment_digest for run in self.runs)
 
     def content(self) -> dict[str, Any]:
@@ -52,13 +52,13 @@ class StoreCheck(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a problem."""
+        """Return one row per problem."""
         return [problem.flat() for problem in self.problems]
 
 
 @dataclass(frozen=True)
 class StoreMerge(Answer):
-    """What was copied."""
+    """Result of a merge."""
 
     merged: Merged
 
@@ -69,7 +69,7 @@ class StoreMerge(Answer):
         return {**counts, "problems": [problem.to_json() for problem in done.problems]}
 
     def records(self) -> list[dict[str, Any]]:
-        """The one row."""
+        """Return the single row."""
         return [{key: value for key, value in self.content().items() if key != "problems"}]
 
 
@@ -87,19 +87,19 @@ class StoreCopy(Answer):
         return {"runs": done.runs, "replaced": done.replaced, **remains, "problems": problems}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a kind of name that was replaced."""
+        """Return one row per kind of name that was replaced."""
         return [{"kind": kind, "replaced": number} for kind, number in self.redacted.replaced.items()]
 
 
 def check(name: str) -> StoreCheck:
-    """Read every file of a store. Raises InputError, DataError for what is none."""
+    """Read every file of a store. Raises InputError, DataError if it is not a store."""
     store = Store.open(name)
     problems = tuple(store.problems())
     return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), problems)
 
 
 def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, list[str]]:
-    """Give a run tags and take some away; (its id, the tags that it has). Raises InputError, DataError."""
+    """Add and remove tags of a run; return (its id, its tags). Raises InputError, DataError."""
     store = Store.open(name)
     run_id = store.run(run).id
     store.notes.change(run_id, add=list(add), remove=list(remove))
@@ -107,14 +107,14 @@ def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()
 
 
 def note(name: str, run: str, text: str) -> None:
-    """Write ``text`` beside a run, with the time of now. Raises InputError, DataError."""
+    """Attach the note ``text`` to a run, with the current time. Raises InputError, DataError."""
     store = Store.open(name)
     store.notes.change(store.run(run).id, note=text)
 
 
 def merge(target: str, sources: Sequence[str]) -> StoreMerge:
-    """Copy runs and experiments of ``sources`` into ``target``, made if it is not there. Raises InputError, DataError,
-    and then nothing was copied."""
+    """Copy runs and experiments of ``sources`` into ``target``, which is created if missing. Raises InputError,
+    DataError, and then nothing was copied."""
     opened = [Store.open(source) for source in sources]
     return StoreMerge(merge_stores(Store.create(target), opened))
 

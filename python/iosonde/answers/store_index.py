@@ -1,4 +1,4 @@
-"""The index of many runs, brought up to date from their stores."""
+"""Index of many runs, refreshed from their stores."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .answer import Answer
 
 @dataclass(frozen=True)
 class StoresIndexed(Answer):
-    """What changed in the index, store by store. ``problem``: runs are damaged."""
+    """Changes of the index, store by store. ``problem``: runs are damaged."""
 
     stores: tuple[tuple[str, Refreshed], ...]
 
     @property
     def problem(self) -> bool:
-        """Whether a run could not be read."""
+        """Return whether a run could not be read."""
         return any(refresh.unread for _, refresh in self.stores)
 
     def content(self) -> dict[str, Any]:
@@ -28,14 +28,14 @@ class StoresIndexed(Answer):
         return {"stores": self.records()}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a store."""
+        """Return one row per store."""
         return [{"store": name, "added": refresh.added, "dropped": refresh.dropped, "unread": refresh.unread}
                 for name, refresh in self.stores]  # fmt: skip
 
 
 def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:
-    """Look at every run of these stores; ``into``: the address of a PostgreSQL database, '' is the file in the user's
-    cache. Raises InputError, DataError for what is no store, SystemFaultError where the database cannot be used."""
+    """Index every run of these stores; ``into``: the address of a PostgreSQL database, '' is the file in the user's
+    cache. Raises InputError, DataError if a name is not a store, SystemFaultError if the database cannot be used."""
     stores = [(name, Store.open(name)) for name in names]
     index = Index.at(into)
     try:

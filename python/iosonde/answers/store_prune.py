@@ -1,4 +1,4 @@
-"""Which experiments of a store are old enough to go, and which of them stay all the same, and why."""
+"""Experiments of a store that are old enough to remove, and those that stay, with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHANGE, MARKED, UNDATED = "beside a change", "tagged or noted", "without a date"
 
 @dataclass(frozen=True)
 class PrunedExperiment:
-    """An experiment that goes, or (``why`` is not '') that would go if it were not for that. ``size``: bytes."""
+    """An experiment to remove, or the reason ``why`` it stays. ``size``: bytes."""
 
     id: str
     runs: tuple[str, ...]
@@ -33,7 +33,7 @@ class PrunedExperiment:
 
 @dataclass(frozen=True)
 class StorePruning(Answer):
-    """``removed`` tells whether it was done; ``of`` experiments there are."""
+    """``removed`` tells whether it was done; ``of`` is the number of experiments."""
 
     name: str
     experiments: tuple[PrunedExperiment, ...]
@@ -42,22 +42,22 @@ class StorePruning(Answer):
 
     @property
     def going(self) -> list[PrunedExperiment]:
-        """Those that go, the oldest first."""
+        """Return the experiments to remove, oldest first."""
         return [experiment for experiment in self.experiments if not experiment.why]
 
     @property
     def staying(self) -> list[PrunedExperiment]:
-        """Those that are old, and stay."""
+        """Return the old experiments that stay."""
         return [experiment for experiment in self.experiments if experiment.why]
 
     @property
     def n_runs(self) -> int:
-        """How many runs go."""
+        """Count the runs to remove."""
         return sum(len(experiment.runs) for experiment in self.going)
 
     @property
     def n_bytes(self) -> int:
-        """How much they hold."""
+        """Count their bytes."""
         return sum(experiment.size for experiment in self.going)
 
     def content(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class StorePruning(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row an experiment."""
+        """Return one row per experiment."""
         return [{**_experiment_to_json(experiment), "why": experiment.why} for experiment in self.experiments]
 
 
@@ -86,13 +86,13 @@ def _experiment_to_json(experiment: PrunedExperiment) -> dict[str, Any]:
 
 
 def prune_store(name: str, keep_last: int | None, older_than_s: float | None, remove: bool = False) -> StorePruning:
-    """What goes where the newest ``keep_last`` experiments stay, and those whose last run is not older; with ``remove``
-    it is gone afterwards. Experiments with tags or notes stay, and those next to a change that ``watch`` finds with its
-    defaults; these are tagged, before the others go. Raises InputError, DataError; SystemFaultError where the disk
-    fails."""
+    """Select experiments to remove, and with ``remove`` delete them. The newest ``keep_last`` stay, and those whose
+    last run is not older than ``older_than_s``. Experiments with tags or notes stay, and those next to a change that
+    ``watch`` finds with its defaults. The latter are tagged before the others are removed. Raises InputError,
+    DataError; SystemFaultError if the disk fails."""
     if keep_last is None and older_than_s is None:
         raise InputError(
-            "missing-option", "nothing says what is old", "give {spell.keep_last:N}, {spell.older_than:400d}, or both"
+            "missing-option", "no limit of age is given", "give {spell.keep_last:N}, {spell.older_than:400d}, or both"
         )
     store = Store.open(name)
     if remove:
@@ -111,7 +111,7 @@ def prune_store(name: str, keep_last: int | None, older_than_s: float | None, re
     pruning = StorePruning(name, experiments, len(runs), remove)
     if remove:
         for staying in pruning.staying:
-            if staying.why == CHANGE:  # without the others nobody could find the change again
+            if staying.why == CHANGE:  # without the others the change could not be found again
                 store.notes.change(staying.runs[0], add=[TAG])
         for going in pruning.going:
             prune.remove(store, going.id, list(going.runs))
@@ -128,11 +128,11 @@ def _build_experiment(
 
 
 def _find_change_neighbours(name: str) -> frozenset[str]:
-    """The experiments of the points next to a change, as many on either side as a change has at the least."""
+    """Return the experiments next to a change, on either side as many as the minimum segment."""
     settings = Watching()
     try:
         watch_answer = watch(open_data(name), ResponseQuery(), settings)
-    except DataError:  # nothing was measured that could change
+    except DataError:  # nothing measured
         return frozenset()
     neighbours = set[str]()
     for change in watch_answer.changes:

@@ -1,4 +1,4 @@
-"""Every number with its interval, how many trials are behind it, and what looks wrong."""
+"""Every metric with its interval, its number of trials, and findings."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from .tools import list_tool_clocks, own_clock
 from .trials import cells_of, measured
 
 NETWORK = "network_"
-_MOST_NAMES = 4  # columns that a sentence names
+_MOST_NAMES = 4  # columns named in a sentence
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
 @dataclass(frozen=True)
 class Summary(Answer):
-    """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
-    other columns; ``tool_clocks`` the tools whose own numbers are among them, each with what is inside its clock.
-    ``faults``: what those did that were inflicted on a lab. ``calls``: what operations cost the servers, where these
-    counted. ``spread``: quantiles and the geometric mean of each row, where they were asked for. ``besides``: columns
-    of a table that look set and that its cells pool."""
+    """Summary with a row per cell in ``overview``. ``clock`` names the clock of our engine's rates, '' for other
+    columns. ``tool_clocks``: tools whose own numbers are included, each with the content of its clock. ``faults``:
+    effects of faults inflicted on a lab. ``calls``: costs of operations for the servers, if these counted. ``spread``:
+    quantiles and the geometric mean of each row, if requested. ``besides``: table columns that look set and are pooled
+    by its cells."""
 
     overview: Overview
     clock: str = ""
@@ -68,34 +68,33 @@ class Summary(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of each factor's effect on each response whose settings differ, and of the best setting."""
+        """Return the verdicts on each factor's effect on each response whose settings differ, and on the best
+        setting."""
         return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a cell."""
+        """Return one row per cell."""
         spread = [_flatten_spread(cell) for cell in self.spread] or [{} for _ in self.overview.rows]
         names = set().union(*spread)
         return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
 
 
 def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
-    """``more``: the spread of this row; ``names``: of the spreads of all rows."""
+    """Build a row. ``more``: the spread of this row; ``names``: keys of all rows' spreads."""
     numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
     return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
 def _calls(source: Source, query: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
-    """Those of the operations that are summarised, where some were asked for."""
+    """Return the server calls of the selected operations, by default of all."""
     phase_calls = calls(source.runs, query.level)
     return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
 
 
 def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
-    """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
-
-    ``by``: the columns that make the cells; by default the factors that are known of a store, or the columns of a table
-    that look set and vary. Raises InputError, DataError.
-    """
+    """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
+    columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
+    InputError, DataError."""
     columns = [name for name in query.response if name in source.table.columns]
     if source.store is not None and not columns:
         cell_overview = store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
@@ -131,14 +130,14 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
 
 
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
-    """With a word on what the cells of a table pool, where they are compared."""
+    """Add a warning on what the cells of a table pool, if they are compared."""
     measured = columns_in(source.table, query.response)
     names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
     return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
 
 def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
-    """The columns ``besides`` that vary inside the cells of a table, where cells are compared."""
+    """Return the columns ``besides`` that vary inside the cells of a table, if cells are compared."""
     if len(cell_overview.rows) <= len({row.metric for row in cell_overview.rows}):
         return ()
     cells = list(cell_overview.by)
@@ -146,7 +145,7 @@ def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tup
 
 
 def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
-    """With a word on the columns that its cells pool."""
+    """Add a warning on the columns that its cells pool."""
     if not names:
         return cell_overview
     which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
@@ -156,12 +155,12 @@ def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
 
 
 def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
-    """The columns of a table that make cells where nobody says which."""
+    """Return the default columns of a table's cells."""
     return settings_besides(source.table, columns_in(source.table, query.response))
 
 
 def with_spread(answer: Summary) -> Summary:
-    """With quantiles and the geometric mean of each cell."""
+    """Add quantiles and the geometric mean of each cell."""
     return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
 
 
@@ -171,7 +170,7 @@ def _flatten_spread(spread: Spread) -> dict[str, float | None]:
 
 
 def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
-    """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
+    """Return the overview of a store's trials by the known factors, or by ``query.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, query)
     extra_cells = [cell for response in headline_responses(source, query, trials.by) for cell in cells_of(response)]
@@ -186,7 +185,8 @@ def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies)
 
 
 def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
-    """Those of the operations whose speed was asked for: beside bytes on the network durations say nothing."""
+    """Keep percentiles of operations whose speed is in the query; with bytes on the network, durations are
+    meaningless."""
     return {
         run: [percentile for percentile in values if percentile.operation in operations]
         for run, values in percentiles.items()
@@ -194,12 +194,13 @@ def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
 
 
 def pilot_of(source: Source) -> int | None:
-    """Trials of the pilot that fixed the number of trials (``run --until``); None where the number was fixed before."""
+    """Count the trials of the pilot that fixed the number of trials (``run --until``); None if it was fixed in
+    advance."""
     return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None
 
 
 def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
-    """Columns as they are; computed ones under their own name. Rows of single ranks only where they are asked for."""
+    """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
     by_rank = source.store is not None and ("rank" in by or any(condition[0] == "rank" for condition in source.where))
     if by_rank:

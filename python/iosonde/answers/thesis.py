@@ -1,6 +1,5 @@
-"""The results file of "Benchmarking Distributed Filesystems for Many-Task Computing" (Dobrescu-Balau 2014, section
-4.1), made of a store; ``core/many_task.py`` says what it holds.
-"""
+"""Results file of "Benchmarking Distributed Filesystems for Many-Task Computing" (Dobrescu-Balau 2014, section 4.1),
+built from a store; ``core/many_task.py`` defines its content."""
 
 from __future__ import annotations
 
@@ -16,12 +15,11 @@ from .show import ChosenRuns
 
 
 def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
-    """The chosen runs of a store, of the newest experiment unless one is named. Raises DataError where there are
-    none."""
+    """Convert the chosen runs of a store, by default of the newest experiment. Raises DataError if there are none."""
     store, runs = chosen.store, chosen.runs
     if not runs:
         raise DataError(
-            "no-matching-runs", "{path} has no such runs", "'iosonde show {path}' lists what it has", path=store.path
+            "no-matching-runs", "{path} has no such runs", "'iosonde show {path}' lists its runs", path=store.path
         )
     experiment = chosen.experiment or runs[-1].experiment
     runs = [run for run in runs if run.experiment == experiment]
@@ -40,7 +38,7 @@ def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
 
 
 def _select_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
-    """Without what stands under the name of a whole step: the tool's own operations are beside it."""
+    """Drop rows named after a whole step, which also has the tool's own operations."""
     steps = {(run.id, phase.operation) for run in runs for phase in run.phases if phase.read_from_each}
     return [
         row
@@ -50,7 +48,7 @@ def _select_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredR
 
 
 def _find_varying_factors(runs: Sequence[StoredRun]) -> list[str]:
-    """Set factors besides the node count that have several levels."""
+    """Return the set factors besides the node count that have several levels."""
     never = {"nodes", "ranks", "repetition", "block", *BRING_UPS, *OBSERVED_FACTORS}
     names = dict.fromkeys(name for run in runs for name in run.factors if name not in never)
     return [name for name in names if len({str(run.factors.get(name)) for run in runs}) > 1]

@@ -1,7 +1,5 @@
-"""Where the time of one operation goes, and which condition an observed time tells of.
-
-The parts are given, or fitted to DATA by lines; with both, rows or operations are put to the nearest condition.
-"""
+"""Parts of an operation's time, and the condition that an observed time indicates. The parts are given, or fitted to
+DATA by lines; with both, rows or operations are assigned to the nearest condition."""
 
 from __future__ import annotations
 
@@ -38,8 +36,8 @@ _SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-
 
 @dataclass(frozen=True)
 class ConditionShares:
-    """One operation at one setting: the share of each condition, the share of the time that was lost, and the share of
-    the operations that no condition explains."""
+    """Operations at one setting: the share of each condition, the lost share of time, and the share of operations that
+    no condition explains."""
 
     name: str
     n_operations: int
@@ -60,8 +58,8 @@ class ConditionShares:
 
 @dataclass(frozen=True)
 class TimeModel(Answer):
-    """The conditions with their times for each of ``sizes``, and for each observed time the nearest of them and the
-    mixture that it may be. ``lines`` were fitted to DATA; ``groups`` were put to conditions."""
+    """The conditions with their times for each of ``sizes``, and for each observed time the nearest condition and the
+    possible mixture. ``lines`` were fitted to DATA; ``groups`` were assigned to conditions."""
 
     conditions: tuple[TimeCondition, ...]
     sizes: tuple[int, ...]
@@ -88,7 +86,7 @@ class TimeModel(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a condition at a size, or of a group."""
+        """Return one row per condition at a size, or of a group."""
         return [
             *(
                 {"size": size, "condition": condition.name, "s": condition.seconds(size)}
@@ -119,8 +117,8 @@ class TimeModel(Answer):
 
 @dataclass(frozen=True)
 class SingleOperation:
-    """What is known of it: its parts, whether the device has to prepare (``state``), the conditions that can be
-    (``only``; empty: all), its ``sizes`` (bytes), and what operations of the one size took (s)."""
+    """Known facts: its parts, whether the device has to prepare (``state``), the possible conditions (``only``; empty:
+    all), its ``sizes`` (bytes), and observed times at a single size (s)."""
 
     parts: Sequence[TimePart] = ()
     state: str = times.PREPARED
@@ -132,8 +130,8 @@ class SingleOperation:
 def time_model(
     source: Source | None, query: ResponseQuery, operation: SingleOperation, by: Sequence[str] = ()
 ) -> TimeModel:
-    """The parts of the time, fitted to DATA where they are not given. ``asked.on`` is the column of sizes; ``by`` tells
-    the groups of DATA apart. Raises InputError, DataError."""
+    """Model the parts of the time, which are fitted to DATA if not given. ``query.on`` is the column of sizes; ``by``
+    separates the groups of DATA. Raises InputError, DataError."""
     parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
     conditions = times.conditions(parts, operation.state, tuple(operation.only)) if parts else []
     lines: list[ConditionLine] = []
@@ -176,10 +174,8 @@ def time_model(
 def _classify_store(
     source: Source, conditions: Sequence[TimeCondition], level: float, by: Sequence[str]
 ) -> tuple[list[ConditionShares], list[str]]:
-    """Reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
-
-    The unit is the trial: shares are means over trials. Raises DataError where nothing was recorded.
-    """
+    """Classify reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
+    The unit is the trial: shares are means over trials. Raises DataError if nothing was recorded."""
     assert source.store is not None
     names = [source.table.column(name).name for name in by] or source.varying_factors.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
@@ -198,7 +194,7 @@ def _classify_store(
                 continue
             name = ", ".join([phase.operation, *_setting(run, names)])
             if not phase.recorded_all:
-                template = "{setting}: a sample of the operations was kept, which is what is counted"
+                template = "{setting}: only the stored sample of the operations is counted"
                 notes[Message("sampled-operations", template, setting=name)] = None
             classified = times.classify(conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
             trials.setdefault(name, []).append(classified)
@@ -207,7 +203,8 @@ def _classify_store(
         raise DataError(
             "no-recorded-operations",
             "no reads or writes are recorded in the store",
-            "measure with 'iosonde run'" + ("; {spell.incomplete} takes its {incomplete_runs}" if n_incomplete else ""),
+            "measure with 'iosonde run'"
+            + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
             incomplete_runs=counted(n_incomplete, "incomplete run"),
         )
     if taken := incomplete_among([run for run in source.runs if run.n_operations]):
@@ -216,14 +213,14 @@ def _classify_store(
 
 
 def _operations_chosen(source: Source) -> set[str] | None:
-    """The operations that ``--where`` leaves; None where it says nothing of them."""
+    """Return the operations selected by ``--where``; None if it does not restrict them."""
     if not any(name == "operation" for name, _, _ in source.where):
         return None
     return {str(value) for value in source.table.column("operation").values}
 
 
 def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
-    """The fitted line of a group. Raises InputError, naming the group, where that is not possible."""
+    """Fit the line of a group. Raises InputError, naming the group, if that is impossible."""
     try:
         return times.fit_line(name, sizes, seconds, level)
     except InputError as error:
@@ -231,7 +228,7 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
 
 
 def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
-    """(name, sizes in bytes, times in s) of every group."""
+    """Return (name, sizes in bytes, times in s) of every group."""
     for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
@@ -251,7 +248,7 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
             row = int(np.flatnonzero(values < 0)[0])
             raise DataError(
                 "out-of-range",
-                "{row}, column '{name}': it is below 0",
+                "{row}, column '{name}': below 0",
                 "leave it out: {spell.where:'{name}>=0'}",
                 row=table.place(row),
                 name=name,
@@ -270,7 +267,8 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
 
 
 def _lookup_time_unit(response: Response) -> float:
-    """Seconds of one unit of the response; s where its name says nothing. Raises InputError where it is no time."""
+    """Return the seconds of one unit of the response; 1 if its name has no unit. Raises InputError if it is not a
+    time."""
     unit = response.unit
     if response.measured and (response.transform or unit != response.measured_unit):
         raise InputError(
@@ -291,12 +289,12 @@ def _lookup_time_unit(response: Response) -> float:
 
 
 def _bytes(unit: str) -> float:
-    """Bytes of one unit of a column of sizes; bytes where its name says nothing."""
+    """Return the bytes of one unit of a column of sizes; 1 if its name has no unit."""
     return float(parse_size(f"1{unit}")) if unit and unit.lower() not in ("bytes", "byte") else 1.0
 
 
 def _estimate_row_shares(name: str, classified: Classified, level: float) -> ConditionShares:
-    """Rows are taken as independent: binomial limits (Clopper and Pearson)."""
+    """Estimate shares of rows, taken as independent: binomial limits (Clopper and Pearson)."""
 
     def of(share: float) -> Estimate:
         return Estimate(

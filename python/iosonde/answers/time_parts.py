@@ -1,4 +1,4 @@
-"""The parts of the time model: from options as ``[VARIANT=]VALUE``, or from a document."""
+"""Parts of the time model: from options as ``[VARIANT=]VALUE``, or from a document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 
 def parts_from_options(option_texts: Mapping[str, Sequence[str]]) -> list[TimePart]:
-    """The parts that options describe (``{"copy": ["numa=5GB/s"]}``). Raises InputError."""
+    """Return the parts described by options (``{"copy": ["numa=5GB/s"]}``). Raises InputError."""
     entries: dict[tuple[str, str], dict[str, float]] = {}
     for word, texts in option_texts.items():
         option, (name, is_rate) = str(getattr(spell, word)), OPTIONS[word]
@@ -56,7 +56,7 @@ def parts_from_options(option_texts: Mapping[str, Sequence[str]]) -> list[TimePa
 
 
 def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
-    """A fixed time without a variant belongs to every variant of its part that moves data."""
+    """Add a fixed time without a variant to every variant of its part that moves data."""
     shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
     variants = {p.name for p in parts if p.variant}
     selected = [
@@ -66,15 +66,15 @@ def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
 
 
 def parts_from_file(path: str) -> list[TimePart]:
-    """The parts in a YAML or JSON file. Raises InputError with the line."""
+    """Read the parts from a YAML or JSON file. Raises InputError with the line."""
     check_reachable(Path(path))
     document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     return parts_from_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
 
 
 def parts_from_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[TimePart]:
-    """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
-    10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
+    """Parse the parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p:
+    {memory: 10GB/s, numa: 5GB/s}``. ``place`` returns the place of a key, as ``parts.yaml:3: ``. Raises InputError."""
     parts: list[TimePart] = []
     for name, value in document.items():
         where = f"{place(name)}{name}"
@@ -117,7 +117,7 @@ def _part(name: str, variant: str, value: Any, where: str) -> TimePart:
     if rate is None and not fixed and name != "m":
         raise InputError(
             "missing-value",
-            "{where}{variant} says nothing",
+            "{where}{variant} is empty",
             "write it like p: 10GB/s",
             where=where,
             variant=f" ({variant})" if variant else "",

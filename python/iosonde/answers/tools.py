@@ -1,4 +1,4 @@
-"""Which tools' own numbers are shown, and what is inside their clocks."""
+"""Tools with their own numbers in an answer, and the content of their clocks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from iosonde.data.source import Source
 
 
 def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, str], ...]:
-    """(tool, what its clock includes besides the operation) of the rows that are asked for; '' where a tool does not
-    say, or has several. Nothing for what our engine measured."""
+    """Return (tool, what its clock includes besides the operation) for the rows of the query. The content is '' if a
+    tool does not state it, or has several. Numbers of our engine are excluded."""
     if source.store is None:
         return ()
     rows = source.trials(query.choice).rows
@@ -26,7 +26,7 @@ def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, s
 
 
 def own_clock(source: Source, query: ResponseQuery) -> str:
-    """The clock of the rates that our engine measured; '' where none is shown, or metrics are named."""
+    """Return the clock of our engine's rates; '' if none is shown, or metrics are named."""
     if source.store is None or query.response or query.metric:
         return ""
     operations = set(texts(source.trials(query.choice).rows, "operation"))
@@ -34,7 +34,7 @@ def own_clock(source: Source, query: ResponseQuery) -> str:
 
 
 def _list_tools(run: StoredRun) -> tuple[str, ...]:
-    """The tools whose output the numbers of a run are from."""
+    """Return the tools whose output holds the numbers of a run."""
     if run.imported:
         return (run.source.split(" ")[0],)
     return tuple(dict.fromkeys(tool for phase in run.phases for tool in phase.tools))

@@ -1,4 +1,4 @@
-"""Responses → cells: what the statistics of a store, and of a table, are computed over."""
+"""From responses to cells, the input of statistics on a store or a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .caveats import warn_confounded_cells
 
 
 def measured(source: Source, query: ResponseQuery) -> MeasuredCells:
-    """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
+    """Return the trials of a store as cells of the known factors, or of ``query.on``."""
     trials = source.trials(query.choice)
     if not len(trials.rows) and not query.response:
         return MeasuredCells((), trials.rows, tuple(source.varying_factors.names), trials.warnings)
@@ -36,7 +36,7 @@ def measured(source: Source, query: ResponseQuery) -> MeasuredCells:
 
 
 def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
-    """The results that these responses were made of, by time, and where they stand in ``Source.whole``."""
+    """Return the results behind these responses, by time, and their places in ``Source.whole``."""
     positions = [response.at for response in candidates if response.at is not None]
     at = np.unique(np.concatenate(positions)) if positions else np.empty(0, dtype=np.intp)
     at = at[np.argsort(texts(source.run_rows, "started_at")[at], kind="stable")]
@@ -44,12 +44,12 @@ def _rows_of(source: Source, candidates: Sequence[Response]) -> tuple[Table, npt
 
 
 def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:
-    """The trials of each setting, in the order in which they were made; ``places`` numbers the rows of
-    ``Source.whole`` as the cells shall."""
+    """Return the trials of each setting, in order of measurement; ``places`` maps rows of ``Source.whole`` to numbers
+    in the cells."""
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     cells, units = [], response.rows.level_units(names)
-    # What was computed is a number of its own, beside the one that it was computed from.
+    # A computed response is a metric of its own, distinct from its source.
     metric = response.title if response.measured else response.metric.name
     shared = None if response.within_run else bring_ups_of(response.rows)
     order = None if runs is not None else measured_order(response.rows, (response.title, *names))

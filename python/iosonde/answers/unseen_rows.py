@@ -1,4 +1,4 @@
-"""Which rows that a model had not seen are drawn, and how: what ``fit`` and ``validate`` are both asked."""
+"""Unseen rows of a model and how they are drawn: options shared by ``fit`` and ``validate``."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .model_file import full_name, setting
 
 @dataclass(frozen=True)
 class UnseenRows:
-    """The rows that ``judged`` was judged by."""
+    """Rows on which ``judged`` was tested."""
 
     examples: Examples
     judged: Judged
 
     def classes(self) -> UnseenClasses | None:
-        """Their classes; None of a response below 0."""
+        """Return their classes; None for a response below 0."""
         return unseen_classes(self.examples, self.judged)
 
     def against(self, factor: str | None, at: Mapping[str, Any]) -> UnseenAgainst | None:
-        """Those at some levels, by one factor; None where none is named. Raises InputError, DataError."""
+        """Return the rows at some levels, by one factor; None if none is named. Raises InputError, DataError."""
         if factor is None:
             if at:
                 raise InputError(
                     "missing-option",
-                    "what is held says nothing without the factor along x",
+                    "held factors have no effect without a factor along x",
                     "name it: {spell.against:FACTOR}",
                 )
             return None

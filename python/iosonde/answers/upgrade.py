@@ -1,4 +1,4 @@
-"""What to buy: changes of a cluster by gain, by money and by watt; and the change that would gain nothing."""
+"""Advice on what to buy: changes of a cluster by gain, by money and by watt; and the change that would gain nothing."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .model_file import read_model, setting
 
 @dataclass(frozen=True)
 class Upgrade(Answer):
-    """``options`` are the changes, those that are allowed and the best first; ``path`` is what to buy first, then next:
-    (name, gain on top of those before, money so far). ``cpus``, ``steps`` between measured configurations, their
-    ``times`` and ``scores`` are the tables beside them."""
+    """``options`` are the changes, the allowed and best ones first. ``path`` is the order of purchases: (name, gain on
+    top of those before, money so far). ``cpus``, ``steps`` between measured configurations, their ``times`` and
+    ``scores`` are further tables."""
 
     cluster_file: ClusterFile
     options: tuple[UpgradeOption, ...]
@@ -42,7 +42,7 @@ class Upgrade(Answer):
 
     @cached_property
     def ceiling(self) -> Ceiling | None:
-        """The bound today; None where there is no cluster, or too little is known for one."""
+        """Return the bound today; None without a cluster, or if too little is known for a bound."""
         try:
             return None if self.cluster_file.cluster is None else changes.after(self.cluster_file.cluster)
         except UnlimitedSystemError:
@@ -50,14 +50,14 @@ class Upgrade(Answer):
 
     @cached_property
     def totals(self) -> ClusterTotals | None:
-        """What the cluster needs today; None where there is none."""
+        """Return the needs of the cluster today; None without a cluster."""
         return None if self.cluster_file.cluster is None else changes.totals(self.cluster_file.cluster)
 
     @cached_property
     def today(self) -> Today | None:
-        """Every term of the bound with its interval. Raises InputError where there is no cluster."""
+        """Return every term of the bound with its interval. Raises InputError without a cluster."""
         if self.cluster_file.cluster is None:
-            raise InputError("missing-cluster", "there is no cluster to draw", "describe it under today")
+            raise InputError("missing-cluster", "no cluster to draw", "describe it under today")
         return today_of(self.cluster_file.cluster, self.level)
 
     def content(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Upgrade(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a change."""
+        """Return one row per change."""
         nested = ("limit", "refused", "first", "model_gain", "remarks", "measured")
         return [
             {key: value for key, value in _describe_option(option).items() if key not in nested}
@@ -113,8 +113,8 @@ class Upgrade(Answer):
 
 
 def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
-    """The changes by ``gain``, ``money`` or ``watt``; what the model in a file predicts stands beside the bound. Raises
-    InputError, DataError."""
+    """Rank the changes by ``gain``, ``money`` or ``watt``, with the predictions of a ``model`` file next to the bound.
+    Raises InputError, DataError."""
     options: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if cluster_file.cluster is not None and cluster_file.candidates:
@@ -134,7 +134,7 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
     elif model is not None:
         raise InputError(
             "missing-candidates",
-            "{spell.model} has no candidates to be asked about",
+            "{spell.model} has no candidates to predict",
             "give candidates with model: {{factor: level}}",
         )
     return Upgrade(
@@ -150,7 +150,7 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
 
 
 def today_of(cluster: Cluster, level: float) -> Today | None:
-    """Every term of a cluster's bound with its interval; None where too little is known for a bound."""
+    """Return every term of a cluster's bound with its interval; None if too little is known for a bound."""
     try:
         return today(cluster, level)
     except UnlimitedSystemError:
@@ -158,22 +158,22 @@ def today_of(cluster: Cluster, level: float) -> Today | None:
 
 
 def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, level: float) -> tuple[Predict, bool]:
-    """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
-    a setting."""
+    """Return a predictor from a fitted model, and whether it is in bytes/s. Raises InputError if no setting of the
+    model is given."""
     if not cluster.model:
         raise InputError(
             "missing-key",
-            "{spell.model}: today says no setting of the model",
+            "{spell.model}: today has no setting of the model",
             "give today: model: {{factor: level, …}}",
         )
     model = read_model(path)
     if not any(candidate.model for candidate in cluster_file.candidates):
         raise InputError(
             "missing-model-setting",
-            "{spell.model}: no candidate says a setting of the model",
+            "{spell.model}: no candidate has a setting of the model",
             "give a candidate model: {{factor: level}}",
         )
-    # A name that is wrong, a level never seen, or a factor that today does not say, is a mistake of the file.
+    # A wrong name, an unseen level, or a factor missing from today is an error in the file.
     for change in cluster_file.candidates:
         encode(model.features, setting(model.features, {**cluster.model, **change.model}))
 
@@ -181,14 +181,14 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
         try:
             return _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
         except IosondeError as error:
-            # Far outside of what was measured: one change that it cannot tell of is no reason to tell of none.
+            # Far outside the measured range: skip this change, but predict the others.
             return Estimate(None, None, None, level, 0, (error.message,))
 
     return predict, bool(bytes_per_s(model.unit))
 
 
 def _as_rate(predicted: Estimate, unit: str) -> Estimate:
-    """In bytes/s where the unit says how; of a time its inverse: what gains is faster."""
+    """Convert to bytes/s if the unit allows it; invert a time, so that a gain is faster."""
     value, low, high = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
         values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]

@@ -1,4 +1,4 @@
-"""An honest error: models judged by rows that they have not seen, all on the same folds."""
+"""Out-of-sample error: models judged on unseen rows, all on the same folds."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .learned import learned
 from .model_file import full_name
 from .unseen_rows import UnseenRows
 
-_GAIN = 0.05  # of the error between the last two points of a curve: worth more measurements
+_GAIN = 0.05  # fall of the error between the last two points of a curve: more measurements pay
 
 
 @dataclass(frozen=True)
 class Folding:
-    """One way to fold: learn from one fold and be judged by the others (``inverse``), one split that learns from a
-    ``share`` of the rows, or a fold for every level of the factor ``leave_out``. None of them: the usual folds."""
+    """Way to fold: learn from one fold and judge by the others (``inverse``); one split that learns from a ``share`` of
+    the rows; or a fold per level of the factor ``leave_out``. Without any: the usual folds."""
 
     inverse: bool = False
     share: float | None = None
@@ -40,8 +40,8 @@ class Folding:
 
 @dataclass(frozen=True)
 class Validation(Answer):
-    """Models ``judged`` on the same folds, which ``how`` says in words; ``curve``: the error by the number of rows to
-    learn from."""
+    """Models ``judged`` on the same folds, which ``how`` describes; ``curve``: the error by the number of rows to learn
+    from."""
 
     examples: Examples
     judged: tuple[Judged, ...]
@@ -73,7 +73,7 @@ class Validation(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a model."""
+        """Return one row per model."""
         excluded_keys = ("folds", "options")
         return [
             {key: value for key, value in model.to_json().items() if key not in excluded_keys} for model in self.judged
@@ -81,23 +81,24 @@ class Validation(Answer):
 
     @property
     def best(self) -> Judged | None:
-        """The model with the smallest error; None where none could be fitted."""
+        """Return the model with the smallest error; None if none could be fitted."""
         fitted = [model for model in self.judged if model.mae.value is not None]
         return min(fitted, key=lambda model: model.mae.value or 0.0, default=None)
 
     @property
     def unseen(self) -> UnseenRows | None:
-        """The rows that the best was judged by; None where none could be fitted."""
+        """Return the rows that the best was judged by; None if none could be fitted."""
         return None if self.best is None else UnseenRows(self.examples, self.best)
 
     @property
     def crossings(self) -> list[str]:
-        """From how many rows on each other model is better than the linear one, and whether more rows would help."""
+        """Describe from how many rows on each other model is better than the linear one, and whether more rows would
+        help."""
         return _describe_crossings(self.judged, self.curve) if self.curve else []
 
     @property
     def sentence(self) -> str:
-        """The best, held against the mean of everything."""
+        """Compare the best model with the overall mean."""
         best = self.best
         if best is None:
             return "No model could be fitted."
@@ -121,7 +122,7 @@ def validate(
     folding: Folding | None = None,
     curve: bool = False,
 ) -> Validation:
-    """Every model on the same folds, with a learning ``curve`` where that is wished. Raises InputError, DataError."""
+    """Judge every model on the same folds, with a learning ``curve`` if requested. Raises InputError, DataError."""
     how, folding = how or Learning(), folding or Folding()
     if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
         raise InputError(
@@ -143,7 +144,7 @@ def validate(
 
 
 def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
-    """The folds, and what they are in words."""
+    """Return the folds, and their description."""
     if folding.share is not None:
         fold_list = [folds.split(groups, folding.share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"

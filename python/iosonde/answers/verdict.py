@@ -1,4 +1,4 @@
-"""What became of trying several models, in one sentence: which is taken, why, and how wrong it is."""
+"""Result of trying several models, in one sentence: the chosen one, the reason, and its error."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from iosonde.core.words import format_number
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.validate import Judged
 
-FEWEST = 5  # settings: of fewer none can be held out that says something
+FEWEST = 5  # settings: too few others to hold one out
 _PLAIN = (1.0, "")
 
 
 def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
-    """The sentence; errors are divided by the first of ``scale`` and have the second as their unit."""
+    """Return the sentence; errors are divided by the first of ``scale`` and have the second as their unit."""
     judged = choice.tried[choice.chosen]
     if choice.groups.n < FEWEST:
         return (
-            f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
+            f"It is inconclusive which model is best: each is judged on unseen settings, and there are "
             f"{choice.groups.n}. Measure {FEWEST} settings or more."
         )
     if judged.candidate.family == "mean" and len(choice.tried) > 1:
@@ -34,7 +34,7 @@ def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
 
 
 def model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Verdict:
-    """DIFFERENT where the model that is taken beats the mean of everything by more than chance."""
+    """Return the verdict: DIFFERENT if the chosen model beats the overall mean by more than chance."""
     judged, gain = choice.tried[choice.chosen], choice.gain
     if choice.groups.n < FEWEST or gain is None or gain.low is None:
         state = VerdictState.NOT_TESTED
@@ -44,7 +44,7 @@ def model_verdict(choice: Choice, response: str, factors: tuple[str, ...]) -> Ve
 
 
 def _beats_mean(choice: Choice) -> bool:
-    """Whether the model errs less than the mean of everything by more than chance."""
+    """Return whether the model's error is below that of the overall mean by more than chance."""
     gain = choice.gain
     is_mean = choice.tried[choice.chosen].candidate.family == "mean"
     return not is_mean and gain is not None and gain.low is not None and gain.low > 0
@@ -58,7 +58,7 @@ def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
             f" by more than one standard error ({best.candidate.short} errs by {_in_unit(best.mae.value, scale)}, "
             f"the mean by {_in_unit(choice.baseline.mae.value, scale)})"
         )
-    return f"{text}. What these factors tell of the response cannot be seen here."
+    return f"{text}. The effect of these factors on the response cannot be judged here."
 
 
 def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
@@ -68,7 +68,7 @@ def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
         f"{_in_unit(baseline, scale)}"
     )
     if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
-        text += ": it is no better than that mean"
+        text += ": it is not better than that mean"
     elif judged.candidate.family != "mean" and choice.gain is not None and not _beats_mean(choice):
         text += ", which may be by chance"
     return text

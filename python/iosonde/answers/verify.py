@@ -1,4 +1,4 @@
-"""Whether a store's numbers are what comes out of its operations again."""
+"""Verification that a store's numbers follow from its operations."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Verification(Answer):
-    """``verified``: what came out again, and what did not; ``damaged`` files of the store. ``n_without_digest`` runs
-    cannot say whether their experiment was changed."""
+    """``verified``: reproduced and different numbers; ``damaged`` files of the store. ``n_without_digest`` runs lack a
+    digest to detect changes of their experiment."""
 
     verified: Verified
     damaged: tuple[Finding, ...]
@@ -32,7 +32,7 @@ class Verification(Answer):
         return self.verified.to_json() | {"problems": problems, "runs_without_digest": self.n_without_digest}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row for each number that differs, decision whose seal is broken, and damaged file."""
+        """Return one row for each different number, decision with a broken seal, and damaged file."""
         result = self.verified
         return [
             *({"kind": "different", **difference.to_json()} for difference in result.different),
@@ -42,12 +42,12 @@ class Verification(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether anything speaks against the store."""
+        """Return whether anything speaks against the store."""
         return bool(self.damaged) or not self.verified.good
 
 
 def verify(source: Source, level: float = 0.95) -> Verification:
-    """Every rate again from the operations, the summary from those rates. Raises InputError for a table."""
+    """Recompute every rate from the operations, and the summary from those rates. Raises InputError for a table."""
     from iosonde.engine import _native
 
     store = source.store

@@ -1,4 +1,4 @@
-"""Did anything change over the history of a store: when, by how much, with which commit; and is it a regression?"""
+"""Changes over the history of a store: when, by how much, with which commit, and whether it is a regression."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _DAY = 10  # characters of an ISO date
 
 @dataclass(frozen=True)
 class Watching:
-    """What counts: ``search`` as the statistics take it; ``since``: changes after this date, run or commit are new,
-    without it those among the newest points."""
+    """Criteria of a change: ``search``: options of the statistics. ``since``: changes after this date, run or commit
+    are new; None: those among the newest points."""
 
     search: Search = Search()
     since: str | None = None
@@ -56,10 +56,10 @@ class WatchedPoint:
 
 @dataclass(frozen=True)
 class SeriesChange:
-    """One change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
-    between ``surely_before`` and ``surely_after``. ``detection_delay``: how many points after it a look needed to see
-    it. ``new``: it is to be judged now. ``open``: it is for the worse, and the newest points are not back at the level
-    before. ``places``: of the series the first point before it, the first one after it, and where those end."""
+    """A change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
+    between ``surely_before`` and ``surely_after``. ``detection_delay``: number of points after it needed to see it.
+    ``new``: judged by this look. ``open``: it is for the worse, and the newest points are not back at the level before.
+    ``places``: in the series, the first point before it, the first one after it, and their end."""
 
     series: WatchedSeries
     last_before: WatchedPoint
@@ -85,12 +85,12 @@ class SeriesChange:
 
     @property
     def regression(self) -> bool:
-        """Whether it is new, and for the worse."""
+        """Return whether it is new, and for the worse."""
         return self.new and self.verdict == WORSE
 
     @property
     def claim(self) -> Verdict:
-        """That the level changed."""
+        """Return the claim that the level changed."""
         direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
         return Verdict(
             "change",
@@ -105,12 +105,12 @@ class SeriesChange:
 
     @property
     def word(self) -> str:
-        """``slower``, ``faster``, ``more``, ``less``."""
+        """Return the change in a word: ``slower``, ``faster``, ``more``, ``less``."""
         return changed(self.series.metric, (self.ratio.value or 1.0) > 1)
 
     @property
     def cause(self) -> str:
-        """What the runs say of the two sides, in words."""
+        """Describe the differences between the runs of the two sides."""
         was, now = self.surely_before.commit, self.surely_after.commit
         parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
         if was and now:
@@ -121,9 +121,7 @@ class SeriesChange:
                 else f"commit {_shorten_commit(now)} on both sides",
             )
         elif not parts:
-            template = (
-                "nothing that the runs keep changed there; their commit is not known (run {spell.subject_commit})"
-            )
+            template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
             return Message("unknown-cause", template)
         return "; ".join(parts)
 
@@ -172,7 +170,7 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class Watch(Answer):
-    """The changes of all series of a store, the newest first. ``needed``: how many points a series has to have."""
+    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -184,19 +182,19 @@ class Watch(Answer):
 
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
-        """Those that are new and for the worse."""
+        """Return the new changes for the worse."""
         return tuple(change for change in self.changes if change.regression)
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
-        """Those that are older, and whose level is not back; none where ``since`` says what is to be judged."""
+        """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
         if self.watching.since is not None:
             return ()
         return tuple(change for change in self.changes if change.open and not change.new)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each change; one that is inconclusive for each series without any."""
+        """Return one verdict per change, and an inconclusive one per series without any."""
         changed = {id(change.series) for change in self.changes}
         quiet = [
             Verdict("change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE)
@@ -208,29 +206,29 @@ class Watch(Answer):
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:
-        """The series in which no change could be told yet, however large."""
+        """Return the series that are too short to show any change, however large."""
         return tuple(series for series in self.series if series.values.size < self.needed)
 
     @property
     def problem(self) -> bool:
-        """Whether there is a new regression, or one that is open."""
+        """Return whether there is a new regression, or an open one."""
         return bool(self.regressions or self.open_regressions)
 
     @property
     def period(self) -> str:
-        """What counts as new, in words."""
+        """Describe the period of new changes."""
         if self.watching.since is not None:
             return f"since {self.watching.since}"
         return f"in the newest {self.watching.search.newest} points"
 
     @property
     def sentence(self) -> str:
-        """What it comes to."""
+        """Describe the result."""
         n_judged = len(self.series) - len(self.untold)
         if not n_judged:
             most = max((series.values.size for series in self.series), default=0)
             return (
-                f"Cannot tell: a change can be told from {counted(self.needed, 'point')} a series on, and the "
+                f"Inconclusive: detecting a change takes {counted(self.needed, 'point')} per series, and the "
                 f"longest has {most}: {counted(self.needed - most, 'more look')}."
             )
         looked, older = f"in {n_judged} series", self.open_regressions
@@ -275,14 +273,14 @@ class Watch(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a change."""
+        """Return one row per change."""
         return [change.flat() for change in self.changes]
 
 
 def watching(
     least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
 ) -> Watching:
-    """What the options say; shares as fractions. Raises InputError where a share cannot be."""
+    """Convert the options; shares are fractions. Raises InputError for an impossible share."""
     if not 0 < false_alarms < 1:
         raise InputError(
             "out-of-range",
@@ -302,8 +300,8 @@ def watching(
 
 
 def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
-    """The changes of every series of a store. Raises InputError for a table, which has no runs in the order of time,
-    and for a ``since`` that is not in the store; DataError where nothing was measured."""
+    """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
+    a ``since`` not in the store; DataError if nothing was measured."""
     if source.store is None:
         raise InputError(
             "not-a-store",
@@ -319,7 +317,7 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
-    template = "{runs} without a date, which are taken for the newest"
+    template = "{runs} without a date, taken for the newest"
     messages = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
     return Watch(
         source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
@@ -360,8 +358,8 @@ def _changes(
 
 
 def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
-    """Whether a change for the worse is not undone: the newest points, all after the last change, are still worse than
-    the level before it, by what counts."""
+    """Return whether a change for the worse persists: the newest points, all after the last change, are still worse
+    than the level before it, by the search's margin."""
     before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
     newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
     margin = search.share * abs(before)
@@ -375,7 +373,7 @@ def _build_point(run: StoredRun) -> WatchedPoint:
 
 
 def _start(runs: Sequence[StoredRun], since: str | None) -> str:
-    """From when on changes are new; '' where nothing is said. Raises InputError."""
+    """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
     if since is None:
         return ""
     matches = [run for run in runs if since in (run.id, run.experiment)]
@@ -386,7 +384,7 @@ def _start(runs: Sequence[StoredRun], since: str | None) -> str:
         return since
     raise InputError(
         "unknown-run-or-date",
-        "{spell.since:{reference}} is no date, and no run or commit of the store",
+        "{spell.since:{reference}} is neither a date nor a run or commit of the store",
         "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)",
         reference=since,
     )
@@ -408,7 +406,7 @@ def _compute_change_size(change: SeriesChange) -> float:
 
 
 def _open(older: Sequence[SeriesChange], noun: str) -> str:
-    """``2 regressions are open since 2026-10-13``: since the first of them."""
+    """Return ``2 regressions are open since 2026-10-13``, the date of the first one."""
     verb = "is" if len(older) == 1 else "are"
     first = min(change.first_after.started_at for change in older)
     return f"{counted(len(older), noun)} {verb} open since {first[:_DAY]}"
@@ -420,11 +418,11 @@ def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
 
 
 def _change(change: SeriesChange) -> str:
-    """``7.1 %``: of the value before."""
+    """Format ``7.1 %`` of the value before."""
     return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 
 def _shorten_commit(commit: str) -> str:
-    """A hash as Git shortens it; other text as it is."""
+    """Shorten a hash as Git does; keep other text."""
     hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
     return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit

@@ -1,4 +1,4 @@
-"""A change of a history compared as any two sides are: the points of its series before it with those after it."""
+"""Comparison of the two sides of a change in a history: the points of its series before it with those after it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SIDE, _BEFORE, _AFTER = "points", "before", "after"
 
 
 def compare_sides(change: SeriesChange) -> Comparisons:
-    """The comparison of its two sides. A point is what it is for the history: a trial, or the mean of one
-    experiment's trials, which share their moment and are no repetitions."""
+    """Compare the two sides of a change. Points are those of the history: trials, or means of one experiment's trials,
+    which share their moment and are not repetitions."""
     series, (begin, at, end) = change.series, change.places
     name = f"{series.operation} {series.metric.name}"
     columns = {

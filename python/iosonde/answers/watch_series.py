@@ -1,4 +1,4 @@
-"""A store → its series: one metric of one operation at one setting, in the order of time, a point for each look."""
+"""Series of a store: one metric of one operation at one setting, in the order of time, one point per look."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from iosonde.data.source import Source
 _NOT_WHAT = {"name", "file", "decision", "questions",
               "seed", "repetitions", "until", "design", "nodes", "ranks_per_node", "factors",
              "budget", "launcher", "pace", "abort_if", "store", "idle_timeout"}  # fmt: skip
-_NO_DATE = "9999"  # after all others
+_NO_DATE = "9999"  # sorts after all others
 
 
 @dataclass(frozen=True)
 class WatchedSeries:
-    """``values``: a point for each look, the oldest first, in the unit of ``metric``; ``runs`` are its first trials,
-    ``trials`` counts them. ``nightly``: a point is the mean over the trials of an experiment, else it is a trial.
-    ``settings``: what tells it from a series with the same factors, '' where there is none."""
+    """``values``: one point per look, oldest first, in the unit of ``metric``; ``runs`` are its first trials,
+    ``trials`` counts them. ``nightly``: a point is the mean over the trials of an experiment, else a trial.
+    ``settings``: separate it from series with the same factors, '' if there is none."""
 
     operation: str
     metric: Metric
@@ -45,21 +45,21 @@ class WatchedSeries:
 
     @property
     def setting(self) -> str:
-        """In words; '' where there is one alone."""
+        """Return the setting in words; '' if there is only one."""
         text = setting_text(dict(self.by), self.units)
         return ", ".join(part for part in (text, self.settings) if part)
 
     @property
     def title(self) -> str:
-        """Operation, metric, setting."""
+        """Return operation, metric, and setting."""
         return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
 
 
 def series_of(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]:
-    """Every series of a store. Raises InputError, DataError as ``responses``."""
+    """Return every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
     kinds = _number_kinds(source.experiments)
-    # What a file system says of itself is no setting of ours: it may be why a series changed.
+    # Facts reported by a file system are not our settings: they may be why a series changed.
     declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
     target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     series: list[WatchedSeries] = []
@@ -104,7 +104,7 @@ class _Points:
 
 
 def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
-    """Trials of one experiment share their night: where there are several experiments, each is one point."""
+    """Return the points: trials of one experiment share their night, so with several experiments each is one point."""
     ordered = sorted(trials, key=lambda trial: (trial[0].started_at or _NO_DATE, trial[0].id))
     nights: dict[str, list[tuple[StoredRun, float]]] = {}
     for run, value in ordered:
@@ -115,7 +115,8 @@ def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
 
 
 def _number_kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:
-    """Experiment → (number, name) of the first one that measured the same: what is not a factor is a setting, too."""
+    """Map experiments to (number, name) of the first one that measured the same: settings other than factors count,
+    too."""
     first: dict[str, tuple[int, str]] = {}
     kinds = {}
     for experiment in experiments:

@@ -45,8 +45,8 @@ _LINKS = ("network_clients", "network_servers", "fabric")
 
 @dataclass(frozen=True)
 class How:
-    """What to take of DATA: the response's ``unit`` where its name does not say it, the ``operation`` where not as DATA
-    says, ``data`` in bytes for a time, and the memory of one client and one server, for what fits into it."""
+    """Options for DATA: the response's ``unit`` if its name lacks it, another ``operation``, and ``data`` in bytes for
+    a time. The memory of one client and one server tells what fits into it."""
 
     unit: str | None = None
     operation: str | None = None
@@ -57,8 +57,9 @@ class How:
 
 @dataclass(frozen=True)
 class Bounds(Answer):
-    """``alone`` is the ceiling without DATA, ``s`` its interval where inputs were measured; of DATA ``shares`` has each
-    cell against its own ceiling, ``falls`` where the time was lost. ``data``: bytes, for T = D/S."""
+    """Bounds with or without DATA. ``alone`` is the ceiling without DATA, ``s`` its interval if inputs were measured.
+    With DATA, ``shares`` has each cell against its own ceiling, ``falls`` where the time was lost. ``data``: bytes, for
+    T = D/S."""
 
     level: float
     alone: Ceiling | None = None
@@ -70,38 +71,37 @@ class Bounds(Answer):
 
     @cached_property
     def highest(self) -> Ceiling:
-        """The only ceiling, or the highest of the cells."""
+        """Return the only ceiling, or the highest of the cells."""
         return self.alone or max((share.ceiling for share in self.shares), key=lambda candidate: candidate.s)
 
     @property
     def limit(self) -> str:
-        """What limits, as in a sentence."""
+        """Return the limiting terms, as in a sentence."""
         return words.names(self.highest.limit)
 
     @property
     def case(self) -> str:
-        """Which of the textbook's cases this is."""
+        """Return the textbook's name of this case."""
         return words.case(self.highest.system)
 
     @property
     def assumptions(self) -> list[str]:
-        """What the bound holds under."""
+        """Return the assumptions of the bound."""
         return words.assumptions(self.highest)
 
     @property
     def advice(self) -> list[str]:
-        """What helps against each limiting term."""
+        """Return remedies for each limiting term."""
         return words.advice(self.highest)
 
     @property
     def unknown(self) -> list[str]:
-        """What is not known, in sentences: the true bound can only be lower."""
+        """Return the unknown inputs, as sentences: the true bound can only be lower."""
         return unknown([self.alone] if self.alone else [share.ceiling for share in self.shares])
 
     @property
     def origins(self) -> list[str]:
-        """Where the numbers are from, in sentences, if some are from a lab or the store's own probe: nobody said
-        these."""
+        """Return the sources of the numbers, as sentences, if some come from a lab or the store's own probe."""
         sources = bound_words.sources(self.shares)
         return (
             bound_words.describe_sources(sources)
@@ -116,12 +116,12 @@ class Bounds(Answer):
 
     @property
     def fall_sentences(self) -> list[list[str]]:
-        """What each waterfall means, in sentences."""
+        """Describe each waterfall, in sentences."""
         return [list(waterfall.describe_waterfall(fall)) for fall in self.falls]
 
     @property
     def sentence(self) -> str:
-        """What part of the bound was delivered, what limits, and what cannot be."""
+        """Return the share of the bound that was delivered, what limits it, and impossible shares."""
         return closing(self.shares, self.level)
 
     def rooflines(self, against: str) -> list[CeilingLines]:
@@ -146,7 +146,7 @@ class Bounds(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a cell; without DATA one row a term."""
+        """Return one row per cell; without DATA one per term."""
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
         rows = [{key: value for key, value in share.to_json().items() if key not in _NESTED} for share in self.shares]
@@ -154,7 +154,7 @@ class Bounds(Answer):
 
     @property
     def _common_ceiling(self) -> Ceiling | None:
-        """The one ceiling, where all cells have the same."""
+        """Return the ceiling if all cells share it, else None."""
         several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
         return self.highest if self.alone or len(several) == 1 else None
 
@@ -183,7 +183,7 @@ def bound(
 
 
 def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tuple[list[MeasuredShare], list[str]]:
-    """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
+    """Compare every measured cell with its bound, with warnings. Raises InputError if no response is a rate."""
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
@@ -224,7 +224,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
 
 
 def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
-    """Field of the system → where its number is from."""
+    """Map fields of the system to the source of their numbers."""
     columns = {
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
         for field, name in inputs.columns.items()
@@ -260,8 +260,8 @@ def _compute_share(
 def _build_cell_inputs(
     response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
 ) -> tuple[Inputs, list[str]]:
-    """The systems of one cell: what its lab and its columns say of them, and what was done; and the fields that how
-    its files are placed tells."""
+    """Return the systems of one cell, and the fields set by file placement. The cell's lab, columns and operations
+    override ``inputs``."""
     fields: dict[str, Any] = dict(truth) | {
         name: read_column_value(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
@@ -273,18 +273,18 @@ def _build_cell_inputs(
 
 
 def _get_metric_name(response: Response) -> str:
-    """The metric of a store's operation, or the column."""
+    """Return the metric of a store's operation, or the column."""
     return response.metric.name if response.operation else response.rows.column(response.title).name
 
 
 def _within_run(estimate: Estimate) -> Estimate:
-    template = "within one run: {n_iterations} iterations of one execution say nothing of another execution"
+    template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
     warning = Message("within-run", template, n_iterations=estimate.n)
     return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
-    """Raises DataError at the first trial that is no rate: below 0, or a time that is not above it."""
+    """Raise DataError at the first trial that is not a rate: below 0, or a time not above 0."""
     wrong = values <= 0 if is_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
@@ -303,7 +303,7 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
 
 
 def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
-    """(bytes/s of one unit, or units of a second; None for what is neither) and what is in doubt."""
+    """Return (bytes/s of one unit, or units per second; None for neither) and what is in doubt."""
     unit = how.unit or response_unit
     if unit in TIMES and how.data:
         return TIMES[unit], ""
@@ -314,7 +314,7 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
         return readings[0], ""
     return readings[0], Message(
         "ambiguous-unit",
-        "{unit} is taken for {bytes_per_s:g} bytes/s; were it {other_bytes_per_s:g}, shares would be "
+        "{unit} is read as {bytes_per_s:g} bytes/s; with {other_bytes_per_s:g}, shares would be "
         "{ratio:.3f} times as large ({spell.unit})",
         unit=unit,
         bytes_per_s=readings[0],
@@ -324,7 +324,7 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
 
 
 def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
-    """Where the data fits into a memory, reads and unsynced writes may never have met a disk."""
+    """Warn if the data fits into a memory: reads and unsynced writes may never have met a disk."""
     warnings: list[str] = []
     for who, n, have in (
         ("client", inputs.system.clients, how.client_memory),
@@ -341,12 +341,12 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
 
 
 def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
-    """What is not known of these systems, in sentences."""
+    """Return the unknown inputs of these systems, as sentences."""
     return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
 
 
 def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
-    """What part of the bound was delivered, what limits, and what cannot be."""
+    """Return the share of the bound that was delivered, what limits it, and impossible shares."""
     above = [measured_share for measured_share in measured_shares if measured_share.verdict]
     sure = sum(measured_share.verdict == ABOVE for measured_share in above)
     certain = [

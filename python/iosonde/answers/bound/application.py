@@ -1,4 +1,4 @@
-"""How long an application should take by the bound of its cluster, beside how long it took in each setting."""
+"""Predicted time of an application by the bound of its cluster, against its measured time in each setting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numb
 
 @dataclass(frozen=True)
 class PredictedTimes(Answer):
-    """Each setting's ``rows``; ``warnings`` is what to know of them."""
+    """The ``rows`` of all settings, with ``warnings``."""
 
     level: float
     rows: tuple[PredictedTime, ...]
@@ -38,7 +38,7 @@ class PredictedTimes(Answer):
 
     @property
     def sentence(self) -> str:
-        """How far from what was predicted it was."""
+        """Return how far the measured times are from the predicted ones."""
         return sentence(self.rows)
 
     def content(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class PredictedTimes(Answer):
         return {"level": self.level, "rows": [row.to_json() for row in self.rows], "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting."""
+        """Return one row per setting."""
         return [
             {key: value for key, value in row.to_json().items() if key not in ("by", "warnings", "parts")} | row.by
             for row in self.rows
@@ -56,8 +56,8 @@ class PredictedTimes(Answer):
 def predicted_times(
     source: Source | None, inputs: Inputs, query: ResponseQuery, words: Mapping[str, str]
 ) -> PredictedTimes:
-    """``words``: fields of an Application → expressions over the factors of a trial; without DATA numbers, and nothing
-    stands beside what is predicted. Raises InputError, DataError."""
+    """Predict an application's times. ``words``: fields of an Application → expressions over the factors of a trial.
+    Without DATA they are numbers, and the prediction stands alone. Raises InputError, DataError."""
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
@@ -97,7 +97,7 @@ def predicted_times(
 
 
 def _build_application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[str, str]) -> Application:
-    """What one of these trials does. Raises InputError for a factor that is not the same in all of its trials."""
+    """Build the application of these trials. Raises InputError for a factor that differs between them."""
     fields: dict[str, Any] = {}
     for name, text in words.items():
         of = expression.read(text, table.names, f"application: {name}")

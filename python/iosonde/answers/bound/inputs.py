@@ -1,5 +1,4 @@
-"""What a bound is computed from: what was said of the system, as numbers or as columns of DATA, and what a probe
-found."""
+"""Inputs of a bound: the description of the system, as numbers or columns of DATA, and probe results."""
 
 from __future__ import annotations
 
@@ -37,11 +36,11 @@ _HIDES = {
 
 @dataclass(frozen=True)
 class SystemDescription:
-    """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
-    ``words``: further fields, ready (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of
-    other tools, and stores; the first that knows a field tells it. ``cluster``: a file as ``iosonde upgrade`` reads it,
-    or what it would hold. ``lab_fields``: fields that a probe is not to tell, since a lab does. ``memory_bytes``: of
-    the machine whose disk another tool measured."""
+    """User's description of a system. ``fields``: field → text, a number with its unit or a column of DATA. ``words``:
+    further fields, parsed (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of other tools, and
+    stores; the first that has a field wins. ``cluster``: a file as ``iosonde upgrade`` reads it, or its content.
+    ``lab_fields``: fields that a probe must not set, since a lab does. ``memory_bytes``: memory of the machine whose
+    disk another tool measured."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
@@ -53,9 +52,9 @@ class SystemDescription:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
-    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``origins``: field → who said
-    it, in words. ``nodes``: those of the cluster's file."""
+    """The described systems: as they are, and with every measured input at its worst and best end (equal if nothing was
+    measured). ``columns``: field → column of DATA that sets it row by row. ``origins``: field → its source, in words.
+    ``nodes``: those of the cluster's file."""
 
     system: System
     worst: System
@@ -67,23 +66,23 @@ class Inputs:
 
     @property
     def all(self) -> tuple[System, System, System]:
-        """As it is, at its worst, at its best."""
+        """Return the system as it is, at its worst, at its best."""
         return self.system, self.worst, self.best
 
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
-        """The same with some fields set anew."""
+        """Return a copy with some fields replaced."""
         system, worst, best = (with_settings(base, fields) for base in self.all)
         return Inputs(system, worst, best, self.columns, self.notes, self.origins, self.nodes)
 
     def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
-        """What a lab says that nobody else said."""
+        """Return the lab's fields that no other source sets."""
         remaining = _remove_overridden({*self.origins, *self.columns}, truth)
         if "replicas" in {*self.origins, *self.columns} and truth.get("redundancy") == "erasure":
             remaining = {
                 name: value for name, value in remaining.items() if name not in {"redundancy", *_HIDES["redundancy"]}
             }
         if "servers" in {*self.origins, *self.columns} and "disks" in remaining:
-            del remaining["disks"]  # each server of a lab has one: how many other servers have nobody knows
+            del remaining["disks"]  # each server of a lab has one: the number of disks of other servers is unknown
         return remaining
 
 
@@ -110,8 +109,8 @@ def words_of(
 
 
 def read(description: SystemDescription, table: Table | None, level: float) -> Inputs:
-    """Return the systems that ``description`` describes; texts that are no numbers name columns of ``table``. What was
-    said by hand comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes; non-numeric texts name columns of ``table``. Values
+    given by hand override the cluster's description, which overrides the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(description, table)
     specified = {*fixed, *columns}
     cluster_fields, words, nodes = (
@@ -129,18 +128,18 @@ def read(description: SystemDescription, table: Table | None, level: float) -> I
     fixed = probed.words | fixed
     measured = _remove_overridden(specified, probed.fields) | cluster_fields
     who = dict.fromkeys({**_remove_overridden(specified, probed.fields), **probed.words}, "the probe") | who
-    who.pop("operation", None)  # of what was done DATA tells
+    who.pop("operation", None)  # DATA defines the workload
     _check_idle({*fixed, *columns}, measured)
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *cluster_fields}:
         raise InputError(
-            "missing-option", "{spell.redundancy} says nothing without {spell.replicas}", "give {spell.replicas}, as 2"
+            "missing-option", "{spell.redundancy} has no effect without {spell.replicas}", "give {spell.replicas}, as 2"
         )
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
 def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
-    """Field → what was said of it, and field → the column that gives it. Raises InputError."""
+    """Return field → value given by hand, and field → the column that sets it. Raises InputError."""
     fixed, columns = dict(description.words), dict[str, str]()
     for word in OPTIONS.values():
         text = description.fields.get(word.field)
@@ -157,13 +156,14 @@ def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[
 
 
 def _remove_overridden(specified: Collection[str], fields: Mapping[str, ValueT]) -> dict[str, ValueT]:
-    """Return the ``fields`` that the ``specified`` ones leave: the general word by hand hides the special ones, too."""
+    """Return the ``fields`` not overridden by ``specified`` ones: a general option hides the special ones, too."""
     hidden = {special for general in specified for special in _HIDES.get(general, ())} | {*specified}
     return {name: value for name, value in fields.items() if name not in hidden}
 
 
 def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
-    """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
+    """Return the single value of a column in these rows, in base units. Raises InputError if it varies or is
+    missing."""
     table_column, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or table_column.missing[rows].any():
         raise InputError(
@@ -184,7 +184,7 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
 
 
 def own_probe(store: Store | None) -> str | None:
-    """The store itself as a place of a probe, where one of its runs is a probe or knows one."""
+    """Return the store as a place of a probe, if one of its runs is a probe or has one."""
     if store is None:
         return None
     has_probe = any(StoredRun(run).facts.get("probe") for run in store.runs())
@@ -192,13 +192,13 @@ def own_probe(store: Store | None) -> str | None:
 
 
 def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:
-    """Raises InputError for what would be ignored silently."""
+    """Raise InputError for options that would be ignored silently."""
     lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in specified], {*specified, *measured})
     if lost:
         option, needed = (f"{getattr(spell, option_name(field))}" for field in lost)
         raise InputError(
             "missing-option",
-            "{option} says nothing without {needed_option}",
+            "{option} has no effect without {needed_option}",
             "give {needed_option} too",
             option=option,
             needed_option=needed,

@@ -1,8 +1,6 @@
-"""What is true of the lab that a trial was measured in, as fields of a bound's system: nobody has to say it again.
-
-What limits a lab was set, and is taken as it was set; what has no limit, as it was measured at the bring-up. Trials of
-one store may have had different labs: each cell has its own, and trials of different ones are never one cell.
-"""
+"""True values of the lab that a trial was measured in, as fields of a bound's system. Limits are taken as they were
+configured; everything without a limit as measured at the bring-up. Trials of one store may have had different labs.
+Each cell has its own lab, and trials of different labs never share a cell."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ _COPIES = ("goal", "pool_size")
 
 
 def truth_of(run: StoredRun) -> dict[str, Any]:
-    """Field → its value in the lab of this run; empty where it was measured in none, or without servers."""
+    """Map fields to their values in the lab of this run; empty without a lab or without servers."""
     lab = (run.facts.get("machine") or {}).get("lab")
     if not isinstance(lab, Mapping) or "description" not in lab:
         return {}
@@ -48,7 +46,7 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
 def read_lab_fields(
     description: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
 ) -> dict[str, Any]:
-    """Field → its value, of what was asked and measured of a lab; ``copies`` where that is set live."""
+    """Map fields to values, as requested from a lab and measured there; ``copies`` if that is set live."""
     if description.file_system == "local":
         return {}
     links = [link["bytes_per_s"] for link in emulated.get("links") or ()]
@@ -80,14 +78,14 @@ def _read_redundancy(layout: Mapping[str, Any], live: str | None) -> dict[str, A
 
 @dataclass(frozen=True)
 class LabTruths:
-    """What is true of the labs of a source's runs, by the id of the run."""
+    """True values of the labs of a source's runs, by run id."""
 
     by_run: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_source(cls, source: Source | None) -> LabTruths:
-        """Of all runs of a store; nothing of a table."""
+        """Collect the labs of all runs of a store; empty for a table."""
         runs = source.runs if source is not None else ()
         by_run = {run.id: truth for run in runs if (truth := truth_of(run))}
         differences = {
@@ -99,20 +97,20 @@ class LabTruths:
         if not differences:
             return cls(by_run)
         more = f", and {len(differences) - 1} more (S118)" if len(differences) > 1 else ""
-        template = "the lab is not what was asked for: {difference}{more}"
+        template = "the lab is not as requested: {difference}{more}"
         return cls(by_run, (Message("lab-differs", template, difference=next(iter(differences)), more=more),))
 
     @property
     def names(self) -> frozenset[str]:
-        """The fields that a lab tells."""
+        """Return the fields that a lab sets."""
         return frozenset(name for truth in self.by_run.values() for name in truth)
 
     def truth(self, runs: Sequence[str]) -> dict[str, Any]:
-        """That of these runs, which all have the same."""
+        """Return the values of these runs, which all share one lab."""
         return dict(self.by_run.get(runs[0], {})) if runs else {}
 
     def apart(self, response: Response, cells: Iterable[BoundCell]) -> list[BoundCell]:
-        """The cells, those divided whose trials had different labs, by what differs."""
+        """Split cells whose trials had different labs, by what differs."""
         every = list(cells)
         if not self.by_run or "run" not in response.rows.columns:
             return every

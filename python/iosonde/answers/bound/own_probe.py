@@ -1,4 +1,4 @@
-"""What a store's own probe says of the system that its runs were measured on, where nobody names another one."""
+"""The store's own probe as a source of inputs, used if no other probe is given."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class OwnProbe(NamedTuple):
 
 
 def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
-    """Return the systems that ``description`` describes, as ``read`` does; what nobody said a probe of the same nodes
-    in the store tells. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes, as ``read`` does. A probe of the same nodes in the store fills
+    unset fields. Raises InputError, DataError."""
     table = source.table if source else None
     probe = (
         None
@@ -52,7 +52,8 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
 
 
 def _select_newest_probe(source: Source) -> OwnProbe | None:
-    """What the last run kept of a probe, else the newest probe of all nodes of the runs; None where there is none."""
+    """Return the probe attached to the last run, else the newest probe of all nodes of the runs; None if there is
+    none."""
     attached = next((run.facts["probe"] for run in reversed(source.runs) if _has_probe(run)), None)
     if attached is not None:
         return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))
@@ -71,5 +72,5 @@ def _has_probe(run: StoredRun) -> bool:
 
 
 def _is_of_target(probe: OwnProbe, source: Source) -> bool:
-    """Whether its disks are those of the runs: of servers, or of the same target."""
+    """Return whether its disks are those of the runs: of servers, or of the same target."""
     return probe.has_server_disks or all(is_within(str(run.target), probe.target) for run in source.runs)

@@ -1,4 +1,4 @@
-"""What was measured of the hardware, for a bound: by ``iosonde probe``, as JSON or in a store, and by other tools."""
+"""Measured hardware limits for a bound: from ``iosonde probe``, as JSON or in a store, and from other tools."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .tools import measured_by_tools
 def probed_by(
     places: Sequence[str], operation: str, specified: Collection[str], level: float, memory_bytes: float | None
 ) -> ProbedSystem:
-    """What the ``places`` tell of a system: each JSON of a probe, a store, or another tool's output. Of what several
-    know the first is taken. ``specified``: fields that were said otherwise. Raises DataError, InputError."""
+    """Read a system from ``places``: JSON of a probe, a store, or another tool's output; the first that has a field
+    wins. ``specified``: fields set by other sources. Raises DataError, InputError."""
     system = ProbedSystem()
     for place in places:
         probed = _read_place(place, operation, {*specified, *system.fields, *system.words}, level, memory_bytes)
         if not probed.fields:
             raise DataError(
                 "no-limits",
-                "{path}: the probe holds nothing that limits",
+                "{path}: the probe holds no limit",
                 "probe with {spell.target}, on several nodes, or {spell.servers}",
                 path=place,
             )
@@ -63,7 +63,7 @@ def _read_place(
     if system is None:
         raise DataError(
             "unknown-format",
-            "{path} is neither what iosonde probe --json prints nor of netperf, iperf or IOzone",
+            "{path} is not output of iosonde probe --json, netperf, iperf or IOzone",
             "iosonde probe --json > probe.json",
             path=place,
         )
@@ -71,18 +71,18 @@ def _read_place(
 
 
 def _read_store_probe(place: str, level: float) -> Mapping[str, Any]:
-    """The newest probe of the clients, and the newest of the servers: they may have been measured apart."""
+    """Return the newest probe of the clients, and the newest of the servers: they may be separate."""
     every = [StoredRun(document) for document in Store.open(place).runs()]
     probe = {**_read_attached_probe(every), **hardware.newest_parts(hardware.stored(every), level)}
     if not probe:
         raise DataError(
-            "no-probe", "{path}: no run of this store knows a probe", "iosonde probe --store {path}", path=place
+            "no-probe", "{path}: no run of this store has a probe", "iosonde probe --store {path}", path=place
         )
     return probe
 
 
 def _read_attached_probe(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
-    """What the last run that knows a probe kept of it."""
+    """Return the probe attached to the last run that has one."""
     run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
     if run is None:
         return {}

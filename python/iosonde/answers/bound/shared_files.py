@@ -1,5 +1,4 @@
-"""What whole files do to a bound: of one that all share, who is counted and where it lies; of many, where chance puts
-them."""
+"""Effect of whole files on a bound: who is counted and where a shared file lies, and where chance places many files."""
 
 from __future__ import annotations
 
@@ -22,14 +21,14 @@ _PLACED = {
 
 
 class SharedFiles:
-    """The runs of a source, asked cell by cell; ``notes`` gathers what has to be said."""
+    """Look up file placement of a source's runs, cell by cell; ``notes`` collects remarks."""
 
     def __init__(self, source: Source) -> None:
         self._runs = {run.id: run for run in source.runs}
         self.notes: dict[str, None] = {}
 
     def fields(self, operation: str, runs: Sequence[str], system: System) -> dict[str, Any]:
-        """Fields of the system of one cell that its runs tell better than the number of nodes."""
+        """Return the fields of one cell's system that its runs define better than the number of nodes."""
         every = [self._runs[name] for name in runs if name in self._runs]
         counts = {counted(run, operation) for run in every}
         of = counts.pop() if len(counts) == 1 else None
@@ -40,8 +39,8 @@ class SharedFiles:
             fields["clients"] = of.nodes
             note = Message(
                 "writer-excluded",
-                "{operation} is of {n_readers} of {n_nodes} nodes: the one that wrote the file read at the same "
-                "time and is not counted, its cache being {cache}; the servers may have carried more",
+                "{operation} counts {n_readers} of {n_nodes} nodes: the writer of the file read at the same "
+                "time, but is excluded, as its cache is {cache}; the servers may have carried more",
                 operation=operation,
                 n_readers=of.nodes,
                 n_nodes=of.nodes + 1,
@@ -64,23 +63,24 @@ class SharedFiles:
         return {"stripe_count": n, "files": 1}
 
     def _place_rank_files(self, of: Counted, runs: Sequence[StoredRun], system: System) -> dict[str, Any]:
-        """Each rank works at one file at a time; in turn, and not at once, there is one."""
+        """Return the fields for a file per rank: each rank uses one file at a time; if ranks take turns, there is one
+        file."""
         placed = {placement_of_files(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
             return {}
         template = _PLACED[placement] + " ({spell.stripe} says otherwise)"
         self.notes[Message("whole-files", template, placement=placement)] = None
-        files = {} if of.ranks == system.clients else {"files": of.ranks}  # without a word one for each client
+        files = {} if of.ranks == system.clients else {"files": of.ranks}  # by default one per client
         return {"stripe_count": 1, "placement": placement, **files}
 
 
 def has_unstriped_files(run: StoredRun) -> bool:
-    """Whether each file lay on one server of what a run was measured on."""
+    """Return whether each file of a run lay on one server."""
     machine = run.facts.get("machine") or {}
     in_lab = ((machine.get("lab") or {}).get("layout") or {}).get("servers_of_a_file", 1)
     return in_lab == 1 and has_unsplit_files(run.filesystem, machine.get("filesystem") or {})
 
 
 def in_groups(run: StoredRun) -> bool:
-    """Whether fixed sets of servers hold the same copies."""
+    """Return whether fixed sets of servers hold the same copies."""
     return placement_of_files(run.filesystem) == "groups"

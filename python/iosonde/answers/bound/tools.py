@@ -1,9 +1,7 @@
-"""What other tools measured of the hardware, for a bound: a link by netperf or iperf, a disk's rate R by IOzone.
-
-IOzone's table of file and record sizes says nothing of the disk where files fit into memory, and does not hold how much
-of that there was: it is asked for, and of the files beyond it the largest count (Cheng, 2004, slides 10 to 13:
-``iozone -Rab local.xls -g 2048M``).
-"""
+"""Hardware measurements of other tools, for a bound: a link by netperf or iperf, a disk's rate R by IOzone. IOzone's
+table of file and record sizes does not show the disk if files fit into memory, nor does it hold the memory size. So
+memory is an input, and the largest file beyond it counts (Cheng, 2004, slides 10 to 13: ``iozone -Rab local.xls -g
+2048M``)."""
 
 from __future__ import annotations
 
@@ -18,18 +16,15 @@ from iosonde.importers import Parsed, Row, read, understand
 from iosonde.model.bound.probed import Ends, ProbedSystem
 from iosonde.stats.estimate.summarise import mean
 
-# What arrived comes before what was sent into buffers; of UDP both only say what was asked for.
+# Prefer received to sent data, which may be in buffers; with UDP both show only the requested rate.
 _LINK = ("tcp_receive", "tcp_stream", "tcp_maerts", "tcp", "tcp_send")
 _DISK = {"disk_write": "write", "disk_read": "read"}
 
 
 def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> ProbedSystem | None:
-    """The fields of a system that the output of another tool tells; None for a file of no tool.
-
-    ``memory_bytes``: of the machine that IOzone ran on. Executions in one file are repetitions, their interval is
-    that of their mean at ``level``. Raises DataError where a tool's output tells nothing of the hardware, InputError
-    where IOzone's machine is not known.
-    """
+    """Return the system fields in another tool's output; None for a file of no tool. ``memory_bytes``: of the machine
+    that IOzone ran on. Executions in one file are repetitions, with the interval of their mean at ``level``. Raises
+    DataError if the output says nothing about the hardware, InputError if IOzone's machine is unknown."""
     try:
         with file.open("rb") as stream:
             parsed = understand(read(stream, str(file)))
@@ -42,7 +37,7 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
         return _read_link(file, parsed.format, complete, level)
     raise DataError(
         "unsuitable-format",
-        "{file} is of {format}: of a network or a disk it says nothing alone",
+        "{file} is of {format}, which measures neither a network nor a disk alone",
         "netperf, iperf, IOzone, or iosonde probe --json > probe.json",
         file=file,
         format=parsed.format,
@@ -54,7 +49,7 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
     if not rates:
         raise DataError(
             "no-tcp-stream",
-            "{file}: no whole TCP stream in it, with its sum, tells how fast the link is",
+            "{file}: no complete TCP stream with its sum: the speed of the link is unknown",
             "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST",
             file=file,
         )
@@ -73,7 +68,7 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
 
 
 def _select_tcp_rows(run: Parsed) -> list[Row]:
-    """The rates of a TCP stream as a whole, those that say most first."""
+    """Return the rates of a whole TCP stream, the most reliable first."""
     rows = [row for row in run.rows if row.metric == "bandwidth" and row.rank is None and row.operation in _LINK]
     return sorted(rows, key=lambda row: _LINK.index(row.operation))
 
@@ -100,7 +95,7 @@ def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -
         if rows:
             largest = max(
                 _read_bytes(row, "file_size") for row in rows
-            )  # of those a little larger memory served a part
+            )  # memory serves a part of slightly larger files
             rows = [row for row in rows if _read_bytes(row, "file_size") == largest]
             best = max(rows, key=lambda row: row.value)
             fields[name] = (best.value, best.value, best.value)

@@ -1,4 +1,4 @@
-"""Where the time between bound and result was lost, of each cell whose operations a store kept."""
+"""Where the time between bound and result was lost, for each cell with recorded operations."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Losses:
         self._notes: dict[str, None] = {}
 
     def wants(self, run: StoredRun) -> bool:
-        """Those that a share was computed from."""
+        """Return whether a share was computed from this run."""
         return run.id in self._places
 
     def take(self, run: StoredRun, operations: Operations) -> None:
-        """One trial of each cell that the run is in."""
+        """Add one trial to each cell of the run."""
         phases = {phase.operation: phase for phase in run.phases}
         for place in self._places[run.id]:
             share = self._shares[place]
@@ -55,7 +55,7 @@ class Losses:
             )
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
-        """One for each cell, and why others have none. Raises InputError where none has."""
+        """Return the waterfall of each cell, and why others have none. Raises InputError if none has one."""
         falls = [
             waterfall.together(share.operation, share.by, share.ceiling, self._trials[place], level)
             for place, share in enumerate(self._shares)
@@ -68,7 +68,8 @@ class Losses:
 
 
 def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
-    """One for each measured cell whose operations were recorded, and why others have none. Raises InputError."""
+    """Return the waterfall of each measured cell with recorded operations, and why others have none. Raises
+    InputError."""
     if source.store is None:
         raise InputError(
             "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
@@ -79,7 +80,7 @@ def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) ->
 
 
 def describe_waterfall(fall: Waterfall) -> Iterator[str]:
-    """What a waterfall means, in sentences."""
+    """Describe a waterfall, in sentences."""
     total = fall.delivered.value or 0.0
     if fall.largest:
         yield f"Most is surely lost to {TITLES[fall.largest]}; what helps: {CURES[fall.largest]}."

@@ -1,4 +1,4 @@
-"""Where the numbers of a bound are from, in words: the lab, a column, what was said by hand, a probe."""
+"""Sources of a bound's numbers, in words: the lab, a column, values given by hand, a probe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def format_value(field: str, value: Any) -> str:
 
 
 def sources(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-    """Source → (name of an option, its values over the cells) of what is from there, the first source first."""
+    """Map sources to (name of an option, its values over the cells), the first source first."""
     options_by_source: dict[str, dict[str, dict[str, None]]] = {}
     for share in shares:
         for field, source in share.sources.items():
@@ -52,8 +52,8 @@ def describe_sources(options_by_source: Mapping[str, Sequence[tuple[str, Sequenc
 
 
 def not_taken(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str]:
-    """Return a sentence for each of the ``lab_fields`` that somebody said otherwise: those not ``taken``."""
-    template = "{input} of the lab, {level}, is not taken: it was said otherwise"
+    """Return a sentence for each of the ``lab_fields`` that another source overrides: those not ``taken``."""
+    template = "{input} of the lab, {level}, is overridden by another source"
     return [
         Message("lab-input-overridden", template, input=_format_name(field), level=format_value(field, value))
         for field, value in lab_fields.items()

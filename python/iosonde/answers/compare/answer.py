@@ -1,4 +1,4 @@
-"""Is B different from A, by how much, and can these data tell at all?"""
+"""Is B different from A, by how much, and is the data sufficient?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
 
 @dataclass(frozen=True)
 class _ComparisonPlan:
-    """What is to be compared: the pairs, why A is the base, what has one side only, and what is to be said of all."""
+    """The pairs to compare, why A is the base, what has one side only, and the caveats of all."""
 
     pairs: tuple[SidePair, ...]
     base: str
@@ -54,8 +54,8 @@ class _ComparisonPlan:
 
 
 def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Comparisons | PairVerdicts:
-    """Every comparison that is asked for; of a store of each response at each setting. Without DATA both sides are
-    published. Pairs of ``run --against`` say what their sealed rule says. Raises InputError, DataError."""
+    """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
+    ``run --against`` follow their sealed rule. Raises InputError, DataError."""
     if source is not None and source.where and not len(source.table):
         conditions = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
         raise DataError(
@@ -95,7 +95,7 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
 
 
 def _read_as(source: Source) -> tuple[str, ...]:
-    """What was said when a table was read."""
+    """Return the warnings from reading a table."""
     return source.table.warnings if source.store is None else ()
 
 
@@ -145,7 +145,7 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
 
 
 def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
-    """The cells of which one level alone was measured."""
+    """List the cells in which only one level was measured."""
     if sides.group is None:
         return ()
     cells_by_side: dict[str, list[str]] = {}
@@ -163,7 +163,7 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
         raise InputError(
             "missing-option",
             "{spell.group} is missing",
-            "name the column that tells A from B, two columns as A and B, or a second file: compare BASE OTHER",
+            "name the column that separates A from B, two columns as A and B, or a second file: compare BASE OTHER",
         )
     by = [source.table.column(name).name for name in sides.by]
     trials = average_trials(source.table, columns_in(source.table, columns), by)
@@ -188,7 +188,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
     if ready and all(_describe_single(matched) and matched.pair.a.bring_ups for matched in ready):
         raise DataError(
             "confounded-with-bring-up",
-            "{cell}: nothing tells what it does from what differs between bring-ups (S119)",
+            "{cell}: its effect cannot be separated from differences between bring-ups (S119)",
             "more repetitions: each brings everything up anew",
             cell=_describe_single(ready[0]),
         )
@@ -225,7 +225,7 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
 
 
 def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
-    """A geometric mean is in doubt for the same reasons as the comparisons of its two sides."""
+    """Copy doubts to a geometric mean from the comparisons of its two sides."""
     mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
     caveats = [each for item in mine for each in item.every_caveat]
     clocks = [Caveat("", doubt) for item in mine for doubt in item.comparison.doubts if doubt != "cells-differ"]
@@ -233,7 +233,7 @@ def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
 
 
 def _build_untested(matched: InCells, level: float) -> Verdict:
-    """Of a cell with one trial of a side."""
+    """Build the verdict of a cell with one trial of a side."""
     sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
     none = Estimate(None, None, None, level, min(side.values.size for side in sides))
     return Verdict(
@@ -248,7 +248,7 @@ def _build_untested(matched: InCells, level: float) -> Verdict:
 
 
 def _describe_single(matched: InCells) -> str:
-    """That a side has a single trial there, and so no spread; '' where each has more."""
+    """Describe a side with a single trial, and so no spread; '' if each has more."""
     if matched.cells:
         return ""
     few = [side.name for side in (matched.pair.a, matched.pair.b) if side.published is None and side.values.size < 2]
@@ -261,13 +261,13 @@ def _describe_single(matched: InCells) -> str:
 
 def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
     part = matched.pair.part
-    # The spread of iterations says nothing of how many trials would tell.
+    # The spread of iterations does not show how many trials are needed.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
     shared = (*differing(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
     own = own_caveats(matched, comparison, sides)
     if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
-        comparison = replace(comparison, n_needed=None)  # more of the same would not tell
+        comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(
         part.cell,
         comparison,
@@ -311,7 +311,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
 
 
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
-    """The comparison with intervals of means that end where a mean can be; those that were published stay."""
+    """Clip intervals of means to the possible range; published ones stay."""
     means = []
     for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b)):
         positive = group.values is not None and bool(np.all(group.values > 0))

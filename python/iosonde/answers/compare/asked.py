@@ -1,4 +1,4 @@
-"""What a comparison is asked: the sides, within what, and what counts as equal."""
+"""Options of a comparison: the sides, the cells, and the margin of equality."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ SideT = TypeVar("SideT")
 
 @dataclass(frozen=True)
 class Sides:
-    """What is compared: the ``levels`` of the column ``group``, the first of which is the base; two columns; or DATA,
-    the base, with the ``other`` DATA.
-
-    ``by``: within each combination of these; of a store by default its other factors. ``adjust``: columns inside whose
-    combinations is compared before all are put together; None: every setting that varies besides. ``pair``: columns
-    whose equal values pair a trial of A with one of B. ``a``, ``b``: published sides. ``margin``: what counts as equal.
-    ``gate``: what makes it a problem. ``base_only``: each side is compared with the first only, not with
-    every other.
-    """
+    """Sides of a comparison: the ``levels`` of the column ``group``, the first of which is the base; two columns; or
+    DATA, the base, and the ``other`` DATA. ``by``: compare within each combination of these; for a store by default its
+    other factors. ``adjust``: columns within whose combinations sides are compared before pooling; None: every setting
+    that varies besides. ``pair``: columns whose equal values pair a trial of A with one of B. ``a``, ``b``: published
+    sides. ``margin``: differences below it count as equal. ``gate``: conditions of a problem. ``base_only``: each side
+    is compared with the first only, not with every other."""
 
     levels: Sequence[str] = ()
     group: str | None = None
@@ -40,7 +37,7 @@ class Sides:
 
     @property
     def published(self) -> list[Group]:
-        """The sides that are published."""
+        """Return the published sides."""
         return [side for side in (self.a, self.b) if side is not None]
 
     def pairs(self, measured: Sequence[SideT], published: Sequence[SideT]) -> Iterator[tuple[SideT, SideT]]:

@@ -12,10 +12,10 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT
 
 @dataclass(frozen=True)
 class Caveat:
-    """``text`` is a Message, and ``why`` where it is a reason. ``doubt`` is a code of ``DOUBTS``, '' of a remark that
-    puts nothing in doubt. ``instead``: the state of a claim that does not follow; None leaves it to the reader. ``why``
-    completes the sentence of such a claim: the reason that makes it inconclusive, or the other cause that cannot be
-    separated."""
+    """A caveat of a comparison. ``text`` is a Message, and ``why`` if it is a reason. ``doubt`` is a code of
+    ``DOUBTS``, '' for a remark that doubts nothing. ``instead``: the state of a claim that does not follow; None leaves
+    it to the reader. ``why`` completes the sentence of such a claim: why it is inconclusive, or the other cause that
+    cannot be separated."""
 
     text: str
     doubt: str = ""
@@ -24,20 +24,20 @@ class Caveat:
 
 
 def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
-    """Their codes, each once."""
+    """Return their codes, each once."""
     return tuple(dict.fromkeys(caveat.doubt for caveat in caveats if caveat.doubt))
 
 
 def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
-    """The caveat that takes the claim of an interval away, or says why there is none. What is not separable takes away
-    a difference only."""
+    """Return the caveat that overrides the interval's claim, or explains its absence. A confounded cause overrides a
+    difference only."""
     unsure = [caveat for caveat in caveats if caveat.instead is VerdictState.INCONCLUSIVE]
     twins = [caveat for caveat in caveats if caveat.instead is VerdictState.NOT_SEPARABLE]
     return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)
 
 
 def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
-    """The state of the claim that A and B differ, by the verdict of the interval."""
+    """Return the state of the claim that A and B differ, by the verdict of the interval."""
     caveat = overriding(verdict, caveats)
     if caveat is not None and caveat.instead is not None:
         return caveat.instead
@@ -49,7 +49,7 @@ def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
 def difference(
     response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, doubts: tuple[str, ...]
 ) -> Verdict:
-    """The verdict on a difference of two sides; it has a direction where it claims one."""
+    """Build the verdict on a difference of two sides; it has a direction if it claims a difference."""
     claims = state in (VerdictState.DIFFERENT, VerdictState.NOT_SEPARABLE)
     direction = (Direction.UP if up else Direction.DOWN) if claims else None
     return Verdict("difference", response, sides, state, direction, estimate=estimate, doubts=doubts)

@@ -24,9 +24,8 @@ from .samples import SidePair, SideTrials
 
 @dataclass(frozen=True)
 class InCells:
-    """The pair with the trials of cells that have both sides, the columns that make them, and what is to be said:
-    ``shared``, of all comparisons alike.
-    ``display_cells``: the cells whose means are shown, where they are not those that are compared (None)."""
+    """The pair with the trials of cells that have both sides, and the columns of the cells. ``shared``: caveats of all
+    comparisons. ``display_cells``: cells whose means are shown, if not the compared ones (None)."""
 
     pair: SidePair
     names: tuple[str, ...]
@@ -37,7 +36,7 @@ class InCells:
 
 
 def adjusted(pair: SidePair) -> InCells:
-    """The pair within the cells of what varies besides. Raises DataError where no cell has both sides."""
+    """Split the pair into cells of what varies besides. Raises DataError if no cell has both sides."""
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())
@@ -75,8 +74,8 @@ def describe_exclusive_cells(side: str, cells: str) -> Message:
 
 
 def in_bring_ups(matched: InCells) -> InCells:
-    """With one value a bring-up where sides are set once for several trials. Of positive values the logs are averaged
-    over cells, as ``compare_within`` takes them."""
+    """Average trials that share a bring-up into one value. Positive values are averaged as logs over cells, as
+    ``compare_within`` takes them."""
     a, b = matched.pair.a, matched.pair.b
     units = (a.bring_ups, b.bring_ups)
     if not any(repeats(each) for each in units):
@@ -104,24 +103,25 @@ def _list_cells(pair: SidePair) -> list[Key]:
 
 
 def _intersect_cells(pair: SidePair, places: Sequence[int]) -> set[Key]:
-    """The cells of these columns that have both sides."""
+    """Return the cells of these columns that have both sides."""
     a, b = ({tuple(cell[place] for place in places) for cell in side.cells} for side in (pair.a, pair.b))
     return a & b
 
 
 def _build_unshared_caveat(pair: SidePair, place: int) -> Caveat | None:
-    """Of a column of which no value is of both sides; none where each row has a value of its own, and names it."""
+    """Build the caveat of a column without a value shared by both sides. None if each row has its own value, as a
+    name."""
     values = [[cell[place] for cell in side.cells] for side in (pair.a, pair.b)]
     if max(map(len, values)) > 1 and all(len(set(side)) == len(side) for side in values):
         return None
     name = pair.part.adjust[place]
-    template = "{factor} has no value that both {side_a} and {side_b} have: nothing here tells them apart"
+    template = "{factor} has no value that both {side_a} and {side_b} have: they cannot be separated here"
     text = Message("confounded", template, factor=name, side_a=pair.a.name, side_b=pair.b.name)
     return Caveat(text, "goes-together", VerdictState.NOT_SEPARABLE, name)
 
 
 def _project_pair(pair: SidePair, places: Sequence[int]) -> SidePair:
-    """The cells of some of the columns."""
+    """Reduce the cells to some of the columns."""
 
     def project(side: SideTrials) -> SideTrials:
         return replace(side, cells=tuple(tuple(cell[place] for place in places) for cell in side.cells))

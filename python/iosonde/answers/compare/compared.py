@@ -1,4 +1,4 @@
-"""What a comparison came to: each cell with its words, all operations together, and what was left out."""
+"""Results of a comparison: each cell with its wording, all operations together, and exclusions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .caveat import Caveat, difference, doubts_of, overriding, state_of
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
-WITHIN_RUN = Message("within-run", "iterations within one run are compared: the noise of another execution is not seen")
+WITHIN_RUN = Message("within-run", "iterations within one run are compared: variation between runs is not measured")
 
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
-    ``group`` is the column that tells A from B; ``unit`` that of the values, ``units`` of the levels; ``adjusted``
-    those inside whose cells was compared. ``response`` is the column that is compared; ``caveats`` are about this
-    comparison, ``shared`` about all."""
+    """A comparison and its cell. ``within_run``: compares iterations of single executions, not trials. ``group`` is the
+    column that separates A from B; ``unit`` that of the values, ``units`` of the levels. ``adjusted``: columns within
+    whose cells sides are compared. ``response`` is the compared column. ``caveats`` concern this comparison, ``shared``
+    all."""
 
     cell: dict[str, Any]
     comparison: Comparison
@@ -45,37 +45,37 @@ class ComparedCell:
 
     @property
     def state(self) -> VerdictState:
-        """What becomes of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
+        """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         if self.comparison.decided.low is None and self.comparison.df < 1:
             return VerdictState.NOT_TESTED
         return state_of(self._significant_verdict, self.every_caveat)
 
     @property
     def overridden(self) -> Caveat | None:
-        """The caveat that takes the claim of the interval away."""
+        """Return the caveat that overrides the interval's claim."""
         has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
         return overriding(self._significant_verdict, self.every_caveat) if has_interval else None
 
     @property
     def _significant_verdict(self) -> str:
-        """The verdict of the interval, unless Holm's correction takes a difference away."""
+        """Return the interval's verdict, unless Holm's correction removes a difference."""
         comparison = self.comparison
         return CANNOT_TELL if comparison.verdict == DIFFERENT and comparison.by_chance else comparison.verdict
 
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
-        """Its own, and those about all."""
+        """Return its own caveats and the shared ones."""
         within = (Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()
         return (*self.caveats, *self.shared, *within)
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
-        """The interval's verdicts at other levels; none where a caveat takes one of them away."""
+        """Return the interval's verdicts at other levels; empty if a caveat overrides one of them."""
         every = self.comparison.by_level
         return () if any(overriding(verdict, self.every_caveat) for _, verdict in every) else every
 
     def verdict(self, family: int) -> Verdict:
-        """The claim, corrected for a ``family`` of so many comparisons."""
+        """Return the claim, corrected for a ``family`` of comparisons."""
         comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
         doubts = tuple(dict.fromkeys([*comparison.doubts, *doubts_of(self.every_caveat)]))
@@ -85,12 +85,12 @@ class ComparedCell:
 
     @property
     def words(self) -> Wording:
-        """What the words need."""
+        """Return the input of its wording."""
         return Wording(self.metric, self.unit, self.group, self.adjusted, self.units.get(self.group or "", ""))
 
     @property
     def sentence(self) -> str:
-        """What the interval that decides says."""
+        """Describe the result by the interval that decides."""
         caveat = self.overridden
         if caveat is not None:
             return overridden_sentence(self.comparison, self.words, caveat.why, caveat.instead)
@@ -98,7 +98,7 @@ class ComparedCell:
 
     @property
     def verdict_word(self) -> str:
-        """The verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
+        """Return the verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
         caveat = self.overridden
         if caveat is None:
             return self.words.describe_verdict(self.comparison)
@@ -108,17 +108,17 @@ class ComparedCell:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """A and B as people say them: ``before``, but ``nodes=1``."""
+        """Return the display names of A and B: ``before``, but ``nodes=1``."""
         return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
 
     @property
     def warnings(self) -> list[str]:
-        """What speaks against it."""
+        """Return the warnings against it."""
         own = [caveat.text for caveat in self.caveats]
         return [*self.comparison.warnings, *own, *([WITHIN_RUN] if self.within_run else [])]
 
     def name(self, several: bool) -> str:
-        """Which comparison it is, among others; with its sides where there are ``several`` pairs."""
+        """Return its name among others; with its sides if there are ``several`` pairs."""
         levels = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
         labels = [
             show(value) if key in ("operation", "metric", "response") else text
@@ -129,7 +129,7 @@ class ComparedCell:
         return ", ".join([*labels, *([f"{b} against {a}"] if several or not labels else [])])
 
     def title(self, several: bool) -> str:
-        """The same as a gate says it: ``write bandwidth, nodes=2``."""
+        """Return the name that a gate shows: ``write bandwidth, nodes=2``."""
         if "operation" not in self.cell or not self.metric.name:
             return self.name(several)
         what = f"{self.cell['operation']} {metric_words(self.metric.name)}"
@@ -155,13 +155,11 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Comparisons(Answer):
-    """Each comparison; p is corrected over all of them (Holm). ``base`` says why A is the base, ``exclusions`` what has
-    only one side; ``overall`` are all operations together; ``warnings`` are about all.
-
-    Versions of the JSON: 1 repeated a single comparison's keys at the top. 2 does not; `decides`, `method`,
-    `ratio_of_geometric_means`, `difference`, `cells`, `n_more` and `said` are new, `ratio` may be null. 3 has `state`;
-    `said` and `sentence` follow Holm's correction and the caveats, where `verdict` is of the interval alone.
-    """
+    """All comparisons; p is corrected over all of them (Holm). ``base`` explains the base, ``exclusions`` lists what
+    has only one side; ``overall`` covers all operations; ``warnings`` concern all. JSON versions: 1 repeated a single
+    comparison's keys at the top. 2 does not. `decides`, `method`, `ratio_of_geometric_means`, `difference`, `cells`,
+    `n_more` and `said` are new; `ratio` may be null. 3 has `state`. `said` and `sentence` follow Holm's correction and
+    the caveats, while `verdict` is of the interval alone."""
 
     schema: ClassVar[int] = 3
     items: tuple[ComparedCell, ...]
@@ -172,7 +170,7 @@ class Comparisons(Answer):
     exclusions: tuple[str, ...] = ()
     overall: tuple[Overall, ...] = ()
     judged: GateVerdict | None = None
-    untested: tuple[Verdict, ...] = ()  # of cells that are left out, as a side has one trial there
+    untested: tuple[Verdict, ...] = ()  # of excluded cells, in which a side has one trial
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -183,7 +181,7 @@ class Comparisons(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether a condition of ``--fail-if`` holds."""
+        """Return whether a condition of ``--fail-if`` holds."""
         return self.judged is not None and self.judged.problem
 
     def content(self) -> dict[str, Any]:
@@ -200,7 +198,7 @@ class Comparisons(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a comparison."""
+        """Return one row per comparison."""
         return [_build_record(item) for item in self.items]
 
 

@@ -1,4 +1,4 @@
-"""What changes together with the sides of a store, so that nothing tells whose the difference is: factors, and time."""
+"""Causes that cannot be separated from the sides of a store: confounded factors, and time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .samples import SidePair
 
 
 def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
-    """Factors that always change with the group, and the time, where its levels were measured in turn."""
+    """Return the factors that always change with the group, and time if its levels were measured in turn."""
     if source.store is None or group is None:
         return ()
     own = source.table.column(group).name
@@ -31,7 +31,7 @@ def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tup
 
 
 def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> Iterator[Caveat]:
-    """The caveats of a pair of sides: one of a twin only where it differs between these two."""
+    """Return the caveats of a pair of sides; a twin counts only if it differs between these two."""
     rows = pair.part.rows
     for caveat in caveats:
         if caveat.instead is not VerdictState.NOT_SEPARABLE or group is None or caveat.why not in rows.columns:
@@ -43,14 +43,15 @@ def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> I
 
 
 def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
-    """An experiment is what was done, and no cause of its own; ranks grow with nodes by definition."""
+    """Build the caveat of a twin; none for an experiment, which is not a cause, and for ranks, which grow with
+    nodes."""
     follows = own == EXPERIMENT or "ranks" in (name, twin)
     other = name if twin == own else twin
     return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)
 
 
 def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
-    """Levels of which one was measured wholly before the other."""
+    """Yield levels that were measured wholly before another."""
     table = source.run_rows
     starts = {}
     unit = table.column(own).level_unit

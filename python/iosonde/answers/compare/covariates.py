@@ -1,8 +1,6 @@
-"""Columns of somebody's table that are neither set nor measured by the trial: what was there before it, as a load.
-
-Nobody can compare within the cells of a number that hardly comes twice. Where it differs between the sides the
-difference may be its own: that is said.
-"""
+"""Covariates: columns of a table that are neither set nor measured by the trial, as the load before it. Their values
+hardly ever repeat, so they make no cells. If a covariate differs between the sides, it may explain the difference, and
+a caveat is added."""
 
 from __future__ import annotations
 
@@ -13,19 +11,20 @@ from iosonde.core.table import Column, Table
 from iosonde.data import roles
 from iosonde.data.looks import names_ranks
 
-_DISTINCT = 0.5  # share of the values that come once: above it, a number is no setting
+_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
-    """The numbers that hardly come twice, besides what has a unit or a name of an outcome, and besides what numbers
-    the rows. ``fixed_columns``: the sides, and what is compared within."""
+    """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
+    ``fixed_columns``: the sides, and the columns of cells."""
     column_roles = roles.guess(rows, measured)
     return tuple(name for name in (*column_roles.others, *column_roles.settings)
                  if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
 
 
 def makes_cells(rows: Table, name: str, sides: str) -> bool:
-    """Whether a column can be held fixed: of a number that hardly comes twice most values are of several sides."""
+    """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
+    several sides."""
     column = rows.column(name)
     if not _is_covariate(column):
         return True
@@ -36,7 +35,7 @@ def makes_cells(rows: Table, name: str, sides: str) -> bool:
 
 
 def _is_covariate(column: Column) -> bool:
-    """A number that hardly comes twice, and no outcome: no rate, time or amount."""
+    """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
     outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
     if outcome or not column.numeric or names_ranks(column):
         return False

@@ -1,4 +1,4 @@
-"""Trials without a value, which are mostly the worst: timeouts, and runs that were killed. They are named by side."""
+"""Trials without a value, mostly the worst ones: timeouts and killed runs, counted by side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALPHA = 0.05
 
 
 def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> list[Caveat]:
-    """How many values are missing of either side; whether that takes the claim away, and what it is at the worst."""
+    """Return caveats on the missing values of each side, whether they override the claim, and the worst case."""
     sides = (matched.pair.a, matched.pair.b)
     if any(side.published for side in sides):
         return []
@@ -31,7 +31,7 @@ def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> lis
     counts = " and ".join(f"{k} of {m} of {side.name}" for k, m, side in zip(gone, n, sides, strict=True))
     unlike = gone[0] * n[1] != gone[1] * n[0]
     if not unlike:
-        template = "values are missing: {counts}; both are compared by what is left"
+        template = "values are missing: {counts}; the remaining values are compared"
         return [Caveat(Message("missing-values", template, counts=counts))]
     worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
     lost = p < _ALPHA and not _is_certain(comparison, matched.pair.part.metric, more_of_b=worse == sides[1].name)
@@ -44,7 +44,7 @@ def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> lis
 
 
 def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int, int]:
-    """Values that are missing, and all."""
+    """Return the numbers of missing and of all values."""
     codes, levels = matched.pair.part.rows.column(group).codes()
     mine = np.array([str(levels[code]) == side.name for code in codes])
     values = matched.pair.part.rows.numbers(matched.pair.part.column)[mine]
@@ -52,7 +52,7 @@ def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int,
 
 
 def _is_certain(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool:
-    """Whether the side that lacks more is the worse one by what is there: then it is so with what lacks."""
+    """Return whether the side that lacks more values is already the worse one: missing values only confirm that."""
     if comparison.verdict != DIFFERENT or not is_speed(metric):
         return False
     b_is_worse = comparison.above == (metric.better is Better.LOWER)
@@ -60,7 +60,7 @@ def _is_certain(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool
 
 
 def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], gone: tuple[int, ...]) -> str:
-    """What it is at the worst, where it is known which way is worse."""
+    """Describe the worst case, if it is known which way is worse."""
     if not is_speed(metric):
         return ""
     above = metric.better is Better.LOWER

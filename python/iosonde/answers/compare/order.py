@@ -1,4 +1,4 @@
-"""The order in which the trials of two sides were measured: time that is in the difference, too."""
+"""Order in which the trials of two sides were measured: a confounder of the difference."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .cells import InCells
 
 Array = npt.NDArray[np.float64]
 
-_LEAST = 4  # trials of a side: fewer are in turn by chance, and show no drift
+_LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
 def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
-    """What the order says against a comparison of sides that were measured in turn. ``by_rows``: of somebody's table,
-    whose rows stand in the order of the trials where nothing else tells it, for all that is known."""
+    """Return the caveats of sides that were measured in turn. ``by_rows``: use the order of a table's rows if no column
+    tells the order."""
     a, b = matched.pair.a, matched.pair.b
     alone = a.published or b.published or a.bring_ups or b.bring_ups or matched.pair.part.within_run
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
@@ -52,7 +52,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
         f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
     )
     caveats = list(_build_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
-    if caveats or order is None or not by_rows:  # of a store's campaign that is said as a whole
+    if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
         return caveats
     return [Caveat(measured_in_turn(turn), "order")]
 
@@ -63,7 +63,7 @@ def measured_in_turn(turn: str) -> Message:
 
 
 def _rows_of(matched: InCells, group: str) -> tuple[Table, list[str]]:
-    """The rows of both sides that have a value, and the side of each."""
+    """Return the rows of both sides that have a value, and the side of each."""
     part = matched.pair.part
     rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
     codes, levels = rows.column(group).codes()
@@ -80,7 +80,7 @@ def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array 
 
 
 def _build_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
-    """A drift, else a dependence, and whether it takes the claim away."""
+    """Yield a drift, else a dependence, and whether it overrides the claim."""
     if effect.drift is not None:
         gone = (
             explains(effect, comparison.above)

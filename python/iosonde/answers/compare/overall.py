@@ -1,8 +1,6 @@
-"""All operations in one number: the geometric mean of a trial's speeds, and its ratio over trials.
-
-As the last line of benchstat, with an interval: each trial's logs are averaged over the operations, times turned
-around, so what the operations of one trial share is in the interval.
-"""
+"""All operations in one number: the geometric mean of a trial's speeds, and its ratio over trials. Like the last line
+of benchstat, but with an interval. Each trial's logs are averaged over the operations, with times inverted, so effects
+shared by a trial's operations are in the interval."""
 
 from __future__ import annotations
 
@@ -34,8 +32,8 @@ _WHAT = ("operation", "metric", "unit", "response")
 
 @dataclass(frozen=True)
 class Overall:
-    """The speed of B by that of A over ``operations``; ``settings``: in so many each on its own; ``unit``: that of the
-    levels ``a`` and ``b`` of ``group``, where they are sizes."""
+    """Ratio of B's speed to A's over ``operations``. ``settings``: number of settings, each compared on its own.
+    ``unit``: of the levels ``a`` and ``b`` of ``group``, if they are sizes."""
 
     a: str
     b: str
@@ -53,22 +51,22 @@ class Overall:
 
     @property
     def verdict(self) -> str:
-        """As of a comparison."""
+        """Return the verdict, as of a comparison."""
         return verdict(self.speed, self.margin)
 
     @property
     def overridden(self) -> Caveat | None:
-        """The caveat that takes the claim of the interval away."""
+        """Return the caveat that overrides the interval's claim."""
         return overriding(self.verdict, self.caveats)
 
     @property
     def sides(self) -> tuple[str, str]:
-        """A and B as people say them."""
+        """Return the display names of A and B."""
         return called(self.a, self.group, self.unit), called(self.b, self.group, self.unit)
 
     @property
     def claim(self) -> Verdict:
-        """As of a comparison; it is one number, and corrected for no other."""
+        """Return the claim, as of a comparison; it is a single number, so it is not corrected."""
         up = self.speed.value is not None and self.speed.value > 1
         state = state_of(self.verdict, self.caveats)
         doubts = (*doubts_of(self.caveats), *(["cells-differ"] if self.settings_differ else []))
@@ -87,10 +85,10 @@ class Overall:
 
     @property
     def sentence(self) -> str:
-        """What it says, over what."""
+        """Describe the ratio and the operations that it covers."""
         e = self.speed
         if e.value is None:
-            return f"The geometric mean of {listed(self.operations)} cannot be told."
+            return f"The geometric mean of {listed(self.operations)} is unknown."
         interval = "~" if e.low is None or e.high is None else f"{ratio_text(e.low)} to {ratio_text(e.high)}"
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
@@ -125,7 +123,7 @@ class Overall:
 
 def _format_relation(word: str) -> str:
     if word == CANNOT_TELL:
-        return "cannot be told from"
+        return "does not differ significantly from"
     if word == EQUAL:
         return "is practically equal to"
     way, _, less = word.partition(" ")
@@ -133,7 +131,8 @@ def _format_relation(word: str) -> str:
 
 
 def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:
-    """One for each pair of sides, levels of ``group``, that was compared in two operations or more, trial by trial."""
+    """Compute one ratio for each pair of sides, levels of ``group``, that was compared trial by trial in two operations
+    or more."""
     by_sides: dict[tuple[str, str], list[SidePair]] = {}
     for pair in pairs:
         by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
@@ -179,7 +178,7 @@ def _compute_mean(
 
 
 def _is_usable(pair: SidePair) -> bool:
-    """Rates and times above 0 of trials that can be told from each other."""
+    """Return whether the values are positive rates or times of identified trials."""
     return (
         is_speed(pair.part.metric)
         and pair.part.base is None
@@ -198,7 +197,7 @@ def _get_operation(pair: SidePair) -> str:
 
 
 def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
-    """One metric of each operation: its bandwidth, else its rate, else its time, else its first."""
+    """Return one metric of each operation: its bandwidth, else its rate, else its time, else its first."""
     metrics: dict[str, list[str]] = {}
     for pair in pairs:
         metrics.setdefault(_get_operation(pair), []).append(pair.part.metric.name)
@@ -210,8 +209,8 @@ def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
 
 
 def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[tuple[Any, Any]], int]:
-    """The mean logs of the trials that have every operation, by setting, for A and B, and how many trials these are; of
-    those that share a bring-up the mean is one."""
+    """Return the mean logs of A's and B's trials that have every operation, by setting, and the number of trials.
+    Trials that share a bring-up are averaged into one."""
     logs: list[dict[tuple[Key, Cell], dict[str, float]]] = [{}, {}]
     bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:

@@ -1,5 +1,4 @@
-"""What speaks against one comparison alone: its order, which units are paired, values that are missing, numbers that
-differ besides."""
+"""Caveats of a single comparison: its order, pairing, missing values, and covariates."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _ALPHA = 0.01
 
 
 def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
-    """The caveats of a comparison of two levels of a column, or of two DATA."""
+    """Return the caveats of a comparison of two levels of a column, or of two DATA."""
     column = DATA if sides.other is not None else sides.group
     if column is None:
         return ()
@@ -32,7 +31,7 @@ def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple
 
 
 def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
-    """Those that differ between the sides."""
+    """Return the caveats of covariates that differ between the sides."""
     part, caveats = matched.pair.part, []
     codes, levels = part.rows.column(side_column).codes()
     names = np.array([str(levels[code]) for code in codes])
@@ -48,7 +47,7 @@ def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
         p = compare(a, b, 0.95, 0.0, base=2).p  # base: their difference
         if p is None or p < _ALPHA / len(part.covariates):
             means = f"{significant(a.side.mean)} in {a.name}, {significant(b.side.mean)} in {b.name}"
-            template = "{covariate} differs between the sides, too ({means}): regress holds it"
+            template = "{covariate} differs between the sides, too ({means}): regress adjusts for it"
             caveats.append(
                 Caveat(Message("covariate-differs", template, covariate=name, means=means), "varies-besides")
             )

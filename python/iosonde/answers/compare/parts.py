@@ -1,4 +1,4 @@
-"""The cells of DATA that a comparison is made in: the rows of each, its column, and what it is adjusted for."""
+"""Parts of DATA that are compared: the rows of each cell, its column, and its adjustment."""
 
 from __future__ import annotations
 
@@ -25,20 +25,17 @@ from .asked import Sides
 from .caveat import Caveat
 from .covariates import covariates, makes_cells
 
-ROW = " row"  # no name that somebody gives a column
-DATA = "DATA"  # the column that tells two DATA apart
+ROW = " row"  # unlikely as a column name
+DATA = "DATA"  # the column that separates two DATA
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 
 
 @dataclass(frozen=True)
 class ComparedPart:
-    """The rows of one cell and the column that is compared; ``warnings`` and
-    ``caveats`` are about the response, ``covariates`` numbers beside it that nobody set.
-
-    ``base``: of the logarithms that it holds; None: of values. ``words``: the metric that tells what is faster.
-    ``adjust``: columns inside whose cells is compared. ``sealed``: the interval of a campaign of A against B that
-    stopped by it, which decides in the place of ours.
-    """
+    """Rows of one cell and the compared column. ``warnings`` and ``caveats`` concern the response, ``covariates`` are
+    numbers that nobody set. ``base``: of its logarithms; None: plain values. ``metric`` defines which direction is
+    better. ``adjust``: columns within whose combinations sides are compared. ``sealed``: the sealed interval of a
+    campaign of A against B, which decides instead of ours."""
 
     cell: dict[str, Any]
     rows: Table
@@ -54,23 +51,23 @@ class ComparedPart:
 
     @property
     def units(self) -> dict[str, str]:
-        """Those of the levels of its columns that have one."""
+        """Return the units of its columns' levels, if any."""
         return self.rows.level_units()
 
     @property
     def label(self) -> str:
-        """Its cell in words."""
+        """Return its cell in words."""
         setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
         return "/".join(level_texts(setting, self.units))
 
     @property
     def unit(self) -> str:
-        """The unit of the values, which a logarithm has not."""
+        """Return the unit of the values; '' for logarithms."""
         return self.metric.unit if self.base is None else ""
 
 
 def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
-    """Each column within each combination of ``by``."""
+    """Yield each column within each combination of ``by``."""
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
     adjusted = tuple(source.table.column(name).name for name in sides.adjust or ())
@@ -93,8 +90,8 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
 
 
 def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[ComparedPart]:
-    """Each response at each setting of the other factors that are not adjusted for; with ``by``, at each of these,
-    adjusted for the others."""
+    """Yield each response at each setting of the factors not adjusted for; with ``by``, at each of these, adjusted for
+    the others."""
     factors = source.varying_factors
     own = [] if sides.group is None else [source.table.column(sides.group).name]
     twins = [factors.confounded.get(name) for name in own]
@@ -113,12 +110,12 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
 
 
 def numbered(rows: Table) -> Table:
-    """With the column ROW: each row of somebody's table is a trial."""
+    """Add the column ROW: each row of a user's table is a trial."""
     return replace(rows, columns={**rows.columns, ROW: Column(ROW, np.arange(len(rows), dtype=float))})
 
 
 def with_group(source: Source, group: str | None) -> tuple[str, ...]:
-    """The other factors of a store of which each level of the group has one: no cell of theirs has both sides."""
+    """Return a store's other factors with one level per level of the group: their cells never have both sides."""
     if group is None:
         return ()
     own, rows = source.table.column(group).name, source.run_rows
@@ -129,7 +126,7 @@ def with_group(source: Source, group: str | None) -> tuple[str, ...]:
 
 
 def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
-    """A cell of a response."""
+    """Build a cell of a response."""
     base = _BASES.get(response.transform)
     metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
     return ComparedPart(
@@ -146,17 +143,17 @@ def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple
 
 
 def trial_caveats(response: Response) -> tuple[Caveat, ...]:
-    """What is to be said of rows that are parts of one trial: nothing is claimed of ranks whose trial is not known."""
+    """Return the caveats of rows that are parts of one trial; ranks of unknown trials support no claim."""
     if not response.trial_note:
         return ()
     if not response.are_parts:
         return (Caveat(response.trial_note),)
-    why = Message("single-ranks", "rows are single ranks, and no column says of which trial")
+    why = Message("single-ranks", "rows are single ranks, and no column names their trial")
     return (Caveat(response.trial_note, "subsamples", VerdictState.INCONCLUSIVE, why),)
 
 
 def kind_of(response: Response, several: bool) -> dict[str, Any]:
-    """What tells a response from others in the cells."""
+    """Return the columns that distinguish a response in the cells."""
     label = {"response": response.title} if response.measured or (several and not response.operation) else {}
     if not response.operation:
         return label
@@ -164,7 +161,7 @@ def kind_of(response: Response, several: bool) -> dict[str, Any]:
 
 
 def settings_of(response: Response, fixed_columns: Sequence[str], sides: Sides) -> tuple[str, ...]:
-    """The columns of a table to adjust for: those that were named, else every other one that looks set and varies."""
+    """Return the columns of a table to adjust for: the named ones, else all others that look set and vary."""
     if sides.adjust is not None:
         return tuple(response.rows.column(name).name for name in sides.adjust)
     if sides.pair or sides.published or sides.group is None:
@@ -177,12 +174,12 @@ def settings_of(response: Response, fixed_columns: Sequence[str], sides: Sides) 
 def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tuple[str, ...]:
     try:
         return covariates(response.rows, measured_columns(response), (*NAMES, *fixed_columns))
-    except DataError:  # of a column that nobody asked about
+    except DataError:  # of a column outside the query
         return ()
 
 
 def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
-    """Iterations of single runs as they are; where a side has several runs, their means: the two never mix."""
+    """Keep iterations of single runs; average them if a side has several runs. The two never mix."""
     if not part.within_run:
         return part
     sides = [part.rows.take(rows).groups(["run"]) for _, rows in part.rows.groups(group)]

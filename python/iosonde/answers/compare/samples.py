@@ -1,4 +1,4 @@
-"""The sides of a cell: which levels are meant, which is the base, and the trials of each."""
+"""Sides of a cell: the chosen levels, the base, and the trials of each."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ BASE_IS_FIRST = Message("base-is-first", "it is given first")
 
 @dataclass(frozen=True)
 class SideTrials:
-    """The trials of one side: ``cells`` are those of the settings that are adjusted for, ``trials`` name the
-    executions, ``bring_ups`` those that hold the side for several of them (empty: none does). Of a side that is
-    published only ``published`` is known."""
+    """Trials of one side. ``cells``: levels of the settings adjusted for. ``trials`` name the executions, ``bring_ups``
+    those that hold the side for several of them (empty: none does). A published side has only ``published``."""
 
     name: str
     values: npt.NDArray[np.float64]
@@ -43,18 +42,18 @@ class SideTrials:
     bring_ups: tuple[Key, ...] = ()
 
     def group(self) -> Group:
-        """What the estimators take. Raises DataError below two trials."""
+        """Return the estimators' input. Raises DataError below two trials."""
         return self.published or estimates.group(self.name, self.values)
 
     def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
-        """Cell → its values."""
+        """Map cells to their values."""
         places: dict[Key, list[int]] = {}
         for place, cell in enumerate(self.cells):
             places.setdefault(cell, []).append(place)
         return {cell: self.values[at] for cell, at in places.items()}
 
     def take(self, places: Sequence[int]) -> SideTrials:
-        """Some of its trials."""
+        """Select some of its trials."""
         return replace(
             self,
             values=self.values[list(places)],
@@ -66,7 +65,7 @@ class SideTrials:
 
 @dataclass(frozen=True)
 class SidePair:
-    """A and B in one cell; ``part.adjust`` are the columns that the samples' cells are of."""
+    """A and B in one cell; ``part.adjust`` names the columns of the samples' cells."""
 
     part: ComparedPart
     a: SideTrials
@@ -75,7 +74,7 @@ class SidePair:
 
 @dataclass(frozen=True)
 class ChosenLevels:
-    """The levels that are meant, the base first, and why it is the base."""
+    """The chosen levels, base first, and why it is the base."""
 
     levels: tuple[Cell, ...]
     why: str
@@ -84,7 +83,7 @@ class ChosenLevels:
 def sample(
     rows: Table, column: str, name: str, adjust: Sequence[str] = (), bring_ups: Sequence[Key] = ()
 ) -> SideTrials:
-    """The trials of these rows that have a value. ``bring_ups``: of each row, see ``SideTrials``."""
+    """Return the trials of these rows that have a value. ``bring_ups``: one per row, see ``SideTrials``."""
     values = rows.numbers(column)
     there = np.flatnonzero(~np.isnan(values))
     present = rows.take(there)
@@ -101,12 +100,12 @@ def sample(
 
 
 def sample_of(published: Group) -> SideTrials:
-    """A side of which only the summary is known."""
+    """Return a side of which only the summary is known."""
     return SideTrials(published.name, np.empty(0), published=published)
 
 
 def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
-    """The levels of the group that are meant: those given, in their order, else all, as the experiment declares."""
+    """Return the chosen levels of the group: those given, in their order, else all, as the experiment declares."""
     column = source.table.column(group)
     name, available = column.name, [level for level in column.codes()[1] if level is not None]
     declared = [
@@ -144,7 +143,7 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     if len(chosen) + len(sides.published) < 2:
         raise InputError(
             "too-few-levels",
-            "one value of '{name}' cannot be compared with anything",
+            "one value of '{name}' is not enough for a comparison",
             "its values: {levels}",
             name=name,
             levels=levels_text,
@@ -165,7 +164,7 @@ def _explain_base(sides: Sides, numeric: bool, declared: bool) -> str:
 
 
 def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
-    """The pairs of one cell; a level without a value is left out where there are several cells."""
+    """Yield the pairs of one cell; if there are several cells, levels without a value are dropped."""
     published = [sample_of(group) for group in sides.published]
     if sides.group is None:
         measured = [sample(part.rows, part.column, part.column)]
@@ -202,7 +201,7 @@ def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterat
 
 
 def _rows_of(part: ComparedPart, name: str, level: Cell) -> Any:
-    """Rows of one level that have a response."""
+    """Return the rows of one level that have a response."""
     codes, levels = part.rows.column(name).codes()
     place = levels.index(level) if level in levels else -1
     return (codes == place) & ~np.isnan(part.rows.numbers(part.column))
@@ -216,8 +215,8 @@ def _match_trials(
     pair: Sequence[str],
     bring_ups: dict[str, list[Key]],
 ) -> tuple[SideTrials, SideTrials]:
-    """The trials of A and B that have a partner, in the same order; pairs of the same two bring-ups averaged. Raises
-    DataError where a key is not unique."""
+    """Match the trials of A and B by partner, in the same order; average pairs of the same two bring-ups. Raises
+    DataError if a key is not unique."""
     keyed: list[dict[Key, float]] = []
     for side_trials in both:
         if side_trials.published is not None:
@@ -254,7 +253,7 @@ def _match_trials(
 
 
 def values_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, float]:
-    """Return the values of a side, those without a partner included, by what pairs them."""
+    """Return the values of a side by pairing key, including those without a partner."""
     codes, levels = part.rows.column(group).codes()
     is_of_side = np.array([str(levels[code]) == side for code in codes])
     rows = part.rows.take(np.flatnonzero(is_of_side & ~np.isnan(part.rows.numbers(part.column))))
@@ -273,7 +272,7 @@ def _average_pairs(
     bring_ups: dict[str, list[Key]],
     groups: dict[str, list[tuple[Key, npt.NDArray[np.intp]]]],
 ) -> tuple[SideTrials, SideTrials]:
-    """One pair for each two bring-ups: what differs between these is the same in all of their pairs."""
+    """Average the pairs of the same two bring-ups, since these share the bring-ups' difference."""
     units = [
         {key: bring_ups[side_trials.name][int(at[0])] for key, at in groups[side_trials.name]} for side_trials in both
     ]

@@ -22,7 +22,7 @@ from .samples import values_by_key
 
 
 def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: Sequence[str]) -> Iterator[Caveat]:
-    """Yield a caveat for each side whose paired units are extreme among its units; it takes the claim away where
+    """Yield a caveat for each side whose paired units are extreme among its units. It overrides the claim if
     regression to the mean explains the change."""
     part, names = cells.pair.part, (cells.pair.a.name, cells.pair.b.name)
     values = [values_by_key(part, group, name, pair) for name in names]
@@ -37,14 +37,14 @@ def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: 
 
 
 def _split_by_partner(own: dict[Key, float], other: dict[Key, float]) -> tuple[Array, Array, Array]:
-    """The values of a side that have a partner, their partners, and those that have none."""
+    """Return the values of a side with a partner, their partners, and the values without one."""
     common = [key for key in own if key in other]
     rest = [value for key, value in own.items() if key not in other]
     return np.array([own[key] for key in common]), np.array([other[key] for key in common]), np.array(rest)
 
 
 def _get_margin(comparison: Comparison) -> float:
-    """What counts as equal, of the differences of the pairs."""
+    """Return the margin of equality for differences of pairs."""
     return comparison.difference_margin if comparison.ratio is None else float(np.log1p(comparison.margin))
 
 
@@ -61,7 +61,7 @@ def _build_caveat(
     which = "lower" if selection.is_low else "higher"
     text = Message(
         "selected-pairs",
-        "the {pairs} are a selection: of {side} they are {direction} than the {n_unpaired} without a partner "
+        "the {pairs} are a selection: those of {side} are {direction} than the {n_unpaired} without a partner "
         "({difference}), so that regression to the mean is in the change",
         pairs=counted(paired.size, "pair"),
         side=side,
@@ -76,7 +76,7 @@ def _build_caveat(
 
 
 def _get_interval(comparison: Comparison) -> tuple[float, float]:
-    """The interval that decides, of the pairs' differences; of logarithms where a ratio decides."""
+    """Return the decisive interval of the pairs' differences; of logarithms if a ratio decides."""
     low, high = comparison.decided.low, comparison.decided.high
     if low is None or high is None:
         return -np.inf, np.inf

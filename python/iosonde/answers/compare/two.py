@@ -1,7 +1,5 @@
-"""Two DATA as A and B: each response in each cell of the factors that both know, and what only one of them has.
-
-They were measured apart, so what else changed meanwhile is in the difference, too: that is said, with the dates.
-"""
+"""Two DATA as A and B: each response in each cell of their common factors, and what only one of them has. They were
+measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, par
 
 @dataclass(frozen=True)
 class Two:
-    """The cells that both have, with the column DATA; the names of the two, what only one has, what is to be said."""
+    """Cells common to both DATA, with the column DATA. ``names`` are their names, ``exclusions`` what only one has."""
 
     parts: tuple[ComparedPart, ...]
     names: tuple[str, str]
@@ -42,7 +40,7 @@ class Two:
 
 
 def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> Two:
-    """The cells of two DATA. Raises InputError, DataError."""
+    """Match the cells of two DATA. Raises InputError, DataError."""
     if sides.group is not None or sides.levels or sides.published:
         raise InputError(
             "conflicting-options",
@@ -55,7 +53,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
     ):
         raise InputError(
             "ambiguous-experiment",
-            "{name} holds several experiments, and none is one of the other's",
+            "{name} holds several experiments, none shared with the other",
             "{spell.experiment} last",
             name=several,
         )
@@ -118,7 +116,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
 
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
-    """By title; each row of somebody's table is a trial."""
+    """Collect the responses by title; each row of a user's table is a trial."""
     by_title = {response.title: response for response in responses(source, query)}
     if source.store is not None:
         return by_title
@@ -126,7 +124,7 @@ def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Respon
 
 
 def names_of(a: Source, b: Source) -> tuple[str, str]:
-    """Two names that differ: the last part of the paths, else the paths, else A and B."""
+    """Return two different names: the last parts of the paths, else the paths, else A and B."""
     for of in (lambda source: Path(source.name).name, lambda source: source.name):
         names = of(a), of(b)
         if names[0] != names[1]:
@@ -137,7 +135,7 @@ def names_of(a: Source, b: Source) -> tuple[str, str]:
 def _match_response(
     both: tuple[Response, Response], names: tuple[str, str], columns: Sequence[str], sides: Sides, several: bool
 ) -> tuple[list[ComparedPart], list[str]]:
-    """The cells of one response that both have, and in words those of one alone."""
+    """Return the common cells of one response, and in words those of one side only."""
     first = both[0]
     if both[0].unit != both[1].unit:
         raise DataError(
@@ -184,7 +182,8 @@ def _format_cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], tab
 
 
 def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
-    """The rows of all with the column DATA that names whose they are; a column that one lacks is missing there."""
+    """Stack the rows of all tables, with the column DATA naming their origin; columns absent from a table are missing
+    there."""
     columns: dict[str, Column] = {}
     for name in dict.fromkeys(name for table in tables for name in table.columns):
         parts = [table.columns.get(name) for table in tables]
@@ -195,7 +194,7 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
             continue
         cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
         columns[name] = column_of(name, cells, first.label, first.unit)
-    if ROW in columns and "run" in columns:  # a store and a table: which trial is which is not known of both
+    if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
     return Table({**columns, DATA: column_of(DATA, whose)}, " and ".join(names))
@@ -210,8 +209,8 @@ def _list_values(column: Column | None, n: int) -> list[Any]:
 def _find_cell_columns(
     a: Source, b: Source, names: tuple[str, str], query: ResponseQuery
 ) -> tuple[list[str], tuple[Caveat, ...]]:
-    """The columns that make cells: factors that vary in one of the two; and in words those that differ between them,
-    each the same in all trials of its side."""
+    """Return the columns of cells: factors that vary in one of the two. Also describe those that differ between them
+    but are constant within each."""
     table = stacked([_select_complete(source) for source in (a, b)], names)
     if a.store is not None and b.store is not None:
         run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
@@ -245,7 +244,7 @@ def _select_complete(source: Source) -> Table:
 
 
 def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
-    """What is known of a store, or looks set in a table."""
+    """Return the factors of a store, or the columns of a table that look set."""
     if source.store is not None:
         return source.varying_factors.names
     measured = [response.measured or response.title for response in responses(source, query)]
@@ -253,7 +252,7 @@ def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
 
 
 def _is_constant(table: Table, name: str) -> bool:
-    """Whether each side has one level."""
+    """Return whether each side has one level."""
     return len(table.groups([DATA, name])) == len(table.groups([DATA]))
 
 
@@ -264,20 +263,20 @@ def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:
 
 
 def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
-    """That they were measured apart, and when; and what they have in common that they should not."""
+    """Describe that the two were measured apart, and when, and the runs that they wrongly share."""
     spans = [_format_span(source) for source in (a, b)]
     labels = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
     template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
     caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), "order")]
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
-        template = "both hold the same {runs}: of these there is no difference"
+        template = "both hold the same {runs}, which cannot differ"
         caveats.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
     return tuple(caveats)
 
 
 def _format_span(source: Source) -> str:
-    """``2026-11-21 10:00 to 10:23``; '' where nothing says when."""
+    """Format a time span: ``2026-11-21 10:00 to 10:23``; '' if no dates are known."""
     times = sorted(str(run.started_at)[:16].replace("T", " ") for run in source.runs if run.started_at)
     if not times:
         return ""

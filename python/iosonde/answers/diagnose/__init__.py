@@ -1,4 +1,4 @@
-"""Why operations were slow: classes of their times, the causes, the experiment that would tell."""
+"""Why operations were slow: classes of their times, the causes, the experiment that would decide."""
 
 from __future__ import annotations
 

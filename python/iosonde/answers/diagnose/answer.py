@@ -1,4 +1,4 @@
-"""Why was this operation slow? Classes of operations by how long they took, what each has in common, what it costs."""
+"""Why was this operation slow? Classes of operations by duration, what each has in common, and its cost."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ TAIL = 0.01
 _MOST = 40  # groups
 LIMITS = (
     "an operation of mixed condition (partly cached, partly not) is in the class of its whole time",
-    "what would be gained is the most that can be: a slow operation that does the work of fast ones cannot become one",
+    "gains are upper bounds: a slow operation that does the work of fast ones cannot become fast",
 )
 
 
 @dataclass(frozen=True)
 class DiagnosedOperations:
-    """The operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast
-    operations over a trial, None where there is none; ``tail``: the share of the time that the slowest 1 % take;
-    ``step_s``: of the clock's ticks in the durations, 0 where it is none. ``notes``: what was not there to see;
-    ``reading``: what all of them together read like, None where nothing."""
+    """Operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast operations
+    over a trial, None if there is none. ``tail``: share of the time that the slowest 1 % take. ``step_s``: clock tick
+    of the durations, 0 if there is none. ``notes``: missing data. ``reading``: interpretation of all operations
+    together, or None."""
 
     group: OperationGroup
     trials: int
@@ -69,14 +69,14 @@ class DiagnosedOperations:
 
     @property
     def slow(self) -> list[OperationClass]:
-        """The classes that are slower than the fast one, that which costs most first."""
+        """Return the classes slower than the fast one, the most costly first."""
         return sorted(
             self.classes[self.density.fast + 1 :],
             key=lambda operation_class: -(operation_class.shares.cost_s.value or 0.0),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The stable form, without the classes."""
+        """Return the stable form, without the classes."""
         hills, test = self.density.hills, self.density.test
         return {
             **self.group.to_json(),
@@ -106,8 +106,8 @@ class DiagnosedOperations:
 
 @dataclass(frozen=True)
 class OperationCauses(Answer):
-    """What was diagnosed, that with the highest cost first. ``study``: the study of paths that the store holds, None
-    without one; ``notes``: what was left out."""
+    """The diagnoses, the most costly first. ``study``: the study of paths in the store, or None; ``notes``:
+    exclusions."""
 
     groups: tuple[DiagnosedOperations, ...]
     study: PathStudy | None
@@ -116,12 +116,13 @@ class OperationCauses(Answer):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What no diagnosis can see."""
+        """Return the general limits of a diagnosis."""
         return LIMITS
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One of all operations of a group where they read like something, one of each class that costs time."""
+        """Return a verdict on each group whose operations have one interpretation, and on each class that costs
+        time."""
         return tuple(verdict for group in self.groups for verdict in _build_verdicts(group))
 
     def content(self) -> dict[str, Any]:
@@ -140,7 +141,7 @@ class OperationCauses(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a class."""
+        """Return one row per class."""
         return list(self._records())
 
     def _records(self) -> Iterator[dict[str, Any]]:
@@ -165,7 +166,7 @@ class OperationCauses(Answer):
 
 
 def bandwidth_of(text: str | float) -> str | float:
-    """A rule's name, or a number of natural logarithms. Raises InputError."""
+    """Parse a rule's name, or a number of natural logarithms. Raises InputError."""
     if text in kernel.RULES:
         return text
     try:
@@ -175,7 +176,7 @@ def bandwidth_of(text: str | float) -> str | float:
     if not 0.001 <= bandwidth <= 2:
         raise InputError(
             "invalid-option-value",
-            "'{bandwidth}' is no bandwidth",
+            "'{bandwidth}' is not a bandwidth",
             "one of {rules}, or a number, as 0.05 for 5 %",
             bandwidth=text,
             rules=", ".join(kernel.RULES),
@@ -184,10 +185,10 @@ def bandwidth_of(text: str | float) -> str | float:
 
 
 def check_clock(clock: str) -> None:
-    """Raises InputError for any but the default: it is about rates of phases, and here are durations."""
+    """Raise InputError for any but the default clock: clocks define rates of phases, not durations."""
     if clock != LAST_DONE:
         raise InputError(
-            "conflicting-options", "a clock ends a rate, and operations have durations", "leave {spell.clock} out"
+            "conflicting-options", "a clock defines a rate, but operations have durations", "leave {spell.clock} out"
         )
 
 
@@ -198,15 +199,15 @@ def diagnose(
     response: Sequence[str] = (),
     bandwidth: str | float = kernel.STABLE,
 ) -> OperationCauses:
-    """Of every operation, kind and size with recorded operations; ``names``: only these operations; ``response``: the
-    column of durations of a table. Raises InputError, DataError."""
+    """Diagnose every operation, kind and size with recorded operations; ``names``: only these operations; ``response``:
+    the column of durations of a table. Raises InputError, DataError."""
     trials: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
     groups, notes = _groups(trials, level, bandwidth, _MOST)
     return OperationCauses(groups, path_study.build_path_study(source, level, names), level, notes)
 
 
 def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
-    """One run of a store, those operations that took most time. Raises DataError where none has enough."""
+    """Diagnose one run of a store, the operations that took most time. Raises DataError if none has enough."""
     groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
     return OperationCauses(groups, None, level, notes)
 
@@ -214,7 +215,7 @@ def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> Ope
 def _groups(
     trials: OperationTrials, level: float, bandwidth: str | float, most: int
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
-    """(those that took most time, that with the highest cost first; what was left out)."""
+    """Return (groups that took most time, the most costly first; what was left out)."""
     counted: dict[OperationGroup, list[LogHistogram]] = {}
     for group, histogram in trials.histograms():
         counted.setdefault(group, []).append(histogram)
@@ -231,7 +232,8 @@ def _groups(
     notes = list(trials.notes)
     if len(longest) > most:
         template = (
-            "{most} of {n_kinds} kinds of operations are shown, those that took most time: {spell.metric} names others"
+            "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
+            "{spell.metric} chooses others"
         )
         notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
     done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
@@ -239,7 +241,7 @@ def _groups(
 
 
 def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
-    """One trial alone; None where no operation took any time."""
+    """Diagnose one trial alone; None if no operation took any time."""
     counted = [histogram for _, histogram in in_memory.histograms([(group, trial)])]
     if not counted:
         return None
@@ -317,7 +319,7 @@ def _times(group: OperationGroup, density: DensityClasses, place: int, looks: Se
 
 
 def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
-    """What all operations read like, where those of each trial do."""
+    """Interpret all operations together, if every trial has the same interpretation."""
     trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
     return (
         trial_readings[0]

@@ -1,4 +1,4 @@
-"""Which finding of a diagnosis an experiment would confirm, and that experiment as the text of a file."""
+"""The finding of a diagnosis that an experiment would confirm, and that experiment as the text of a file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .answer import DiagnosedOperations, OperationCauses
 
 
 def write(source: Source, causes: OperationCauses, path: Path) -> Path:
-    """Its file, which must not be there yet: an experiment may be somebody's work. Raises InputError for one that is,
+    """Write the experiment to a new file; an existing one may be somebody's work. Raises InputError if it exists,
     DataError as ``confirm_text``."""
     if path.is_file():
-        raise InputError("file-exists", "{path} is there already", "name a file that is not", path=path)
+        raise InputError("file-exists", "{path} already exists", "name a new file", path=path)
     return replace_file(path, confirm_text(source, causes).encode())
 
 
 def confirm_text(source: Source, causes: OperationCauses) -> str:
-    """Of the finding of the class that costs most. Raises DataError where there is none, or no way to measure again."""
+    """Return the experiment on the most costly class. Raises DataError if there is none, or no way to measure again."""
     if source.store is None:
         raise DataError(
             "not-a-store",
-            "{name} is a table: it does not say how it was measured",
+            "{name} is a table without the commands that measured it",
             "{spell.confirm} is for stores that iosonde run wrote",
             name=source.name,
         )
@@ -47,7 +47,7 @@ def confirm_text(source: Source, causes: OperationCauses) -> str:
     )
     head = [
         f"{suspect.code} of {source.name}: {suspect.cause}",
-        "What it shows if that is right:",
+        "Expected if that is right:",
         *(f"  {line}" for line in follow_up.expected),
         "iosonde run FILE --store confirm; iosonde diagnose confirm",
     ]
@@ -64,7 +64,7 @@ def _first(source: Source, causes: OperationCauses) -> tuple[DiagnosedOperations
     if not candidates:
         raise DataError(
             "nothing-to-confirm",
-            "{name}: nothing was found that could be confirmed",
+            "{name}: no finding to confirm",
             "see what diagnose says of it",
             name=source.name,
         )

@@ -1,9 +1,7 @@
-"""A run of more operations than memory should hold: read a part at a time, three times.
-
-First kinds and sizes are counted; then come the durations of each group as a histogram; with the classes made of these,
-shares, costs and places are summed. All that is exact. What operations have in common is looked for in stretches of the
-run (``explain.stretches``) and in a uniform sample of all of it.
-"""
+"""Runs with more operations than memory should hold: read a part at a time, three times. First count kinds and sizes;
+then build a histogram of the durations of each group. With classes from these, sum shares, costs and places. All that
+is exact. Common properties of operations are sought in stretches of the run (``explain.stretches``) and in a uniform
+sample of all of it."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ Key = tuple[int, int, int]  # phase, kind, size
 
 
 class LargeRun:
-    """The groups of one run. ``group_of`` says what a (phase, kind, size) belongs to."""
+    """Groups of one run. ``group_of`` maps (phase, kind, size) to its group."""
 
     def __init__(
         self,
@@ -49,7 +47,7 @@ class LargeRun:
         self._spans: dict[Key, Span] = {}
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
-        """The durations of every group."""
+        """Yield the histogram of durations of every group."""
         if not self._spans:
             self._spans = self._census()
             for key, columns in self._pieces(_SPAN):
@@ -59,7 +57,7 @@ class LargeRun:
                 yield group, span.histogram
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
-        """What is seen of those with classes; after ``histograms``."""
+        """Yield the observations of groups with classes; call it after ``histograms``."""
         units, local = sizes.units_of(self._run), is_local(self._run)
         gathered = {span.key: LargeGroup(span, classes[group], units, local) for span, group in self._groups()
                     if group in classes}  # fmt: skip
@@ -75,7 +73,7 @@ class LargeRun:
             yield span, self._group_of(span.phase, span.key[1], span.key[2])
 
     def _census(self) -> dict[Key, Span]:
-        """What there is that is not rare."""
+        """Count the (phase, kind, size) combinations that are not rare."""
         counts: Counter[int] = Counter()
         for columns in self._store.operation_column_groups(self._run.id, _KEYS):
             codes = _codes(columns)
@@ -105,7 +103,7 @@ class LargeRun:
                                 recorded[phase, kind])  # fmt: skip
 
     def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
-        """The rows of each group, a row group at a time."""
+        """Yield the rows of each group, a row group at a time."""
         key_by_code = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
         for columns in self._store.operation_column_groups(self._run.id, names):
             codes = _codes(columns)
@@ -123,7 +121,7 @@ class LargeRun:
 
 
 def _codes(columns: Columns) -> npt.NDArray[np.int64]:
-    """Phase, kind, status and size of each row as one number."""
+    """Encode phase, kind, status and size of each row as one number."""
     codes = columns["size"].astype(np.int64)
     for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
         if columns[name].any():

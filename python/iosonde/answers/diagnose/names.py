@@ -1,4 +1,4 @@
-"""Names that people give to the classes of a diagnosis, as "client-side cached": kept with the answer."""
+"""User-defined names of the classes of a diagnosis, as "client-side cached", kept with the answer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .answer import OperationCauses
 
 
 def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
-    """With these ``names``: of a class by its label, as ``slow``, or by its place from the fastest on, as ``class 2``.
-    Raises InputError for a class that there is not."""
+    """Apply these ``names``, by class label, as ``slow``, or by place from the fastest on, as ``class 2``. Raises
+    InputError for an unknown class."""
     groups = tuple(
         replace(
             group,
@@ -33,7 +33,7 @@ def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> Operati
     if unknown := [key for key in names if key not in there]:
         raise InputError(
             "unknown-class",
-            "{spell.name}: there is no class '{class_name}'",
+            "{spell.name}: unknown class '{class_name}'",
             "there are {classes}",
             class_name=unknown[0],
             classes=listed(list(there)),

@@ -1,4 +1,4 @@
-"""One class of operations: how long its operations take, what they cost, and what explains them."""
+"""A class of operations: its durations, costs, and explanations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster st
 
 @dataclass(frozen=True)
 class OperationClass:
-    """One class: from ``low_s`` to ``high_s``, ``typical_s`` in the middle of its operations. ``label``: one of the
-    words above, ``name``: what somebody calls it; ``reasons``: what its operations have in common, what explains most
-    first; ``reading``: what that reads like, None where it cannot be told; ``explanations``: what explains it about
-    equally well, more than one where these cannot be separated."""
+    """A class of operations, from ``low_s`` to ``high_s`` with the median ``typical_s``. ``label``: one of the words
+    above, ``name``: given by the user. ``reasons``: common properties, the most explanatory first. ``reading``: their
+    interpretation, or None. ``explanations``: the causes that explain it about equally well; several cannot be
+    separated."""
 
     label: str
     low_s: float
@@ -36,12 +36,12 @@ class OperationClass:
 
     @property
     def called(self) -> str:
-        """Its name, else the label."""
+        """Return its name, else the label."""
         return self.name or self.label
 
     @property
     def state(self) -> VerdictState:
-        """Whether one cause explains it: not separable where several do as well, inconclusive where none does, or only
+        """Return whether one cause explains it: not separable if several do as well, inconclusive if none does or only
         little of it (``low``)."""
         if not self.reasons or self.reasons[0].suspect.agreement.confidence == "low":
             return VerdictState.INCONCLUSIVE
@@ -49,7 +49,7 @@ class OperationClass:
 
     @property
     def cause(self) -> str | None:
-        """The likely one, in a few words; None where nothing was found."""
+        """Return the likely cause, in a few words; None if nothing was found."""
         return self.reasons[0].suspect.cause if self.reasons else None
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class OperationClass:
 
 
 def label_of(density: DensityClasses, place: int) -> str:
-    """The word of the class at this place."""
+    """Return the label of the class at this place."""
     if place == density.unexpected:
         return UNEXPECTED
     return FAST if place == density.fast else FASTER if place < density.fast else SLOW

@@ -1,5 +1,5 @@
-"""What a run knows of the way to its servers and of these themselves, for a diagnosis: from the lab that it was
-measured in, and from what its servers counted (`profile: true`)."""
+"""Network path and servers of a run, for a diagnosis: from its lab, and from the counts of its servers (`profile:
+true`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COUNTS = "servers-profile.json"
 
 
 def path_of(run: StoredRun) -> NetworkPath | None:
-    """Of the lab of a run, the shortest round trip that was measured there; None where it was measured in none."""
+    """Return the shortest round trip measured in the run's lab; None without a lab."""
     network = lab_truth.truth_of(run).get("network")
     emulated = ((run.facts.get("machine") or {}).get("lab") or {}).get("emulated") or {}
     trips = [float(link["rtt_s"]) for link in emulated.get("links") or () if link.get("rtt_s")]
@@ -30,14 +30,14 @@ def path_of(run: StoredRun) -> NetworkPath | None:
 
 
 def is_local(run: StoredRun) -> bool:
-    """Whether the file system of a run is known to be the node's own: nothing in it can be a server's."""
+    """Return whether the file system of a run is known to be local to the node, without servers."""
     mount = (run.facts.get("machine") or {}).get("mount") or {}
     kind = str(mount.get("type") or "")
     return bool(kind) and structure(kind, str(mount.get("source") or "")) == LOCAL
 
 
 def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
-    """Kind of operation → what the servers' own counts in this run say of it; empty where they did not count."""
+    """Map kinds of operation to the servers' own counts in this run; empty without counts."""
     raw_counts = store.raw_file(run.id, _COUNTS)
     if raw_counts is None:
         return {}

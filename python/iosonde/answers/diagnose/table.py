@@ -1,4 +1,4 @@
-"""A table with a row for each operation (a CSV, a frame) as trials to diagnose: which column is what."""
+"""A table with a row per operation (a CSV, a frame) as trials to diagnose, with the roles of its columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 
 
 class TableTrials:
-    """The rows of a table; a column of runs or trials tells these apart."""
+    """Rows of a table; a column of runs or trials separates these."""
 
     def __init__(self, source: Source, names: Sequence[str], response: Sequence[str]) -> None:
         table = self._table = source.table
@@ -54,11 +54,11 @@ class TableTrials:
             self.notes.append(Message("missing-start-times", template))
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
-        """The durations of every kind and size of every trial."""
+        """Yield the durations of every kind and size of every trial."""
         return in_memory.histograms(self._each())
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
-        """What is seen of them."""
+        """Yield the observations of groups with classes."""
         return in_memory.looks(self._each(), classes)
 
     def _each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
@@ -73,19 +73,19 @@ class TableTrials:
                         yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
 
     def check(self, groups: Collection[OperationGroup]) -> None:
-        """Raises DataError where nothing was found."""
+        """Raise DataError if nothing was found."""
         if not groups:
             raise DataError(
                 "too-few-operations",
-                "{name} has no {minimum} rows of operations of one kind and size",
-                "column '{column}' is read as how long each took: {spell.response} names another",
+                "{name} has fewer than {minimum} rows of operations of any one kind and size",
+                "column '{column}' is read as durations: {spell.response} names another",
                 name=self._name,
                 minimum=LEAST,
                 column=self._took.name,
             )
 
     def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
-        """The rows of each level of a column; all where there is none."""
+        """Split the rows by the levels of a column; keep all together without one."""
         column = self._roles.get(role)
         if column is None:
             yield None, rows
@@ -132,7 +132,7 @@ class TableTrials:
 
 
 def _find_durations(table: Table) -> Column:
-    """The column of durations, by its name, or the only one in a unit of time. Raises InputError."""
+    """Return the column of durations, by its name, or the only one in a unit of time. Raises InputError."""
     durations = _find_column(table, _DURATION, None)
     timed = [column for column in table.columns.values() if column.numeric and column.unit in _NS and column.unit]
     if durations is None and len(timed) == 1:
@@ -140,7 +140,7 @@ def _find_durations(table: Table) -> Column:
     if durations is None or not durations.numeric:
         raise InputError(
             "no-time-column",
-            "no column is seen to say how long operations took",
+            "no column looks like durations of operations",
             "name it by {spell.response}; columns: {names}",
             names=", ".join(table.names),
         )
@@ -155,11 +155,11 @@ def _find_column(table: Table, words: Sequence[str], but: Column | None) -> Colu
 
 
 def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
-    """A column of times. Raises InputError, DataError."""
+    """Return a column of times in ns. Raises InputError, DataError."""
     if column.unit not in _NS:
         raise InputError(
             "not-a-time",
-            "column '{name}' is in {unit}, which is no time",
+            "column '{name}' is in {unit}, which is not a time",
             "name a column as time_us",
             name=column.name,
             unit=column.unit,
@@ -169,7 +169,7 @@ def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
     if bad.size:
         raise DataError(
             "invalid-number",
-            "{row}, column '{name}': it is missing or below 0",
+            "{row}, column '{name}': missing or below 0",
             "leave it out: {spell.where:'{name}>=0'}",
             row=table.place(int(bad[0])),
             name=column.name,

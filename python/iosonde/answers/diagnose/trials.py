@@ -1,4 +1,4 @@
-"""The trials of a store whose operations are diagnosed, one run after another."""
+"""Trials of a store whose operations are diagnosed, one run after another."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WAITING = {"direct", "sync", "dsync"}
 
 
 class StoredTrials:
-    """The complete runs of a store with recorded operations; one run, or of a large one a part, is in memory at a time.
-    The last one stays."""
+    """Complete runs of a store with recorded operations. A single run, or a part of a large one, is in memory at a
+    time; the last one stays."""
 
     def __init__(self, source: Source, names: Sequence[str], runs: Sequence[StoredRun] | None = None) -> None:
-        """Of these ``runs`` alone, or of all."""
+        """Take these ``runs`` alone, or all."""
         assert source.store is not None
         self._store = source.store
         self._name = source.name
@@ -58,7 +58,7 @@ class StoredTrials:
                 Message("incomplete-excluded", "{runs} left out", runs=counted(n_incomplete, "incomplete run"))
             )
         elif not recorded[0].counts:
-            self.notes.append(Message("only-incomplete", "no run is complete: these are what there is"))
+            self.notes.append(Message("only-incomplete", "no run is complete: incomplete ones are used"))
         if taken := incomplete_among(self._runs):
             self.notes.append(taken)
         limits = dict.fromkeys(
@@ -70,7 +70,7 @@ class StoredTrials:
         ]
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
-        """The durations of every group of every run."""
+        """Yield the durations of every group of every run."""
         for run in self._runs:
             if is_large(run):
                 yield from self._open_large(run).histograms()
@@ -78,7 +78,7 @@ class StoredTrials:
                 yield from in_memory.histograms(self._in_memory(run))
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
-        """What is seen of them."""
+        """Yield the observations of groups with classes."""
         for run in self._runs:
             if is_large(run):
                 yield from self._open_large(run).looks(classes)
@@ -86,13 +86,13 @@ class StoredTrials:
                 yield from in_memory.looks(self._in_memory(run), classes)
 
     def check(self, groups: Collection[OperationGroup]) -> None:
-        """Raises DataError where nothing was found."""
+        """Raise DataError if nothing was found."""
         if not groups:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
             selection = f" of {listed(sorted(self._only))}" if self._only else ""
             raise DataError(
                 "too-few-operations",
-                "{name} holds no {minimum} recorded operations of one kind and size{selection}",
+                "{name} holds fewer than {minimum} recorded operations of any one kind and size{selection}",
                 "there are: {operations}",
                 name=self._name,
                 minimum=LEAST,
@@ -113,7 +113,7 @@ class StoredTrials:
         yield from self._last[1]
 
     def _phases(self, run: StoredRun) -> list[StoredPhase]:
-        """Those that are asked for."""
+        """Return the phases that the query selects."""
         return [
             phase
             for phase in run.phases
@@ -121,7 +121,7 @@ class StoredTrials:
         ]
 
     def _group_of(self, run: StoredRun) -> GroupOf:
-        """(phase, kind, size) → what is diagnosed together."""
+        """Map (phase, kind, size) to the group of the diagnosis."""
         levels = {plain(name): run.level(name) for name in self._factors}
         units = {plain(name): unit for name, unit in self._units.items()}
         setting, words = tuple(levels.items()), setting_text(levels, units)
@@ -145,13 +145,13 @@ class StoredTrials:
 
 
 def is_large(run: StoredRun) -> bool:
-    """Whether its operations are more than should be in memory."""
+    """Return whether a run has more operations than should be in memory."""
     return (run.n_operations or 0) > IN_MEMORY
 
 
 def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHistogram | None:
-    """The durations of all operations of a kind, from the histogram that was kept beside a sample; None where there is
-    none, or where they are not all of this size, or some of them failed."""
+    """Return the durations of all operations of a kind, from the histogram kept with a sample. None without one, if
+    they differ in size, or if some failed."""
     totals = phase.totals.get(kind) or {}
     if totals.get("errors") or totals.get("bytes", 0) != size * totals.get("count", 0):
         return None
@@ -161,7 +161,7 @@ def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHisto
 
 def _notes(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
     if not operations.in_order:
-        template = "a sample of {n_operations:,} operations was recorded: which was before which is not known"
+        template = "a sample of {n_operations:,} operations was recorded: their order is unknown"
         if exact is not None:
             template += (
                 "; classes and shares are those of the histogram of all {n_all:,}, whose bins are up to 1.6 % wide"

@@ -1,4 +1,4 @@
-"""Trials → which setting to choose, as a page shows it. Chooses and names; explain computes."""
+"""From trials to the advised setting on a page. It selects and names; ``explain`` computes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_DEFAULTS = 12
 
 @dataclass(frozen=True)
 class Choosing:
-    """What may be chosen, what is given (None: every other setting that varies), and the setting in use."""
+    """Columns to choose, workload columns (None: every other setting that varies), and the setting in use."""
 
     choose: Sequence[str]
     workload_columns: Sequence[str] | None = None
@@ -41,7 +41,7 @@ class Choosing:
 def advice_of_store(
     source: Source, displayed_bars: Sequence[Bars], choosing: Choosing, query: ResponseQuery
 ) -> Section[ResponseAdvice]:
-    """One part for each operation and metric that the page shows."""
+    """Build one part for each operation and metric that the page shows."""
     trials = source.trials(query.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     varying = [factor.name for factor in source.varying_factors.factors if factor.role is Role.SET]
@@ -57,7 +57,7 @@ def advice_of_store(
 def advice_of_table(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
 ) -> Section[ResponseAdvice]:
-    """One part for each response of a table."""
+    """Build one part for each response of a table."""
     roles = guess(table, responses, by)
     columns = [table.column(name) for name in roles.responses]
     tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
@@ -67,7 +67,7 @@ def advice_of_table(
 def _section(
     tables: Sequence[tuple[str, Metric, Table]], choosing: Choosing, varying: Sequence[str], level: float
 ) -> Section[ResponseAdvice]:
-    """What was asked for raises IosondeError where no response has advice; else what has none is said."""
+    """Build the section. Raises IosondeError if no response has advice; otherwise it explains missing ones."""
     items, missing = list[ResponseAdvice](), list[str]()
     first: IosondeError | None = None
     for title, metric, table in tables[:MOST_RESPONSES]:
@@ -129,7 +129,7 @@ def _rule(rule: Rule) -> AdviceRule:
 
 
 def _compared(advice: Advice) -> tuple[Compared, ...]:
-    """The advice beside what it is to beat, and beside what nobody can beat."""
+    """Return the advice next to its references: the setting to beat, and the unreachable optimum."""
     gain, setting_text, levels_of = advice.gain, advice.instances.format_setting, advice.instances.levels_of
     if gain is None:
         return ()
@@ -146,7 +146,7 @@ def _compared(advice: Advice) -> tuple[Compared, ...]:
 
 
 def _list_defaults(advice: Advice) -> tuple[AdviceDefault, ...]:
-    """The best ones first, and the one in use wherever it stands."""
+    """Return the best defaults, and the one in use at any rank."""
     ordered = sorted(advice.defaults, key=lambda d: -d.rel_arith)
     selected = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == advice.current]
     setting_text, levels_of = advice.instances.format_setting, advice.instances.levels_of

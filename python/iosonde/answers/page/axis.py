@@ -1,4 +1,4 @@
-"""What the figures of a page go by, and what operations are called there."""
+"""The x axis of a page's figures, and the titles of operations."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _PARTS = {"_writer_node": " on the writer's node", "write_buffered": " without f
 
 @dataclass(frozen=True)
 class Axis:
-    """What the figures go by: the factor, its noun, and its value where it does not vary."""
+    """Factor of the x axis, its noun, and its value if it is constant."""
 
     factor: str
     noun: str
     constant: int
 
     def size(self, by: Mapping[str, Any]) -> int:
-        """The count that a cell stands for."""
+        """Return the count of a cell."""
         value = by.get(self.factor)
         return int(value) if isinstance(value, (int, float)) else self.constant
 
 
 def axis_of(by: Sequence[str], runs: Sequence[StoredRun]) -> Axis:
-    """The first of nodes, ranks, ranks per node that varies; else nodes."""
+    """Return the first varying factor of nodes, ranks, ranks per node; else nodes."""
     factor = next((name for name in AXES if name in by), "nodes")
     value = runs[-1].factors.get(factor) if runs else None
     return Axis(factor, AXES[factor], value if isinstance(value, int) else 1)
 
 
 def title(operation: str) -> str:
-    """An operation as a heading; one that is not of the envelope keeps its name."""
+    """Return an operation as a heading; operations outside the envelope keep their names."""
     if operation in TITLES:
         return TITLES[operation]
     base = operation.removesuffix("_writer_node").replace("write_buffered", "write", 1)
@@ -61,12 +61,12 @@ def title(operation: str) -> str:
 
 
 def metric_title(operation: str, metric: str) -> str:
-    """The heading of a metric: the operation alone where the clock is the usual one, or its unit says it all."""
+    """Return the heading of a metric: the operation alone if its clock is the usual one or its unit is unambiguous."""
     return title(operation) + ("" if metric.endswith(_USUAL) else f", {metric_words(metric)}")
 
 
 def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
-    """(operation, metric) → its heading: the operation alone where it has one metric of its usual clock, as in the
+    """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, as in the
     table of ``summary``."""
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
@@ -83,21 +83,21 @@ def _title_among(operation: str, metric: str, several: bool) -> str:
 
 
 def place(operation: str) -> tuple[int, str]:
-    """Where an operation comes on the page."""
+    """Return the sort key of an operation on the page."""
     names = list(TITLES)
     return (names.index(operation) if operation in names else len(names), operation)
 
 
 def is_part(operation: str) -> bool:
-    """Whether an operation is a part of another one, which the page leaves to its table of clocks."""
+    """Return whether an operation is a part of another one, shown in the table of clocks only."""
     return any(part in operation for part in _PARTS)
 
 
 def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
-    """The settings of a cell besides the axis."""
+    """Return the settings of a cell other than the axis."""
     return tuple((name, value) for name, value in by.items() if name != axis.factor)
 
 
 def format_rest(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
-    """The same, for a heading."""
+    """Format these settings for a heading."""
     return "".join(f", {text}" for text in level_texts(dict(rest), units))

@@ -1,4 +1,4 @@
-"""Every metric by the number of nodes, and the metrics that no figure shows."""
+"""Every metric by the number of nodes, and the metrics without a figure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .content.tables import DataTable, Section
 
 
 def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
-    """One for each operation, metric and setting besides the axis; parts of an operation are left to the clocks."""
+    """Return bars for each operation, metric and setting besides the axis; parts of an operation are in the table of
+    clocks."""
     titles = titles_of([row for row in overview.rows if not is_part(row.operation)])
     trials, includes = _trials(source, overview.by)
     efficiency = {
@@ -47,7 +48,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
 
 
 def clocks_of(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> DataTable | None:
-    """The metrics that are no bar: the other clocks, the parts of operations."""
+    """Return a table of metrics without bars: other clocks, and parts of operations."""
     drawn_keys = {(bars.operation, bars.metric) for bars in displayed_bars}
     rows = tuple(
         (
@@ -68,7 +69,7 @@ def clocks_of(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> Da
 
 
 def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
-    """(operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
+    """Return (operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
     if not len(source.table):
         return {}, {}
     table = source.run_rows
@@ -81,7 +82,7 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
 
 
 def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
-    """The bars, or why there are none; and what a single node count cannot show."""
+    """Return the bars, or why there are none, and the limits of a single node count."""
     if not runs:
         template = "The store holds no runs yet: iosonde run --target DIR --store STORE measures."
         return Section(missing=(Message("no-runs", template),))
@@ -93,6 +94,6 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
         template = "None of the {n_trials} trials is complete.{reason}"
         return Section(missing=(Message("only-incomplete", template, n_trials=len(runs), reason=why),))
     if len({(cell.nodes, bar.title) for bar in bars for cell in bar.cells}) == len({bar.operation for bar in bars}):
-        template = "Only one setting was measured: scaling cannot be told. Try {spell.nodes:1,2,4}."
+        template = "Only one setting was measured: scaling is unknown. Try {spell.nodes:1,2,4}."
         return Section(tuple(bars), (Message("nothing-varies", template),))
     return Section(tuple(bars))

@@ -1,7 +1,5 @@
-"""Measured rates against the bound → what a page shows of it. Chooses and names; model and explain compute.
-
-The page bounds its own cells: by what ``--bound`` says, or by the probe that a store knows.
-"""
+"""Measured rates against the bound on a page. It selects and names; ``model`` and ``explain`` compute. The page bounds
+its own cells: by ``--bound``, or by the probe of a store."""
 
 from __future__ import annotations
 
@@ -37,8 +35,8 @@ _MOST_FIGURES = 12
 
 @dataclass(frozen=True)
 class Started:
-    """The bound of a page whose operations are still to be read, by ``losses`` (a visitor). ``missing``: why there is
-    none; empty beside no shares: nobody asked."""
+    """A page's bound, before the operations are read by ``losses`` (a visitor). ``missing``: why there is none; empty
+    without shares if nobody requested it."""
 
     is_store: bool
     level: float
@@ -49,12 +47,13 @@ class Started:
     losses: Losses = field(default_factory=lambda: Losses(()))
 
     def section(self) -> Section[Bound]:
-        """At most one item, when the operations have been shown to ``losses``."""
+        """Return at most one item, after the operations were passed to ``losses``."""
         return Section((_build_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
 def start(source: Source, system_text: str | None, query: ResponseQuery) -> Started:
-    """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
+    """Start the bound. Raises IosondeError if a requested one is impossible; for a store's own probe a note explains
+    that."""
     is_store, level = source.store is not None, query.level
     probe, labs = own_probe(source.store), LabTruths.from_source(source)
     if system_text is None and probe is None and not labs.by_run:
@@ -99,12 +98,12 @@ def _collect_bounds(
     query: ResponseQuery,
     how: How,
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
-    """The cells in the order of the page, the inputs by operation, and what is in doubt."""
+    """Return the cells in the order of the page, the inputs by operation, and what is in doubt."""
     measured_shares: list[MeasuredShare] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
-        # A probe knows the CPU time of reading and of writing: each has inputs of its own.
+        # A probe has separate CPU times for reading and writing, so each has its own inputs.
         read = _read(source, system_option, operation, store_inputs, query.level)
         every, doubts = shares(source, read, query, how)
         mine = [share for share in every if share.ceiling.system.operation == operation]
@@ -126,8 +125,8 @@ def _read(
     store_inputs: tuple[str | None, Collection[str]],
     level: float,
 ) -> Inputs:
-    """Read the inputs of one operation. ``store_inputs``: the store's own probe, and the fields that its labs tell,
-    which come before that."""
+    """Read the inputs of one operation. ``store_inputs``: the store's own probe, and the fields set by its labs, which
+    come first."""
     words, (probe, lab_fields) = {"operation": operation, **system_option.words}, store_inputs
     if "probe" in system_option.others:
         probe, lab_fields = system_option.others["probe"], ()
@@ -140,7 +139,7 @@ def _read(
 
 
 def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
-    """The axis of the rooflines: what is a column, else the clients."""
+    """Return the axis of the rooflines: a field given by a column, else the clients."""
     columns = next(iter(inputs.values())).columns
     return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
 
@@ -156,7 +155,7 @@ def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
 
 
 def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
-    """Name of an option → what the lab says of it, in all cells."""
+    """Map option names to the lab's values in all cells."""
     lab_values = sources(shares).get(THE_LAB, [])
     return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in lab_values}
 
@@ -164,7 +163,7 @@ def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
 def _list_inputs(
     inputs: Mapping[str, Inputs], is_store: bool, lab_texts: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
-    """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
+    """List the inputs of the bound by option name; reading and writing apart if they differ."""
     option_texts: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in lab_texts.items()}
     for operation, operation_inputs in inputs.items():
         for flag, (name, *_) in OPTIONS.items():
@@ -184,7 +183,7 @@ def _list_inputs(
 
 
 def _format_input(inputs: Inputs, name: str) -> str:
-    """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
+    """Format a value of the system with its interval, or its column; empty for a default."""
     if name in inputs.columns:
         return f"column {inputs.columns[name]}"
     value, *ends = (getattr(system, name) for system in (inputs.system, inputs.worst, inputs.best))
@@ -196,7 +195,7 @@ def _format_input(inputs: Inputs, name: str) -> str:
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
-    """A waterfall for each cell whose operations were recorded, and why others have none."""
+    """Return a waterfall for each cell whose operations were recorded, and why others have none."""
     try:
         falls, why = started.losses.waterfalls(started.level)
     except InputError:

@@ -1,4 +1,4 @@
-"""What ``--bound`` says of the hardware: what one would write after ``iosonde bound``, as NAME=VALUE."""
+"""Hardware inputs of ``--bound``, as NAME=VALUE with the option names of ``iosonde bound``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS = ("probe", "cluster", "data", "unit")
 
 @dataclass(frozen=True)
 class SystemOption:
-    """What ``--bound`` says: fields of the system as text, words, and probe, cluster, data and unit."""
+    """Content of ``--bound``: fields of the system as text, words, and probe, cluster, data and unit."""
 
     fields: Mapping[str, str]
     words: Mapping[str, Any]
@@ -28,7 +28,7 @@ class SystemOption:
 
 
 def parse(text: str) -> SystemOption:
-    """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
+    """Parse ``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
         return SystemOption({}, {}, {"probe": text})
     pairs, keys = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
@@ -37,7 +37,7 @@ def parse(text: str) -> SystemOption:
             near = get_close_matches(name, keys, 1)
             raise InputError(
                 "unknown-key",
-                "{spell.bound}: there is no '{key}'",
+                "{spell.bound}: unknown key '{key}'",
                 "did you mean {suggestion}?" if near else "the names are the options of iosonde bound",
                 key=name,
                 suggestion="".join(near),

@@ -1,4 +1,4 @@
-"""Which experiment of a store a page is about."""
+"""The experiment of a store that a page describes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Opener = Callable[[Any, Sequence[str], str | None], Source]
 
 @dataclass(frozen=True)
 class Chosen:
-    """``experiment``: its id, None where the store holds one. ``seed`` of its order; ``note``: what else there is."""
+    """The chosen experiment: its id, None if the store holds one. ``seed``: of its order; ``note``: names the
+    others."""
 
     experiment: str | None
     seed: int | None
@@ -26,18 +27,18 @@ class Chosen:
 def open_chosen(
     data: str | Store, experiment: str | None, where: Sequence[str] = (), opened: Opener = open_data
 ) -> tuple[Source, Chosen]:
-    """The experiment asked for, or the newest, opened by ``opened``. Raises InputError for DATA that is no store."""
+    """Open the named experiment, or the newest, with ``opened``. Raises InputError for DATA that is not a store."""
     store = data if isinstance(data, Store) else Store.open(data)
     chosen = choose(store, experiment)
-    # Of all of them the page shows each beside the others.
+    # With ``all``, the page shows every experiment.
     return opened(store, where, chosen.experiment or (experiments.ALL if experiment else None)), chosen
 
 
 def choose(store: Store, experiment: str | None) -> Chosen:
-    """The experiment asked for, or the last. Raises InputError for an unknown id."""
+    """Choose the named experiment, or the last. Raises InputError for an unknown id."""
     runs = [StoredRun(document) for document in store.runs()]
     ids, saved = experiments.measured(runs), {record.id: record for record in store.experiments()}
-    several = len({run.experiment for run in runs}) > 1  # also a probe beside the one that is measured
+    several = len({run.experiment for run in runs}) > 1  # or a probe and one experiment
     selected = experiments.resolve_experiment(store, experiments.LAST if experiment is None and several else experiment)
     note = f"Of {experiments.note(ids, selected)[3:]}." if experiment is None and selected and len(ids) > 1 else ""
     experiment = selected

@@ -1,4 +1,4 @@
-"""What looks wrong: of the checks, the runs, the store and the regressions."""
+"""Findings of a page: from the checks, the runs, the store and the regressions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def findings_of(
     problems: Sequence[Finding],
     model_findings: Sequence[Finding] = (),
 ) -> tuple[Finding, ...]:
-    """Of the checks, the runs themselves, the store and the regressions; each sentence once, the worst first."""
+    """Collect the findings of the checks, the runs, the store and the regressions; each sentence once, most severe
+    first."""
     run_findings = [finding for run in runs for finding in run.findings]
     every = {
         (entry.code, entry.sentence): entry for entry in (*overview.findings, *run_findings, *problems, *model_findings)
@@ -38,14 +39,14 @@ def findings_of(
 
 
 def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
-    """Warnings without a code of their own, as findings."""
+    """Convert warnings without a code of their own to findings."""
     return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
 
 
 def wrong(findings: Sequence[Finding], measured: bool) -> str:
-    """How many findings of which severity."""
+    """Count the findings by severity."""
     if not findings:
-        return "None of the checks found anything." if measured else ""
+        return "No check found a problem." if measured else ""
     counts = Counter(str(finding.severity) for finding in findings)
     nouns = {"error": "error", "warning": "warning", "info": "note"}
     phrases = [counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
@@ -53,8 +54,8 @@ def wrong(findings: Sequence[Finding], measured: bool) -> str:
 
 
 def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
-    """What speaks against the models, for the page's first screen: what is said of several once, its numbers aside,
-    with those it is about."""
+    """Return the models' findings for the first screen. Findings of several models that differ only in numbers appear
+    once, with the models' names."""
     several = len(models.items) > 1
     groups: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for model in models.items:

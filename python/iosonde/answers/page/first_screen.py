@@ -1,4 +1,4 @@
-"""The first screen of a store's page: the headline, what was measured, what it says, how sure, what looks wrong."""
+"""First screen of a store's page: the headline, what was measured, the result, its certainty, what looks wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def first_screen(
     target: str, runs: Sequence[StoredRun], overview: Overview, findings: Sequence[Finding], axis: Axis,
     chosen: Chosen, clock: str,
 ) -> FirstScreen:  # fmt: skip
-    """The first screen; ``clock`` is what the rates are of, in words."""
+    """Build the first screen; ``clock`` describes the clock of the rates."""
     what = [*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])]
     return FirstScreen(
         headline=headline(target, tools_of(runs), runs, overview, axis),
@@ -40,8 +40,7 @@ def first_screen(
 
 
 def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
-    """What the settings say of the metrics that the questions of an experiment name; of all where they name none of
-    those whose settings differ."""
+    """Return the sentences on the ``metrics`` of an experiment's questions; on all if none of these varies."""
     selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
     if not selected:
         return overview.sentence
@@ -49,13 +48,13 @@ def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
 
 
 def clock_of(clock: str, tool_clocks: ToolClocks) -> str:
-    """Until when the rates count, or whose they are, as a sentence without its full stop."""
+    """Describe the clock of the rates, as a sentence without its full stop."""
     text = "; ".join(clock_words(clock, tool_clocks))
     return text[:1].upper() + text[1:]
 
 
 def interval_words(overview: Overview) -> str:
-    """Of which level the intervals are, and of how many trials."""
+    """Describe the level of the intervals and the number of trials."""
     counts = sorted({row.n for row in overview.rows}) or [0]
     trials = counted(counts[0], "trial") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} trials"
     if counts == [1] and any(row.mean.within_run for row in overview.rows):

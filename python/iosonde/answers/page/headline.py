@@ -1,4 +1,4 @@
-"""The headline of a store's page: from where to where each metric goes, of which tool, and over which settings."""
+"""Headline of a store's page: the range of each metric, the tool, and the settings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .axis import Axis, place
 
-_NOTHING = "No trial is complete: nothing can be said about the speed"
-_NO_RATE = "The trials hold no rate: nothing can be said about the speed"
+_NOTHING = "No trial is complete: the speed is unknown"
+_NO_RATE = "The trials hold no rate: the speed is unknown"
 _VERBS = {"write_large": "writes", "read_1to1_large": "reads"}
-# In an operation's name its kind of object; most readers came for files.
+# Kinds of object in operation names; files matter most.
 _LATER = ("directory_", "tree_")
 _MOST = 3  # metrics
 _MAX_FACTORS = 3  # factors
@@ -24,8 +24,8 @@ _LONG = 40  # characters of a command
 
 
 def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> str:
-    """One line about a target or store, and the tools that measured it ('' for our engine). Where only the size of the
-    runs varied it is of the largest, with its interval."""
+    """Return one line about a target or store, and the tools that measured it ('' for our engine). If only the size
+    varied, it reports the largest size, with its interval."""
     rows = [row for row in overview.rows if row.mean.value is not None]
     if not rows:
         return _NO_RATE if any(run.counts for run in runs) else _NOTHING
@@ -45,18 +45,18 @@ def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overv
 
 
 def _of(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
-    """Those of one operation, and of its first metric."""
+    """Return the rows of one operation and its first metric."""
     some = [row for row in rows if row.operation == operation]
     return [row for row in some if row.metric == some[0].metric]
 
 
 def _is_redundant_rate(operation: str, metric: str, metric_keys: Collection[tuple[str, str]]) -> bool:
-    """Whether a rate of our engine is only its bandwidth by the size of an operation."""
+    """Return whether a rate of our engine is only its bandwidth by the size of an operation."""
     return metric.startswith("rate_") and (operation, metric.replace("rate_", "bandwidth_", 1)) in metric_keys
 
 
 def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) -> Iterator[str]:
-    """The first metrics: ``write 366 to 799 MiB/s``; that one of them is a rate its unit says."""
+    """Yield the first metrics: ``write 366 to 799 MiB/s``; the unit marks a rate."""
     metric_keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     selected = [key for key in metric_keys if tools or not _is_redundant_rate(*key, metric_keys)]
     keys = sorted(selected, key=lambda key: (key[0] in commands, *_build_sort_key(*key)))
@@ -76,12 +76,12 @@ def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) 
 
 
 def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
-    """As the page orders operations; of those that it has no order of, bandwidths first."""
+    """Return the sort key in the page's order; operations outside it have bandwidths first."""
     return operation.startswith(_LATER), place(operation)[0], not metric.startswith("bandwidth")
 
 
 def _span(rows: Sequence[OverviewRow]) -> str:
-    """The least and the greatest mean; of one setting its mean with its interval."""
+    """Return the smallest and the largest mean; for one setting its mean with its interval."""
     if len(rows) == 1:
         return estimate_text(rows[0].mean, rows[0].unit)
     values = [row.mean.value for row in rows if row.mean.value is not None]
@@ -97,12 +97,12 @@ def _parts(value: float, unit: str) -> tuple[str, str]:
 
 
 def shortened(command: str) -> str:
-    """As much of a command as a sentence has room for."""
+    """Shorten a command to fit a sentence."""
     return command if len(command) <= _LONG else f"{command[: _LONG - 1]}…"
 
 
 def _collect_commands(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The operation of a step that was given no name, only a command → the command."""
+    """Map operations of unnamed steps to their commands."""
     commands = {}
     for phase in (phase for run in runs[-1:] for phase in run.phases if phase.is_command):
         if phase.name.startswith("step-") and phase.operation == phase.name:

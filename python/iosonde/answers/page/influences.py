@@ -1,7 +1,5 @@
-"""Trials → what a page shows of factors: ranking, a judged model, its tree, what-if rows. Chooses and names only.
-
-A page must not take minutes: of more rows, or more responses, than the limits it says which command shows them.
-"""
+"""Factors on a page, from trials: ranking, a judged model, its tree, what-if rows. It only selects and names. A page
+must not take minutes: beyond limits of rows and responses it names the command to use."""
 
 from __future__ import annotations
 
@@ -45,8 +43,8 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class InfluenceOptions:
-    """``limits`` are what settings have to fulfil; ``effects``: (operation, metric) → the tests of the page's
-    summary. ``besides``: settings that vary and were not asked about."""
+    """Options: ``limits`` are constraints on settings; ``effects``: (operation, metric) → the tests of the page's
+    summary. ``besides``: varying settings outside the terms."""
 
     level: float
     limits: SettingConstraints = field(default_factory=SettingConstraints)
@@ -56,7 +54,7 @@ class InfluenceOptions:
 
 @dataclass(frozen=True)
 class _InfluenceRequest:
-    """One response, a column of the table, with what it is called."""
+    """A response, a column of the table, and its title."""
 
     title: str
     table: Table
@@ -68,7 +66,7 @@ class _InfluenceRequest:
 def influences_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
-    """One part for each response of a table."""
+    """Build one part for each response of a table."""
     columns = [table.column(name) for name in responses]
     requests = [
         _InfluenceRequest(
@@ -86,7 +84,7 @@ def influences_of_table(
 def influences_of_store(
     trials: Table, settings: Sequence[str], titles: dict[tuple[str, str], tuple[str, str]], options: InfluenceOptions
 ) -> Section[content.Influence]:
-    """One part for each operation and metric of ``titles``: (heading, unit)."""
+    """Build one part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     requests = [
         _InfluenceRequest(
@@ -125,7 +123,8 @@ def _section(
 def _select_varied(
     requests: Sequence[_InfluenceRequest], settings: Sequence[str]
 ) -> Iterator[tuple[_InfluenceRequest, list[str]]]:
-    """Those whose settings vary, with the rows that have a value and the terms; the regressions name the others."""
+    """Yield the requests whose settings vary, with the rows that have a value and the terms; the regressions explain
+    the others."""
     for request in requests:
         valid_rows = request.table.take(~request.table.column(request.response).missing)
         if names := varying_terms(valid_rows, settings):
@@ -207,7 +206,7 @@ def _judge_model(data: Examples, choice: Choice, level: float) -> content.Judged
 
 
 def _format_sentence(data: Examples, choice: Choice) -> str:
-    """As ``iosonde fit`` says it, in the unit of the page, and how far repeats lie apart."""
+    """Return the sentence of ``iosonde fit`` in the unit of the page, and the spread of repeats."""
     scale = human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
     if choice.noise is None:
         return verdict(choice, scale)
@@ -220,13 +219,13 @@ def _curve(data: Examples, choice: Choice, level: float) -> tuple[content.Learni
     try:
         points = learning_curve(data, pair, choice.groups, _SEED, level)
     except IosondeError:
-        return ()  # too few settings for a curve; what the model's error is stands above
+        return ()  # too few settings for a curve; the error is reported above
     return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
 
 
 def _build_tree(data: Examples, choice: Choice) -> content.Tree | None:
-    """The chosen model where it is a tree, else the small tree that was tried beside it; none where the mean is as
-    good, for its branches would be noise."""
+    """Return the chosen model if it is a tree, else the small tree that was also tried. None if the mean is as good, as
+    its branches would be noise."""
     if choice.model.family == "mean":
         return None
     trees = [

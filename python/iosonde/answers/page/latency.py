@@ -1,4 +1,4 @@
-"""From the recorded operations of a store to the latency figures: one per operation, a series per node count."""
+"""Latency figures from the recorded operations of a store: one per operation, a series per node count."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Key = tuple[Any, ...]
 
 
 class Shapes:
-    """A visitor: the shape of the durations of every key, over all complete trials."""
+    """A visitor: the distribution of durations of every key, over all complete trials."""
 
     def __init__(self, by: Sequence[str]) -> None:
         self.by_key: dict[Key, Shape] = {}
         self._by = by
 
     def wants(self, run: StoredRun) -> bool:
-        """Complete ones."""
+        """Return whether the run is complete."""
         return run.counts
 
     def take(self, run: StoredRun, operations: Operations) -> None:
-        """Of the phases that kept every operation from these, of the others from the engine's histograms."""
+        """Use every operation of a phase if all were kept, else the engine's histograms."""
         setting = tuple(run.level(name) for name in self._by)
         for operation, kind, distribution in _split_run(run, operations):
             key = (operation, kind, *setting)
@@ -44,7 +44,7 @@ class Shapes:
 
 
 def _split_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, Shape]]:
-    """(operation, kind, shape)."""
+    """Yield (operation, kind, shape)."""
     good = operations[operations["status"] == 0]
     for phase in run.phases:
         if phase.recorded_all:
@@ -63,9 +63,9 @@ def _split_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, st
 def latencies_of(
     overview: Overview, shapes: Mapping[Key, Shape], axis: Axis
 ) -> tuple[Section[Latency], DataTable | None]:
-    """Per operation the distribution of the kind that takes most of its time; the other kinds as a table."""
+    """Return, per operation, the distribution of the kind that takes most of its time; the other kinds as a table."""
     if not shapes:
-        template = "No operation was recorded, so there is no distribution to show."
+        template = "No operation was recorded, so no distribution can be shown."
         return Section(missing=(Message("no-recorded-operations", template),)), None
     percentiles: dict[Key, dict[str, Estimate]] = {}
     for entry in overview.latency:
@@ -96,7 +96,7 @@ def _build_figure(
         series.append(
             LatencySeries(size, tuple(edges), tuple(shares), shapes[key].operations, percentiles.get(key, {}))
         )
-    # The first reason for each percentile: further ones differ only in how few operations there were.
+    # Keep the first reason for each percentile: others differ only in the number of operations.
     unsure: dict[str, str] = {}
     for name, warning in ((n, w) for entry in series for n, e in entry.percentiles.items() for w in e.warnings[:1]):
         unsure.setdefault(name, warning)
@@ -104,12 +104,12 @@ def _build_figure(
         operation,
         f"{title(operation)}: {kind}{format_rest(rest, overview.units)}",
         tuple(sorted(series, key=lambda entry: entry.nodes)),
-        f"~ cannot be told: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
+        f"~ unknown: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )
 
 
 def _find_largest(shapes: Mapping[Key, Shape]) -> set[tuple[str, str]]:
-    """For each operation the kind whose calls took most time together."""
+    """Return the kind of each operation whose calls took most time in total."""
     spent: dict[tuple[str, str], float] = {}
     for key, distribution in shapes.items():
         spent[key[0], key[1]] = spent.get((key[0], key[1]), 0.0) + distribution.total_ns

@@ -1,4 +1,4 @@
-"""What the machine was like in the last trial."""
+"""Facts of the machine in the last trial."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MACHINE_TITLES = {
 
 
 def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
-    """What the machine was like in the last trial."""
+    """Collect the facts of the machine in the last trial."""
     machine = runs[-1].facts.get("machine") if runs else None
     if not isinstance(machine, dict):
         return Section(missing=(Message("no-facts", "No facts of the machine are stored with these runs."),))
@@ -43,7 +43,7 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         if value
     ]
     differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
-    why = (f"Of the last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
+    why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
 
 
@@ -52,7 +52,7 @@ def _find_position(name: str) -> int:
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Nested facts as (name, text), sizes with units; what is unknown is left out."""
+    """Yield nested facts as (name, text), sizes with units; unknown ones are omitted."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from flat(item, f"{name} {key}".strip())
@@ -77,7 +77,7 @@ def _format_fact(name: str, value: Any) -> tuple[str, str]:
 
 
 def deep(value: Any, *keys: str) -> Any:
-    """value[a][b]…, None where something on the way is absent."""
+    """Return value[a][b]…, None if a key is absent."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value

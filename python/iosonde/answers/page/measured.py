@@ -1,4 +1,4 @@
-"""What a store's page says was measured: how many trials of which tool, what was swept, where and in which order."""
+"""Description of what a store's page measured: trials, tools, factors, place and order."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .axis import Axis
 from .headline import shortened
 from .machine import deep
 
-_MOST_LEVELS = 4  # that are named one by one
+_MOST_LEVELS = 4  # numbers listed one by one
 _MOST_TOOLS = 3
 _MOST_SWEPT = 6  # factors
 _SIZES = ("nodes", "ranks_per_node", "ranks")
 
 
 def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
-    """The directory that was measured; of imported runs the store."""
+    """Return the measured directory, or the store for imported runs."""
     targets = dict.fromkeys(run.target for run in runs if run.target is not None)
     return ", ".join(targets) or otherwise
 
 
 def find_experiment_name(experiments: Sequence[Experiment]) -> str:
-    """What the one experiment is called that a file described; '' where there are others, or no file."""
+    """Return the name of the only experiment, if a file described it; else ''."""
     names = {experiment.name if "file" in experiment.settings else "" for experiment in experiments}
     return names.pop() if len(names) == 1 else ""
 
 
 def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
-    """The tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` where it was
-    of one."""
+    """Return the tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` if
+    unique."""
     versions_by_tool: dict[str, dict[str, None]] = {}
     for run in runs:
         pairs = (
@@ -60,7 +60,7 @@ def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
 
 
 def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
-    """Two or three sentences."""
+    """Yield two or three sentences."""
     if not runs:
         yield "The store holds no runs."
         return
@@ -83,12 +83,12 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
 
 
 def _place(mount: Mapping[str, Any]) -> str:
-    """``nfs4 (server:/export)``; a mount table may not say what is mounted."""
+    """Format ``nfs4 (server:/export)``; a mount table may lack the source."""
     return f"{mount['type']} ({mount['source']})" if mount.get("source") else str(mount["type"])
 
 
 def _steps(runs: Sequence[StoredRun]) -> str:
-    """The commands whose time was taken, where nothing else was done."""
+    """Return the timed commands, if the runs did nothing else."""
     phases = [phase for phase in runs[-1].phases if phase.is_step]
     if not phases or not all(phase.is_command for phase in phases):
         return ""
@@ -114,7 +114,7 @@ def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
 
 
 def _describe_factors(overview: Overview) -> str:
-    """The factors with what they were set to: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
+    """List the factors and their levels: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
     names = [name for name in overview.by if name not in _SIZES]
     texts = [f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]]
     more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
@@ -127,7 +127,7 @@ def _levels(name: str, overview: Overview) -> str:
 
 
 def describe_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
-    """All of a few; of many numbers or sizes the least and the largest, of many names how many."""
+    """List a few levels; give the range of many numbers or sizes, and the count of many names."""
     texts = [format_level(level, units.get(name, "")) for level in levels]
     if len(texts) < _MOST_LEVELS:
         return listed(texts) if texts else ""

@@ -1,4 +1,4 @@
-"""One experiment of a store → its page. What is missing becomes a sentence, never an error."""
+"""Page of one experiment of a store. Missing parts become sentences, never errors."""
 
 from __future__ import annotations
 
@@ -57,10 +57,9 @@ def page_of_store(
     bound: str | None = None,
     constraints: tuple[str, ...] = (),
 ) -> Page:
-    """Everything that the page shows but advice. ``asked.on`` make the cells, by default what varies; ``on`` are terms
-    for the regressions instead of these; ``bound`` is what ``--bound`` says, ``constraints`` what settings
-    have to fulfil beside those of the experiment. The operations of each run are read once.
-    """
+    """Build the page, except advice. ``query.on`` defines the cells, by default what varies; ``on`` replaces it as
+    terms of the regressions. ``bound`` is the value of ``--bound``; ``constraints`` add to those of the experiment. The
+    operations of each run are read once."""
     runs, level = source.runs, query.level
     percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
     bounding = start(source, bound, query)
@@ -122,7 +121,7 @@ def page_of_store(
 
 
 def _last_hit(source: Source) -> OverTimePlot | None:
-    """The last whole trial with faults, over its time; None where there is none whose operations were recorded."""
+    """Plot the last complete trial with faults over its time; None if no such trial recorded operations."""
     runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
         return None
@@ -136,8 +135,8 @@ def _last_hit(source: Source) -> OverTimePlot | None:
 
 
 def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:
-    """(operation, metric) → (heading, unit) of everything that has sections of its own, in the order of a page: what a
-    tool says of itself before what its command took."""
+    """Map (operation, metric) to (heading, unit) of everything with sections of its own, in page order: a tool's own
+    numbers before the time of its command."""
     steps = {phase.operation for run in runs[-1:] for phase in run.phases if phase.is_command}
     selected = [row for row in overview.rows if not is_part(row.operation)]
     rows = sorted(selected, key=lambda row: (row.operation in steps, place(row.operation)[0]))
@@ -146,7 +145,7 @@ def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[s
 
 
 def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
-    """How many numbers the tools gave besides, and how to see them."""
+    """Count the tools' other metrics, and name the option that shows them."""
     every, selected = (
         {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
         for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(query.choice).rows)
@@ -160,7 +159,7 @@ def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
 
 @dataclass(frozen=True)
 class StoreFigures:
-    """What ``plot`` draws of a store, by the kind of figure."""
+    """Figures that ``plot`` draws of a store, by kind."""
 
     axis: Axis
     bars: Section[Bars]
@@ -169,7 +168,7 @@ class StoreFigures:
 
 
 def figures_of_store(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
-    """Those of ``kinds``; the others are empty, and nothing is computed for them."""
+    """Return the figures of ``kinds``; the others are empty and not computed."""
     percentiles, shapes = Percentiles(source, query.level), Shapes(measured(source, query).by)
     if "latency" in kinds:
         visit(source, [percentiles, shapes])
@@ -184,7 +183,7 @@ def figures_of_store(source: Source, query: ResponseQuery, kinds: Sequence[str])
 
 
 def _list_scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
-    """The settings, and numbers that change with one of them and are told apart all the same."""
+    """Return the settings, and confounded numbers that can still be separated."""
     confounded = source.varying_factors.confounded if len(trials) else {}
     return [*by, *(name for name, other in confounded.items() if is_separable(trials, name, other))]
 

@@ -1,4 +1,4 @@
-"""A table of somebody's measurements → its page: cells, regressions, findings."""
+"""Page of a user's table of measurements: cells, regressions, findings."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from .influences import InfluenceOptions, influences_of_table
 from .regressions import PageTerms, models_of_table
 from .summaries import summaries_of
 
-# So many factors are named in a headline with the levels of its two ends.
+# factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What a page of a table is to show: ``responses``, what makes the cells (``by``), terms of the regressions
-    (``on``); ``constraints`` are what settings have to fulfil that are offered, ``command`` makes the page again."""
+    """Options of a page of a table: ``responses``, the columns of cells (``by``), terms of the regressions (``on``).
+    ``constraints`` restrict the suggested settings; ``command`` reproduces the page."""
 
     responses: Sequence[str]
     by: Sequence[str] | None
@@ -54,7 +54,7 @@ class TableOptions:
 
 
 def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
-    """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
+    """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     roles = guess(table, responses, grouped)
@@ -100,7 +100,7 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
 
 
 def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
-    """Raises InputError where a response is one of them."""
+    """Raise InputError if a response is also a predictor."""
     if both := [name for name in roles.responses if name in predictors]:
         raise InputError(
             "conflicting-roles",
@@ -111,7 +111,7 @@ def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
 
 
 def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
-    """The responses of the table where none is named: the family of tests, as of every command."""
+    """Return the responses of the table by default: the family of tests, as in every command."""
     try:
         return [name for name in guess(table).responses if name not in cells]
     except IosondeError:
@@ -119,7 +119,7 @@ def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]
 
 
 def _coarsen_settings(table: Table, settings: Sequence[str]) -> list[str]:
-    """The settings whose cells hold trials enough: where nearly every row is a cell, the finest number goes."""
+    """Return the settings whose cells hold enough trials: if nearly every row is a cell, drop the finest number."""
     remaining = list(settings)
     while remaining and 2 * len(table.groups(remaining)) > len(table):
         numeric = [name for name in remaining if table.column(name).numeric]
@@ -139,7 +139,7 @@ def _build_first_screen(
     unseen: Sequence[str],
 ) -> FirstScreen:
     excluded = [*roles.numbering, *roles.remarks]
-    # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
+    # Rows that differ in such a column are not repetitions: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
     parts = [
         f"{counted(len(table), 'row')} of {path}",

@@ -1,4 +1,4 @@
-"""The questions of an experiment, each by the analysis that it names: the same answer as the command's."""
+"""Questions of an experiment, each answered by the analysis that it names, as the command would."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 
 def read_questions(source: Source) -> list[DeclaredQuestion]:
-    """Those that the newest experiment of a store was measured for."""
+    """Return the questions of the newest experiment of a store."""
     experiments = source.experiments[-1:]
     return [
         question
@@ -55,12 +55,12 @@ def read_questions(source: Source) -> list[DeclaredQuestion]:
 
 
 def collect_question_metrics(source: Source) -> frozenset[str]:
-    """The metrics that these questions are about."""
+    """Return the metrics of these questions."""
     return frozenset(name for question in read_questions(source) for name in question.metric)
 
 
 def _list_declared_names(experiment: Experiment) -> frozenset[str]:
-    """Its factors, and what the text of its file knows besides."""
+    """Return its factors, and further names in the text of its file."""
     data: Mapping[str, Any] = {}
     with suppress(IosondeError):
         data = yaml_text.parse(str((experiment.settings.get("file") or {}).get("text", "")), "").data
@@ -70,8 +70,8 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
 def answered(
     question_list: Iterable[DeclaredQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
 ) -> tuple[AnsweredQuestion, ...]:
-    """Each question in its order; one that these data cannot answer says why. ``opened`` gives DATA under more
-    conditions, ``name`` is what it is called in commands."""
+    """Answer each question in order; give the reason if these data cannot answer it. ``opened`` gives DATA under more
+    conditions, ``name`` is its name in commands."""
 
     @cache
     def source(where: tuple[str, ...]) -> Source:
@@ -112,9 +112,8 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
 
 
 def _drop_constant_factors(question: DeclaredQuestion, source: Source) -> tuple[DeclaredQuestion, tuple[str, ...]]:
-    """The question about those of its factors that have several levels, and the others: a campaign that was cut short,
-    or is quick, has not tried all. What would only tell lines or panels apart need not even be a column, where it is
-    a factor that was declared. Raises DataError for one that nobody knows."""
+    """Drop factors with a single level from the question and return them: a quick or interrupted campaign has not tried
+    all. Declared factors that only separate lines or panels need no column. Raises DataError for an unknown one."""
     words = dict(question.words)
     constant: dict[str, None] = {}
     for word in _DROPPED:
@@ -143,7 +142,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         near = get_close_matches(name, candidates, n=1)
         raise DataError(
             "unknown-factor",
-            "{option}: there is no factor '{name}'",
+            "{option}: unknown factor '{name}'",
             ("did you mean {suggestion}? " if near else "") + ("there are: {names}" if candidates else "there is none"),
             option=word,
             name=name,

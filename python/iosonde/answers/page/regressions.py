@@ -1,4 +1,4 @@
-"""Trials → the regressions and allocations of variation that a page shows. Chooses and names; stats computes."""
+"""Regressions and allocations of variation on a page, from trials. It selects and names; ``stats`` computes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _MOST_PARAMETERS = 200
 
 @dataclass(frozen=True)
 class PageTerms:
-    """The ``terms`` of a regression that were asked for, and the settings that vary ``besides``."""
+    """The requested ``terms`` of a regression, and the settings that vary ``besides``."""
 
     terms: Sequence[str] = ()
     besides: Sequence[str] = ()
 
     def list_extra_settings(self, table: Table) -> list[str]:
-        """The settings that are in no term."""
+        """Return the settings that are in no term."""
         return [name for name in self.besides if name not in columns_of(self.terms, table)]
 
 
 def models_of_table(
     overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: PageTerms, level: float
 ) -> Section[ResponseRegression]:
-    """One model for each response: on the terms asked for (whose errors are the user's), or on what was set."""
+    """Build one model per response: on the requested terms (whose errors are raised), or on the settings."""
     items, missing = [], []
     for response in responses:
         column = table.column(response)
@@ -62,8 +62,8 @@ def models_of_table(
 def models_of_store(
     overview: Overview, trials: Table, on: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
 ) -> Section[ResponseRegression]:
-    """One for each operation and metric that the page shows, on the settings that vary; ``titles`` are
-    (operation, metric) → (heading, unit)."""
+    """Build one model for each operation and metric of the page, on the varying settings; ``titles`` are (operation,
+    metric) → (heading, unit)."""
     items: list[ResponseRegression] = []
     missing: dict[str, list[str]] = {}
     rows_of = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
@@ -119,7 +119,7 @@ def _fit_model(
 def _analyse_variation(
     table: Table, response: str, regression: Regression, names: Sequence[str], other_p_values: Sequence[float]
 ) -> tuple[tuple[VariationRow, ...], str]:
-    """The analysis of variance of the same factors by their levels, or why there is none. ``names`` vary besides."""
+    """Analyse the variance by levels of the same factors, or say why not. ``names`` vary besides."""
     assert regression.model is not None
     level = regression.fit.level
     n, factors = regression.fit.n, {factor.column: factor for factor in regression.model.factors()}
@@ -144,7 +144,7 @@ def _analyse_variation(
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
-    """The two-way interactions of two or three factors, where the trials leave enough to judge them by."""
+    """Return the two-way interactions of two or three factors, if the trials leave enough degrees of freedom."""
     if not 2 <= len(terms) <= 3 or any(c in name for name in terms for c in ":*"):
         return []
     pairs = [(a, b) for i, a in enumerate(terms) for b in terms[i + 1 :]]
@@ -162,7 +162,7 @@ def _parts(table: Anova) -> tuple[VariationRow, ...]:
 def _list_facts(
     regression: Regression, assumptions: Assumptions, divisor: float, unit: str
 ) -> tuple[tuple[str, str], ...]:
-    """How much is explained, and each assumption with the value that speaks for or against it."""
+    """Return the explained share, and each assumption with the value for or against it."""
     fit = regression.fit
     mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
     facts = [
@@ -186,11 +186,7 @@ def _list_facts(
 def _lack_of_fit(assumptions: Assumptions) -> str:
     test = assumptions.lack_of_fit
     if test is None:
-        return (
-            "every setting has its own coefficient"
-            if assumptions.repeats
-            else "cannot be told: no setting was repeated"
-        )
+        return "every setting has its own coefficient" if assumptions.repeats else "unknown: no setting was repeated"
     return f"lack of fit F = {_format_f_test(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
 
 

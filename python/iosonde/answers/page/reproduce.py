@@ -1,4 +1,4 @@
-"""How to do it again: command lines, seed, versions."""
+"""How to reproduce a page: command lines, seed, versions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOST_COMMANDS = 10
 
 
 def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
-    """The command lines (of a page of a table in memory none makes it again), the seed, the versions."""
+    """Return the command lines (none for a table in memory), the seed, the versions."""
     last = runs[-1] if runs else StoredRun({})
     if runs and all(run.imported for run in runs):
-        seed = None  # nobody drew an order here
+        seed = None  # imported runs have no drawn order
         commands = _as_printed(runs)
     else:
         commands = _build_repeat_command(last, seed)
@@ -30,7 +30,7 @@ def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, comman
 
 
 def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
-    """The command line of ours that measured the last run, with its seed."""
+    """Return our command line of the last run, with its seed."""
     if last.imported:
         return []
     measured = [str(word) for word in last.facts.get("command") or []][1:]
@@ -40,7 +40,7 @@ def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, 
 
 
 def _as_printed(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
-    """The other tools' own command lines, as their outputs say them."""
+    """Return the other tools' command lines, as their outputs print them."""
     commands = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
     which = [f" {place} of {len(commands)}" if len(commands) > 1 else "" for place in range(1, len(commands) + 1)]
     pairs = zip(which[:_MOST_COMMANDS], commands[:_MOST_COMMANDS], strict=True)

@@ -1,4 +1,4 @@
-"""The figure at the top of a page: every metric by the settings that varied, as ``iosonde plot`` draws it."""
+"""Figure at the top of a page: every metric by the settings that varied, as ``iosonde plot`` draws it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iosonde.data.source import Source
 
 
 def settings_of(source: Source, query: ResponseQuery) -> SettingsPlot | None:
-    """The figure, or None where there is nothing to draw: the sections below say why."""
+    """Return the figure, or None if there is nothing to draw: the sections below say why."""
     try:
         return settings_plot(source, query)
     except IosondeError:

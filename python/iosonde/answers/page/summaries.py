@@ -1,4 +1,4 @@
-"""Every cell, by response."""
+"""All cells, by response."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Key = tuple[str, str]
 def summaries_of(
     overview: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
 ) -> tuple[ResponseSummary, ...]:
-    """Every cell by response; ``titles`` names (operation, metric), by default the metric; ``includes``: what is
-    inside the clock of each."""
+    """Return the cells by response; ``titles`` names (operation, metric), by default the metric; ``includes``: content
+    of each clock."""
     rows_by_key: dict[Key, list[OverviewRow]] = {}
     for row in overview.rows:
         rows_by_key.setdefault((row.operation, row.metric), []).append(row)
@@ -41,7 +41,7 @@ def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...],
 
 
 def _index_efficiencies(overview: Overview) -> dict[tuple[Any, ...], Estimate]:
-    """(operation, metric, setting) → how the size of this cell scales."""
+    """Map (operation, metric, setting) to the scaling of this cell's size."""
     efficiencies = {}
     for entry in overview.efficiency:
         by = {**entry.by, entry.factor: entry.size}

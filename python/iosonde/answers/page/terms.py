@@ -1,4 +1,4 @@
-"""What a page's regressions and models are on, where nobody says it: the settings that vary."""
+"""Default terms of a page's regressions and models: the settings that vary."""
 
 from __future__ import annotations
 
@@ -15,17 +15,13 @@ LEAST_DF = 3
 
 
 def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[str]:
-    """The settings that vary where the response is known; of those that change together only the first.
-
-    Raises DataError with the reason where no regression can be shown by itself.
-    """
+    """Return the settings that vary where the response is known, only the first of confounded ones. Raises DataError
+    with the reason if no regression can be shown by default."""
     valid_rows = table.take(~table.column(response).missing)
     n = len(valid_rows)
     varying = [name for name in settings if _levels(valid_rows, name) > 1]
     if not varying:
-        raise DataError(
-            "nothing-varies", "no setting varies, so nothing can be said about what it depends on", "vary one"
-        )
+        raise DataError("nothing-varies", "no setting varies, so no effect can be estimated", "vary one")
     terms = varying_terms(valid_rows, settings)
     if not terms:
         raise DataError(
@@ -57,8 +53,8 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
 
 
 def varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
-    """The settings that vary, without names that are of nearly one row each, and without those that follow from the
-    others, unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
+    """Return the varying settings, without names that are unique to nearly every row. Settings that follow from others
+    are dropped unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
     n = len(rows)
     terms: list[str] = []
     for name in settings:
@@ -79,7 +75,7 @@ def _levels(table: Table, name: str) -> int:
 
 
 def select_metric(trials: Table, rows: npt.NDArray[np.intp], title: str, unit: str) -> Table:
-    """The rows of one metric in the order of time, their value in a column of the heading's name."""
+    """Return the rows of one metric in the order of time, with their value in a column named as the heading."""
     selected = trials.take(np.sort(rows))
     columns = {name: column for name, column in selected.columns.items() if name not in ("value", title)}
     return Table({**columns, title: Column(title, selected.numbers("value"), title, unit)}, "")

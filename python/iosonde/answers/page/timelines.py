@@ -1,4 +1,4 @@
-"""From a trial's phases to the timelines of its ranks: which trial, which ranks, who was late and who was last."""
+"""Timelines of a trial's ranks, from its phases: which trial, which ranks, who was late and who was last."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LATE = 0.01  # of the phase
 
 
 def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
-    """The phases of one trial, and a sentence on which trial it is."""
+    """Return the phases of one trial, and a sentence that names it."""
     ready = [run for run in runs if _timed(run)]
     complete = [run for run in ready if run.counts] or ready
     if not complete:
@@ -31,23 +31,23 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
-    chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
+    chosen = f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
     return Section(items), chosen
 
 
 def _alone(runs: Sequence[StoredRun]) -> str:
-    """Why there is no other rank to compare with: of trials with several, their times are not known."""
+    """Explain the lack of other ranks to compare with; with several ranks, their times are unknown."""
     counts = [run.factors.get("ranks") or run.factors.get("nodes") for run in runs]
     if any(isinstance(count, int) and count > 1 for count in counts):
         template = (
-            "Trials had several ranks, and their times are known of one alone: what a command starts is not seen."
+            "Trials had several ranks, but only one has known times: processes started by a command are not traced."
         )
         return Message("no-rank-times", template)
-    return Message("single-rank", "Every trial had one rank: there is nobody to wait for.")
+    return Message("single-rank", "Every trial had one rank, which waits for no other.")
 
 
 def _timed(run: StoredRun) -> list[StoredPhase]:
-    """The phases that hold the times of their ranks: those of imported runs do not."""
+    """Return the phases with times of their ranks, which imported runs lack."""
     return [
         phase for phase in run.phases
         if phase.ranks and all(rank.get(end) is not None for rank in phase.ranks for end in ("started_ns", "ended_ns"))
@@ -59,7 +59,7 @@ def _ranks(run: StoredRun) -> int:
 
 
 def _sum_spread(run: StoredRun) -> float:
-    """Σ of what share of each phase lies between the first and the last rank's end."""
+    """Sum over phases the share between the first and the last rank's end."""
     return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
 
 
@@ -92,7 +92,7 @@ def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
 
 
 def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
-    """The last to end; and every rank whose start came late by more than 1 % of the phase."""
+    """Mark the last rank to end, and every rank that starts late by more than 1 % of the phase."""
     if len(times) < 2:
         return {}
     end = max(end for _, end in times.values())
@@ -103,7 +103,7 @@ def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
 
 
 def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
-    """All ranks, or of very many the latest starts, the last ends, and others evenly."""
+    """Return all ranks, or of very many the latest starts, the last ends, and others evenly."""
     if len(times) <= MAX_DISPLAYED_RANKS:
         return set(times)
     by_start = sorted(times, key=lambda rank: times[rank][0])

@@ -1,4 +1,4 @@
-"""The trials of a page, in the order of time."""
+"""Trials of a page, in the order of time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ALWAYS = ("run", "started", "state")
 
 
 def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
-    """Every trial in the order of time, complete or not, with its setting: what varied, and where nothing did how
-    large it was. What no trial has is left out, as the repetition of imported ones."""
+    """Return every trial in the order of time, complete or not, with its setting: the varying factors, or its size if
+    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
     by = overview.by or (axis.factor,)
     rows: list[tuple[Value, ...]] = [
         (run.id, *(_level(run, name, overview, axis) for name in by), run.factors.get("repetition"), run.started_at,

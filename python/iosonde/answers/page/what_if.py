@@ -1,5 +1,5 @@
-"""From one setting of a model: each factor changed alone to its best other level, as rows of a page. What a constraint
-forbids is not offered."""
+"""Rows of what-if on a page: from one setting of a model, each factor changed alone to its best other level. Settings
+that break a constraint are not offered."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from iosonde.model.fit.fitted import Model, ask
 from .content.factors import WhatIf, WhatIfs
 from .sentences import as_sentence
 
-_MOST_LEVELS = 50  # that are asked of one factor
+_MOST_LEVELS = 50  # predictions per factor
 Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
 
 
 def rows_of(
     data: Examples, model: Model, better: Better, level: float, broken: Broken = lambda _: None
 ) -> WhatIfs | None:
-    """From the measured setting whose mean is the median of all settings' means, to settings that break no constraint
-    (``broken``). None for a model that says the same everywhere, or nothing there."""
+    """Start from the measured setting whose mean is the median of all settings' means; offer only settings that break
+    no constraint (``broken``). None for a model that is constant, or predicts nothing there."""
     if model.family == "mean":
         return None
     setting = _find_median_setting(data)
@@ -57,7 +57,7 @@ def _level(feature: Feature, value: float) -> Cell:
 
 
 def _list_allowed_levels(setting: dict[str, Cell], feature: Feature, broken: Broken) -> list[Cell]:
-    """The other levels of a factor that may stand beside the rest of the setting."""
+    """Return the other levels of a factor that are allowed with the rest of the setting."""
     others = [level for level in feature.levels if level != setting[feature.name]]
     return [other for other in others if broken({**setting, feature.name: other}) is None]
 
@@ -82,7 +82,7 @@ def _predict_setting(model: Model, setting: dict[str, Cell], level: float) -> Es
     try:
         return ask(model, setting, level).value
     except IosondeError:
-        return None  # refused there: the row is left out
+        return None  # no prediction there: omit the row
 
 
 def _format_cell(cell: Cell, feature: Feature) -> str:

@@ -1,4 +1,4 @@
-"""What ``iosonde plot`` draws beside the figures of the page: metrics by settings, by factors, totals by node count."""
+"""Figures of ``iosonde plot`` beyond those of the page: metrics by settings, by factors, totals by node count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plot is asked for and what it holds, as data: one way for the terminal and for Python."""
+"""Options and content of a plot, as data: the same for the terminal and for Python."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ FACTORS = "factors"
 
 @dataclass(frozen=True)
 class PlotQuery:
-    """``kind``: of BY_SETTINGS (the first one by default), OVER_TIME, OF_PAGE or PAGE. ``on``: every response against
-    these factors instead, ``together`` in one panel for each. ``bars``: totals by node count instead."""
+    """``kind``: of BY_SETTINGS (the first one by default), OVER_TIME, OF_PAGE or PAGE. ``on``: plot every response
+    against these factors instead, ``together`` in one panel each. ``bars``: totals by node count instead."""
 
     kind: str = ""
     roles: PlotRoles = PlotRoles()
@@ -42,11 +42,11 @@ class PlotQuery:
 
     @property
     def by_settings(self) -> bool:
-        """Whether it is one figure of metrics by the settings that varied."""
+        """Return whether it is one figure of metrics by the settings that varied."""
         return self.kind in ("", *BY_SETTINGS)
 
     def check(self, spelled: Callable[[str], str]) -> None:
-        """Raises InputError for words that say nothing together; ``spelled``: how the asker writes one."""
+        """Raise InputError for options that do not combine; ``spelled``: how the user writes an option."""
         option_values = {
             "kind": self.kind,
             "bars": self.bars,
@@ -106,8 +106,8 @@ class PlotQuery:
 
 
 def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
-    """What is asked, of runs that are chosen: of kinds of the page those of one experiment. ``fits``: what a figure of
-    a kind has room for. Raises InputError, DataError."""
+    """Draw the chosen runs; for kinds of the page these are of one experiment. ``fits``: room of a figure of a kind.
+    Raises InputError, DataError."""
     if options.on is not None:
         return _factors(source, options.on, options)
     if options.by_settings:
@@ -116,7 +116,7 @@ def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Dr
 
 
 def totals_drawn(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
-    """Each total by node count, of a store or a results file. Raises InputError, DataError."""
+    """Draw each total by node count, of a store or a results file. Raises InputError, DataError."""
     from .totals import totals
 
     items = totals(data, options.metric, options.level, experiment, where)
@@ -161,7 +161,7 @@ def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
     if source.store is None:
         raise InputError(
             "not-a-store",
-            "{name} is a table, and these figures are of a store",
+            "{name} is a table, but these figures need a store",
             "name factors, as {spell.on} nodes",
             name=source.name,
         )
@@ -182,7 +182,7 @@ def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
 
 
 def _select_items(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Those with something to draw, of the operations or metrics named."""
+    """Return the items with something to draw, of the named operations or metrics."""
     ready = [item for item in items if not getattr(item, "empty", False)]
     if not names:
         return ready

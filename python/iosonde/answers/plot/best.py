@@ -1,4 +1,4 @@
-"""The best and the worst setting of a metric, in a sentence."""
+"""Best and worst setting of a metric, in a sentence."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .settings_plot import SettingPoint
 
 
 def best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
-    """``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' where nothing was measured. The mean
-    of a setting that was the best of many tends to be too good: its interval is as of any other."""
+    """Return ``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' without measurements. The mean
+    of the best of many settings tends to be too good; its interval is not corrected for that."""
     ranked = sorted(
         (point for point in points if point.mean.value is not None), key=lambda point: point.mean.value or 0.0
     )

@@ -1,4 +1,4 @@
-"""What a figure by settings is of: the responses that were asked for, over the factors that are known or named."""
+"""Responses of a figure by settings, over the known or named factors."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .layout import PlotRoles
 
 
 def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
-    """As ``by_itself``, unless the experiment has a role."""
+    """Select an experiment as ``by_itself``, unless the experiment has a role."""
     return (source, "") if EXPERIMENT in roles.factors else by_itself(source, alike=True)
 
 
 def responses_by(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
-    """The responses that are asked for, else the headline of each operation; over the factors that are known and those
-    that have a role. ``asked.metric`` may name operations, too. Raises InputError, DataError."""
+    """Return the responses of the query, else the headline of each operation, over known factors and those with a role.
+    ``query.metric`` may name operations, too. Raises InputError, DataError."""
     resolved = _with_operations(source, query)
     candidates = _collect_responses(source, replace(resolved, on=()), roles)
     if not resolved.metric:
@@ -41,13 +41,13 @@ def responses_by(source: Source, query: ResponseQuery, roles: PlotRoles) -> list
     nonempty = [grouped for grouped in by if len(grouped.rows)]
     if not nonempty:
         raise DataError(
-            "nothing-to-draw", "{name} holds no value to draw", "iosonde show says what it holds", name=source.name
+            "nothing-to-draw", "{name} holds no value to draw", "iosonde show lists its content", name=source.name
         )
     return nonempty
 
 
 def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> PlotRoles:
-    """The roles with whole names of columns: ``time`` is ``time (s)``. Raises DataError."""
+    """Complete the names of columns in roles: ``time`` is ``time (s)``. Raises DataError."""
     rows = candidates[0].rows
 
     def column_name(name: str) -> str:
@@ -59,7 +59,7 @@ def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> Plot
 
 
 def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
-    """Names of operations among the metrics are responses; of a table, which has no metrics, all of them."""
+    """Move operation names among the metrics to the responses; for a table, which has no metrics, move all."""
     if source.store is None:
         return replace(
             query, response=(*query.response, *(metric for metric in query.metric if metric != ALL)), metric=()
@@ -76,12 +76,11 @@ def _collect_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -
     except IosondeError:
         if source.store is not None or not roles.factors:
             raise
-        return responses(source, replace(query, on=roles.factors))  # a table of which nothing else can be guessed
+        return responses(source, replace(query, on=roles.factors))  # a table without other guessable columns
 
 
 def _by(response: Response, roles: PlotRoles) -> Response:
-    """Over the known factors and those with a role, which take the place of factors that they always change with; of
-    the rows that have a value."""
+    """Group the rows with a value by known factors and those with a role, which replace their confounded twins."""
     rows = response.rows.take(~np.isnan(response.values))
     at = None if response.at is None else response.at[~np.isnan(response.values)]
     role_names = [rows.column(name).name for name in roles.factors]

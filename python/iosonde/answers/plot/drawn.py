@@ -1,4 +1,4 @@
-"""What figures show, as data: ``iosonde plot --json``."""
+"""Content of figures, as data: ``iosonde plot --json``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from iosonde.core.verdict import Verdict
 
 @dataclass(frozen=True)
 class Drawn(Answer):
-    """Figures by their kinds, each an answer or a dataclass of the page. ``notes`` say what they show, ``omissions``
-    what is not drawn, and why. ``axis``: the noun that bars and latencies go by; ``columns``: panels in a row."""
+    """Figures by kind, each an answer or a dataclass of the page. ``notes`` describe them, ``omissions`` explain what
+    is not drawn. ``axis``: the noun of the x axis of bars and latencies; ``columns``: panels in a row."""
 
     figures: tuple[tuple[str, Any], ...]
     notes: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class Drawn(Answer):
     columns: int = 1
 
     def content(self) -> dict[str, Any]:
-        """Every figure with its data, in base units."""
+        """Return every figure with its data, in base units."""
         return {
             "figures": [
                 {"kind": kind, **(figure.content() if isinstance(figure, Answer) else asdict(figure))}
@@ -32,5 +32,5 @@ class Drawn(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Those of its figures."""
+        """Return the verdicts of its figures."""
         return tuple(verdict for _, figure in self.figures if isinstance(figure, Answer) for verdict in figure.verdicts)

@@ -42,7 +42,7 @@ _MOST_PANELS = 60
 
 @dataclass(frozen=True)
 class Panels:
-    """A row for each response, of so many ``columns``; ``omissions`` says what is not drawn, and why."""
+    """A row of panels per response, in ``columns`` columns; ``omissions`` explains what is not drawn."""
 
     items: tuple[FactorPanel, ...]
     columns: int
@@ -50,7 +50,7 @@ class Panels:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is said of each of several responses in one panel, a sentence for each: above it there is no room."""
+        """Return the sentences of each response in panels with several, which lack the room above."""
         return tuple(
             f"{series.name} against {panel.factor}: {'; '.join(series.said)}"
             for panel in self.items
@@ -60,8 +60,8 @@ class Panels:
 
 
 def panels(source: Source, query: ResponseQuery, together: bool = False) -> Panels:
-    """Every response against every term of ``asked.on``; ``together``: all responses in one row. Raises InputError,
-    DataError where nothing can be drawn."""
+    """Plot every response against every term of ``query.on``; ``together``: all responses in one row. Raises
+    InputError, DataError if nothing can be drawn."""
     on, level = query.on, query.level
     columns = [_column(source.table, term) for term in on]
     units = source.units()
@@ -102,7 +102,7 @@ def panels(source: Source, query: ResponseQuery, together: bool = False) -> Pane
 
 
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The factors that are known beside ``columns``; of a table the columns that do not look measured."""
+    """Return the known factors other than ``columns``; for a table the columns that do not look measured."""
     if source.store is not None:
         names = source.varying_factors.names
     else:
@@ -128,7 +128,7 @@ def _column(table: Table, term: str) -> str:
 
 
 def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
-    """One panel for each factor, with the series of all responses. Raises InputError where their units differ."""
+    """Join the series of all responses into one panel per factor. Raises InputError if their units differ."""
     units = sorted({panel.unit or "no unit" for row in rows for panel in row})
     if len(units) > 1:
         raise InputError(
@@ -144,7 +144,7 @@ def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
 
 
 def _scale_panels(row: Sequence[FactorPanel]) -> list[FactorPanel]:
-    """All in one unit that people read, of the base unit that they have in common."""
+    """Scale all panels to one readable unit, from their common base unit."""
     means = [mean.value for panel in row for series in panel.series for _, mean in series.means]
     divisor, unit = human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
     return [replace(panel, divisor=divisor, unit=unit) for panel in row]
@@ -153,7 +153,7 @@ def _scale_panels(row: Sequence[FactorPanel]) -> list[FactorPanel]:
 def _build_panel(
     table: Table, response: str, term: str, units: Mapping[str, str], level: float, adjusted: AdjustedSlope | None
 ) -> FactorPanel:
-    """One response against one factor, in base units; ``adjusted`` is its slope with the other factors held."""
+    """Plot one response against one factor, in base units; ``adjusted`` is its slope with the other factors held."""
     factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
     regression = regress(table, response, [term], level)
     assert regression.model is not None and regression.fit.y is not None
@@ -183,7 +183,7 @@ def _build_panel(
 
 
 def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
-    """(level → where it is on the axis, what the axis names)."""
+    """Return (level → its place on the axis, the ticks)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
         return places, [(at, format_level(cell, unit)) for cell, at in places.items()]

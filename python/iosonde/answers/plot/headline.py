@@ -1,4 +1,4 @@
-"""Which metrics a figure shows where none is named: of each operation the one that most readers came for."""
+"""Default metrics of a figure: for each operation the most important one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
 def headlines(candidates: Sequence[Response]) -> list[Response]:
-    """Of each operation its bandwidth, else its rate; everything where no operation has one. Parts of operations, as
-    a write before its fsync, are left to those who name them."""
+    """Return the bandwidth of each operation, else its rate; everything if no operation has one. Parts of operations,
+    as a write before its fsync, have to be named."""
     operations: dict[str, list[Response]] = {}
     for response in candidates:
         operations.setdefault(response.operation, []).append(response)

@@ -1,9 +1,7 @@
-"""Which factor of a figure goes along x, which is told by colour, which by panels.
-
-The factor with most levels goes along x, the next one that colours can tell apart is coloured, the others make panels.
-Nothing is averaged: where panels of a factor would hold a point each, as of a fraction or a Latin hypercube, it stays
-over, and each point is one setting of it.
-"""
+"""Layout of a figure: which factor goes along x, which by colour, which by panel. The factor with most levels goes
+along x; the next one that colours can separate is coloured; the others make panels. Nothing is averaged. If panels of a
+factor would hold a point each, as in a fraction or a Latin hypercube, the factor has no place, and each point is one
+setting of it."""
 
 from __future__ import annotations
 
@@ -14,13 +12,13 @@ from iosonde.core.errors import InputError
 from iosonde.core.factor_levels import NAMES, FactorLevels
 from iosonde.core.table import Cell
 
-HUES, SHADES = 6, 24  # levels that colours tell apart: of names, of what has an order
-_LEAST, _FULL = 2.0, 0.6  # settings in a panel, on average; of those that it has room for
+HUES, SHADES = 6, 24  # levels that colours can separate: of names, of ordered values
+_LEAST, _FULL = 2.0, 0.6  # mean settings in a panel; share of those that it has room for
 
 
 @dataclass(frozen=True)
 class PlotRoles:
-    """What was asked for: the factors along x, by colour, in panels; empty where it is left to us."""
+    """The requested factors along x, by colour, in panels; empty for automatic choice."""
 
     x: str = ""
     color: str = ""
@@ -28,13 +26,13 @@ class PlotRoles:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """Every factor that was named."""
+        """Return every named factor."""
         return tuple(name for name in (self.x, self.color, *self.panel) if name)
 
 
 @dataclass(frozen=True)
 class PlotLayout:
-    """``x`` and ``color`` are factors ('' for none), ``panels`` the factors of panels; ``rest`` are in none of them:
+    """Layout: ``x`` and ``color`` are factors ('' for none), ``panels`` the factors of panels; ``rest`` has the others:
     each point is one setting of these."""
 
     x: str
@@ -50,8 +48,8 @@ def layout(
     hues: int = HUES,
     shades: int = SHADES,
 ) -> PlotLayout:
-    """The layout of these factors, of which ``settings`` occur. ``hues`` and ``shades``: as many levels of names, and
-    of numbers, can be told by colour. Raises InputError for what cannot be."""
+    """Lay out these factors, in which ``settings`` occur. ``hues`` and ``shades``: the numbers of levels, of names and
+    of numbers, that colours can separate. Raises InputError for an impossible layout."""
     if len(set(roles.factors)) < len(roles.factors):
         raise InputError(
             "conflicting-roles",
@@ -61,7 +59,7 @@ def layout(
     if roles.color and len(levels[roles.color]) > shades:
         raise InputError(
             "too-many-levels",
-            "{color} has {n_levels} levels, more than colours can tell apart",
+            "{color} has {n_levels} levels, more than colours can show",
             "name it with {spell.x} or {spell.panel}, or choose levels with {spell.where}",
             color=roles.color,
             n_levels=len(levels[roles.color]),

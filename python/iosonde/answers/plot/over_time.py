@@ -1,4 +1,4 @@
-"""How a trial's phases went over their time: ``iosonde plot STORE --kind time``."""
+"""Progress of a trial's phases over time: ``iosonde plot STORE --kind time``."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_PHASES = 12
 
 @dataclass(frozen=True)
 class PhaseOverTime:
-    """One phase. ``comparable``: times are by one clock; else each rank's are after its own start. ``marks``: what was
-    inflicted meanwhile, and undone. ``classes``: None where all are of one class."""
+    """A phase. ``comparable``: times are by one clock; else each rank's are relative to its own start. ``marks``:
+    faults and when they were undone. ``classes``: None if all are of one class."""
 
     operation: str
     title: str
@@ -36,7 +36,7 @@ class PhaseOverTime:
     classes: ClassesOverTime | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Every bin; the classes, where there are some."""
+        """Return every bin, and the classes if any."""
         marks = {"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}
         classes = {"classes": self.classes.to_json()} if self.classes else {}
         return {
@@ -50,7 +50,7 @@ class PhaseOverTime:
 
 @dataclass(frozen=True)
 class OverTimePlot(Answer):
-    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``omissions`` what is not
+    """Phases of one trial; ``setting`` names it in words. ``notes`` identify it, ``omissions`` list what is not
     drawn."""
 
     run: str
@@ -60,7 +60,7 @@ class OverTimePlot(Answer):
     omissions: tuple[str, ...]
 
     def content(self) -> dict[str, Any]:
-        """Every bin of every phase."""
+        """Return every bin of every phase."""
         return {
             "run": self.run,
             "setting": self.setting,
@@ -70,7 +70,7 @@ class OverTimePlot(Answer):
 
 
 def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
-    """The last complete trial whose operations were recorded; of its phases those of ``names``. Raises DataError."""
+    """Plot the last complete trial with recorded operations; of its phases those of ``names``. Raises DataError."""
     runs = [run for run in source.runs if run.n_operations]
     if source.store is None or not runs:
         raise DataError(
@@ -85,7 +85,7 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
 
 
 def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
-    """One trial, ``of`` so many. Raises DataError."""
+    """Plot one trial out of ``of``. Raises DataError."""
     assert source.store is not None
     operations = source.store.operations(run.id)
     chosen = [phase for phase in run.phases if not names or {phase.operation, phase.name} & set(names)]
@@ -117,7 +117,7 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
         raise DataError(
             "no-recorded-operations",
             "no operation of {phases} was recorded",
-            "iosonde show STORE RUN says what was",
+            "see which were: iosonde show STORE RUN",
             phases=_titles(chosen),
         )
     gone = [phase for phase, rows in rows_by_phase if rows is None]
@@ -127,7 +127,7 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone))
         )
     if len(there) > MOST_PHASES:
-        template = "{most} of {n_phases} phases are drawn: {spell.metric} names others"
+        template = "{most} of {n_phases} phases are drawn: {spell.metric} chooses others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
     factors = {name: run.level(name) for name in source.varying_factors.names}
     trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")

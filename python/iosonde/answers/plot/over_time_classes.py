@@ -1,4 +1,4 @@
-"""The classes of the operations that took most of a phase's time, as ``diagnose`` makes them of this one trial."""
+"""Classes of the operations that took most of a phase's time, as ``diagnose`` finds them in this trial."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClassesOverTime:
     after_s: float
 
     def to_json(self) -> dict[str, Any]:
-        """The classes, and their shares in each part of the time: of operations, and of the time that these took."""
+        """Return the classes, and their shares in each part of the time: of operations, and of their total time."""
         after = self.after_s
         parts = [
             {
@@ -54,7 +54,7 @@ class ClassesOverTime:
 def classes_over_time(
     run: StoredRun, phase: StoredPhase, operations: npt.NDArray[Any], rows: PhaseRows
 ) -> ClassesOverTime | None:
-    """Of the kind whose durations are drawn, the size that took most time; None where these are of one class."""
+    """Classify the drawn kind at the size that took most time; None if these are of one class."""
     columns = {name: operations[name] for name in operations.dtype.names or ()}
     several = [
         subset

@@ -1,4 +1,4 @@
-"""What one panel of responses against a factor shows."""
+"""Content of a panel of responses against a factor."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from iosonde.stats.regression.slopes import AdjustedSlope
 
 @dataclass(frozen=True)
 class PanelSeries:
-    """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
-
+    """A response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
     ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
-    None where there is none.
-    """
+    None if there is none."""
 
     name: str
     trials: Sequence[tuple[float, float]]
@@ -28,9 +26,9 @@ class PanelSeries:
 
 @dataclass(frozen=True)
 class FactorPanel:
-    """One factor. ``ticks`` are its levels by place; ``logarithmic``: places are apart by their ratios; ``named``:
-    levels are names in an order, else numbers, of bytes with ``sizes``. Values in ``unit`` after division by
-    ``divisor``. ``label``: what stands at the axis (empty: the factor)."""
+    """A factor. ``ticks`` are its levels by place; ``logarithmic``: distances show ratios; ``named``: levels are
+    ordered names, else numbers, of bytes with ``sizes``. Values are in ``unit`` after division by ``divisor``.
+    ``label``: text of the axis (empty: the factor)."""
 
     factor: str
     ticks: Sequence[tuple[float, str]]

@@ -1,8 +1,6 @@
-"""The tail of the latency by setting: ``iosonde plot DATA --kind percentiles``.
-
-Of recorded operations the percentiles of each trial are computed, of a tool's output those that it states are taken.
-A point is the mean of one percentile over the trials of a setting: n counts trials, never operations.
-"""
+"""Tail of the latency by setting: ``iosonde plot DATA --kind percentiles``. Percentiles of each trial come from its
+recorded operations, or from a tool's output. A point is the mean of one percentile over the trials of a setting: n
+counts trials, never operations."""
 
 from __future__ import annotations
 
@@ -27,12 +25,12 @@ from .settings import Fits, plot_of
 from .settings_plot import SettingsPlot
 
 _STATED = re.compile(r"(?P<what>\w*latency\w*)_p(?P<percent>\d+(?:\.\d+)?)")
-_LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: below, times differ little; what sentences are about
+_LEAST, _REPORTED_PERCENT = 50.0, 99.0  # per cent: the lowest drawn; that of the sentences
 
 
 @dataclass
 class _PercentileSample:
-    """The percentiles of one kind of latency: a row of ``rows``, a per cent and a time for each."""
+    """Percentiles of one kind of latency: one element of ``rows``, per cent and time each."""
 
     rows: Table
     at: list[int] = field(default_factory=list)
@@ -41,8 +39,8 @@ class _PercentileSample:
 
 
 def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
-    """Percentiles along x, the factors that are known by colour and in panels; ``asked.response`` names operations.
-    Raises InputError, DataError."""
+    """Plot percentiles along x, known factors by colour and in panels; ``query.response`` names operations. Raises
+    InputError, DataError."""
     if roles.x:
         raise InputError(
             "conflicting-options", "percentiles lie along x", "name a factor with {spell.color} or {spell.panel}"
@@ -59,7 +57,7 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
         raise DataError(
             "no-percentiles",
             "{name} holds no percentiles of {metrics}",
-            "record operations, or import what states percentiles (fio)",
+            "record operations, or import output with percentiles (fio)",
             name=source.name,
             metrics=" or ".join(sorted(selection)) or "latencies",
         )
@@ -71,7 +69,7 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
 
 
 def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
-    """Of the operations of each trial, where they were recorded."""
+    """Yield the percentiles of each trial's recorded operations."""
     if source.store is None:
         return
     first = every[0]
@@ -89,7 +87,7 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
 
 
 def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
-    """As a tool states them."""
+    """Yield the percentiles that a tool states."""
     samples: dict[tuple[str, str], tuple[Response, _PercentileSample]] = {}
     for response in every:
         match = _STATED.fullmatch(response.metric.name)

@@ -1,8 +1,6 @@
-"""Every metric by the settings that varied: ``iosonde plot DATA``.
-
-A point is the mean of the trials of one setting with its interval. Settings are never averaged: what has no place
-along x, by colour or in a panel is said, and so is what is left out where the panels would be too many for a page.
-"""
+"""Every metric by the settings that varied: ``iosonde plot DATA``. A point is the mean of the trials of one setting
+with its interval. Settings are never averaged. Notes list factors without a place along x, by colour or in a panel, and
+panels omitted for lack of room."""
 
 from __future__ import annotations
 
@@ -39,12 +37,12 @@ from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 MOST_PANELS = 16
 _MAX_SENTENCES = 12  # sentences
 _MAX_FACTORS = 6  # factors of a setting
-_OWN_SCALE = 4.0  # metrics so many times apart have no axis in common
+_OWN_SCALE = 4.0  # metrics that differ by more than this factor get separate axes
 
 
 @dataclass(frozen=True)
 class Fits:
-    """What a kind of drawing has room for: levels of names and of numbers by colour, panels."""
+    """Room of a kind of drawing: levels of names and of numbers by colour, panels."""
 
     hues: int = HUES
     shades: int = SHADES
@@ -53,7 +51,7 @@ class Fits:
 
 @dataclass(frozen=True)
 class _Measured:
-    """One response: its cells, each with its mean, and what it is called."""
+    """A response: its cells, each with its mean, and its names."""
 
     response: Response
     name: str
@@ -64,8 +62,8 @@ class _Measured:
 def settings_plot(
     source: Source, query: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
 ) -> SettingsPlot:
-    """The metrics that are asked for, by the factors that are known; ``asked.response`` as of every analysis. Raises
-    InputError, DataError."""
+    """Plot the metrics of the query by the known factors; ``query.response`` as in every analysis. Raises InputError,
+    DataError."""
     source, newest = select_experiment(source, roles or PlotRoles())
     responses = responses_by(source, query, roles or PlotRoles())
     family = headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
@@ -84,8 +82,8 @@ def plot_of(
     compared: Callable[[SettingPoint], bool] | None = None,
     family: Sequence[Response] = (),
 ) -> SettingsPlot:
-    """The figure of these responses. ``compared`` chooses the points of which the best and the worst are said, where
-    they are not said of all; ``family``: responses that belong to the family of tests, shown or not."""
+    """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
+    ``family``: responses in the family of tests, shown or not."""
     cells = [cells_of(response) for response in responses]
     levels = _levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
@@ -139,7 +137,7 @@ def _build_stories(
     level: float,
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
-    """What a summary says of the same settings."""
+    """Return the stories of a summary of the same settings."""
     every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
@@ -151,8 +149,8 @@ def _build_stories(
 
 
 def _levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
-    """The levels of each factor over all responses, in one order; of one level only those that have a role by name, or
-    that stand alone."""
+    """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
+    by name, or stand alone."""
     names = dict.fromkeys(name for response in responses for name in response.names)
     levels_by_name = {
         name: levels_of([response.rows.column(name) for response in responses if name in response.names])
@@ -189,7 +187,8 @@ def _build_point(
 def _build_panels(
     measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout, most: int
 ) -> tuple[list[SettingsPanel], int, list[str]]:
-    """(the panels, how many in a row, what is left out): one for each response and setting of the panels' factors."""
+    """Return (the panels, the number in a row, omissions): one panel per response and setting of the panels'
+    factors."""
     keys = sorted(
         {_build_panel_key(cell, levels, places) for measurement in measurements for cell, _ in measurement.points}
     )
@@ -203,7 +202,7 @@ def _build_panels(
                 for measurement in measurements[most:]
             ][:4]
         )
-        template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} names others"
+        template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} chooses others"
         excluded = names + (" …" if len(measurements) > most + 4 else "")
         omissions.append(Message("truncated", template, most=most, n_metrics=len(measurements), excluded=excluded))
     room = max(1, most // len(drawn))
@@ -234,7 +233,7 @@ def _build_panels(
 
 
 def _count_columns(settings: int) -> int:
-    """Panels in a row, so that rows of one response are whole; 0 for as many as fit."""
+    """Return the panels in a row, so that rows of one response are whole; 0 for as many as fit."""
     if settings == 1:
         return 0
     return next((count for count in (5, 4, 3) if settings % count == 0), settings if settings < 5 else 4)
@@ -249,13 +248,13 @@ def _format_panel_setting(key: Sequence[int], levels: Mapping[str, FactorLevels]
 
 
 def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    """A condition that chooses a panel beyond the first ones: by a level that these do not have, if there is one."""
+    """Return a condition that chooses a panel beyond the first ones, preferably by a level that these lack."""
     new = [at for at, level in enumerate(keys[room]) if level not in {key[at] for key in keys[:room]}] or [0]
     return f"{places.panels[new[0]]}={levels[places.panels[new[0]]].cells[keys[room][new[0]]]}"
 
 
 def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
-    """Response → its scale: one for each metric, or each its own where they lie far apart."""
+    """Map responses to their scales: one per metric, or one per response if they lie far apart."""
     tops: dict[tuple[str, str], dict[str, float]] = {}
     for measurement in measurements:
         values = [abs(point.mean.value or 0.0) for _, point in measurement.points]
@@ -271,7 +270,7 @@ def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
 
 
 def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
-    """Of a single setting: a panel for each metric, with a bar for each operation."""
+    """Return panels of a single setting: one per metric, with a bar for each operation."""
     kinds: dict[tuple[str, str], list[SettingPoint]] = {}
     for at, measurement in enumerate(measurements):
         points = [
@@ -293,7 +292,7 @@ def _operations(measurements: Sequence[_Measured]) -> FactorLevels:
 
 
 def _format_names(response: Response) -> tuple[str, str]:
-    """(the operation or column, the metric) as a title says them; what was computed as it was asked for."""
+    """Return titles of (the operation or column, the metric); a computed response keeps the text of the query."""
     if response.measured:
         return response.title, response.title
     if not response.operation:
@@ -302,7 +301,7 @@ def _format_names(response: Response) -> tuple[str, str]:
 
 
 def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -> str:
-    """The operation, the metric, or both: what tells panels apart."""
+    """Return the operation, the metric, or both: whatever distinguishes the panels."""
     names = {other.name for other in measurements}
     if len(names) == len(measurements) or len({other.metric for other in measurements}) == 1:
         return measurement.name
@@ -310,7 +309,7 @@ def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -
 
 
 def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    """What is drawn by what."""
+    """Return the title: the metrics and their factors."""
     metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
     what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
     names = list(dict.fromkeys(measurement.name for measurement in measurements))
@@ -331,7 +330,7 @@ def _notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
     single = sum(len(point.trials) == 1 for measurement in measurements for _, point in measurement.points)
     every = sum(len(measurement.points) for measurement in measurements)
     if single and single == every:
-        notes.append(Message("single-trials", "one trial of each setting: there is no interval"))
+        notes.append(Message("single-trials", "one trial per setting: no interval"))
     elif single:
         template = "{n_single} of {n_points} points are of one trial and have no interval"
         notes.append(Message("single-trials", template, n_single=single, n_points=every))
@@ -347,7 +346,7 @@ def _rest(places: PlotLayout) -> list[str]:
     return [
         Message(
             "varies-besides",
-            "{columns} {verb} as well, from point to point: {spell.where} holds {pronoun}, {spell.on} draws one factor "
+            "{columns} also {verb} from point to point: {spell.where} holds {pronoun}, {spell.on} draws one factor "
             "after the other",
             columns=listed(places.rest),
             verb=vary,
@@ -359,8 +358,8 @@ def _rest(places: PlotLayout) -> list[str]:
 def _describe_missing(
     levels: Mapping[str, FactorLevels], places: PlotLayout, settings: Sequence[Mapping[str, Cell]]
 ) -> list[str]:
-    """Settings of a grid that nobody measured, where it is nearly whole."""
-    if places.rest or not levels or PERCENTILE in levels:  # a tail that too few operations show is none
+    """Describe missing settings of a grid, if it is nearly complete."""
+    if places.rest or not levels or PERCENTILE in levels:  # a percentile of too few operations is none
         return []
     grid = 1
     for factor_levels in levels.values():

@@ -1,4 +1,4 @@
-"""What a figure by settings shows: every metric at every setting, with its interval, its trials, best and worst."""
+"""Content of a figure by settings: every metric at every setting, with its interval, its trials, best and worst."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from iosonde.stats.overview.types import ResponseStory
 
 @dataclass(frozen=True)
 class SettingPoint:
-    """One setting: the places of its levels along x and by colour, as data and in words; what was measured there."""
+    """A setting: the places of its levels along x and by colour, its levels as data and in words, and its
+    measurements."""
 
     x: int
     color: int
@@ -29,7 +30,7 @@ class SettingPoint:
 
 @dataclass(frozen=True)
 class SettingsPanel:
-    """One metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
+    """A metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
     panels of one ``scale`` share their axis."""
 
     title: str
@@ -56,11 +57,9 @@ class SettingsPanel:
 
 @dataclass(frozen=True)
 class SettingsPlot(Answer):
-    """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour are a line along x.
-
-    ``sentences`` say the best and the worst of each metric, ``notes`` what a reader has to know of the figure,
-    ``omissions`` what is not in it. ``stories``: the effects behind the sentences; ``units`` of their factors.
-    """
+    """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour form a line along x.
+    ``sentences`` give the best and the worst of each metric, ``notes`` explain the figure, ``omissions`` list what is
+    not in it. ``stories``: the effects behind the sentences; ``units`` of their factors."""
 
     title: str
     x: FactorLevels
@@ -77,11 +76,11 @@ class SettingsPlot(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """As those of a summary of the same settings."""
+        """Return the verdicts of a summary of the same settings."""
         return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
 
     def content(self) -> dict[str, Any]:
-        """Its panels with their points, and its sentences."""
+        """Return its panels with their points, and its sentences."""
         return {
             "title": self.title,
             "x": self.x.factor,
@@ -93,7 +92,7 @@ class SettingsPlot(Answer):
         }
 
     def table(self) -> DataTable:
-        """One row a point, for the reader of a page to take away."""
+        """Return one row per point, to download from a page."""
         rows = tuple(
             (
                 panel.title,
@@ -112,7 +111,7 @@ class SettingsPlot(Answer):
         return DataTable(self.title, columns, rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a point."""
+        """Return one row per point."""
         return [
             {**of, **level_columns(point.setting, {**of, **numbers}), **numbers}
             for panel in self.panels

@@ -16,7 +16,7 @@ from iosonde.stats.estimate.summarise import mean
 
 
 def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:
-    """The metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
+    """Return the metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
     path = Path(data)
     if path.is_file():
         results = thesis_results.read(path)
@@ -31,7 +31,7 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
 
 
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
-    """Each metric by node count; with an interval where there are repetitions."""
+    """Return each metric by node count, with an interval if there are repetitions."""
     units, charts = thesis_results.units(results), []
     for name, by_count in thesis_results.totals(results).items():
         unit = units.get(name, "")

@@ -1,4 +1,4 @@
-"""What is stored in a tree of files, from a sample: measured, told again, planned, simulated."""
+"""Content of a tree of files, from a sample: measured, reported again, planned, simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tree of files holds: sizes, ages and owners from the walk of all, kinds and compressibility from a sample."""
+"""Content of a tree of files: sizes, ages and owners from a complete walk, kinds and compressibility from a sample."""
 
 from __future__ import annotations
 
@@ -37,26 +37,23 @@ from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .walk import WalkSummary, walk_summary
 from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
 
-CODECS = ("lz4", "zstd:3")  # cheap ones: reading is to take longer than packing
+CODECS = ("lz4", "zstd:3")  # cheap ones, so that reading takes longer than packing
 MOST_DRAWS = 1_000_000
-_DRAWS_IN_TIME = 100_000  # of each sample, where only time ends the reading
+_DRAWS_IN_TIME = 100_000  # per sample, if only time ends the reading
 WalkAll = Callable[[SurveyedTree, WalkOptions, Callable[[int], object] | None], Walked]
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class SurveyQuery:
-    """``precision``: half the width of the interval of a share, at worst; ``files``: instead, so many are read at most.
-
-    ``codecs``: what the bytes that are read are compressed by (``zstd:3``), none for kinds alone; ``what_if``:
-    changes of what is stored, as :func:`parse_change` reads them. ``allocated``: the capacity is what is allocated,
-    not the sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a walk. ``until``:
-    end as soon as the intervals of all shares are so narrow; ``seconds``: or when so much time was spent reading;
-    what was read until then is the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has draws of its
-    own. ``rate``: the walk looks at so many entries a second at most (0: no limit). ``nice``: this thread, and what
-    it starts, gets the least priority. ``idle_timeout``: a file or directory that does not answer for so long is given
-    up.
-    """
+    """Options of a survey. ``precision``: half the width of the interval of a share, at worst; ``files``: maximum
+    number to read instead. ``codecs``: compress the bytes read by these (``zstd:3``), none for kinds alone.
+    ``what_if``: changes of storage, as :func:`parse_change` reads them. ``allocated``: capacity counts allocated bytes,
+    not sizes. ``files_from``: a list of the tree's files (``-``: standard input), instead of a walk. ``until``: stop
+    once the intervals of all shares are this narrow; ``seconds``: or after this reading time; the files read by then
+    are the sample. ``by``: each ``directory`` (``directory:2``) or ``owner`` has its own draws. ``rate``: maximum
+    entries per second of the walk (0: no limit). ``nice``: give this thread and its children the lowest priority.
+    ``idle_timeout``: give up a file or directory that does not answer for this time (s)."""
 
     path: str
     precision: float = 0.05
@@ -78,44 +75,44 @@ class SurveyQuery:
 
     @property
     def changes(self) -> tuple[StorageChange, ...]:
-        """What might be done with the files. Raises InputError."""
+        """Return the changes to evaluate. Raises InputError."""
         return tuple(map(parse_change, self.what_if))
 
     @property
     def tried(self) -> tuple[str, ...]:
-        """The codecs, with those that changes need, each by its whole name. Raises InputError."""
+        """Return the codecs and those that changes need, each by its full name. Raises InputError."""
         return with_codecs(tuple(map(codec_name, self.codecs)), self.changes)
 
     @property
     def margin(self) -> float:
-        """Half the width of the interval of a share, at worst."""
+        """Return half the width of the interval of a share, at worst."""
         return self.precision if self.until is None else self.until
 
     @property
     def draws(self) -> int:
-        """How many are drawn by count, and as many by size, at most. Raises InputError."""
+        """Return the maximum number of draws by count, and by size. Raises InputError."""
         if self.files is None:
             timed = self.seconds is not None and self.until is None
             draws = _DRAWS_IN_TIME if timed else sample_size(self.margin, self.level)
         elif self.files < 2:
             raise InputError(
                 "too-few-draws",
-                "two files is the least that is drawn: one by count, one by size",
-                "ask for some hundred",
+                "a survey needs at least 2 files: one by count, one by size",
+                "use some hundred",
             )
         else:
             draws = self.files // 2
         if draws > MOST_DRAWS:
             raise InputError(
-                "too-many-draws", "{draws:,} draws are too many", "ask for less precision, as 1%", draws=draws
+                "too-many-draws", "{draws:,} draws are too many", "reduce the precision, as 1%", draws=draws
             )
         return draws
 
 
 @dataclass(frozen=True)
 class SurveySample:
-    """One of the two samples: how many were drawn of how many, how many of them with certainty, and what share of it
-    (of the files, or the capacity) could not be looked at, as estimated."""
+    """Either of the two samples: numbers of draws and of draws with certainty. ``missing``: estimated share of it (of
+    the files, or the capacity) that could not be read."""
 
     by: str
     drawn: int
@@ -129,7 +126,7 @@ class SurveySample:
 
 @dataclass(frozen=True)
 class Survey(Answer):
-    """What the walk knows of all files, and what the sample tells of their contents."""
+    """Results of the walk of all files, and of the sample of their contents."""
 
     path: str
     seed: int
@@ -154,12 +151,12 @@ class Survey(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether files did not answer: ``hangs`` says which, a sentence each."""
+        """Return whether files did not answer; ``hangs`` names them, a sentence each."""
         return bool(self.hangs)
 
     @property
     def covered(self) -> tuple[float, float] | None:
-        """The share of the files, and of their bytes, that was read; None where that is not known."""
+        """Return the share of the files, and of their bytes, that was read; None if unknown."""
         files, size = self.walked.files, self.walked.numbers["bytes"]
         if self.bytes_covered is None or not files or not size:
             return None
@@ -167,12 +164,12 @@ class Survey(Answer):
 
     @property
     def cold_share(self) -> float | None:
-        """Of the bytes that were timed, the part that was not in this node's memory, as far as that is told."""
+        """Return the share of timed bytes that were not in this node's memory, among those of known state."""
         return cold_share(self.reading)
 
     @property
     def reading_sentence(self) -> str:
-        """What the rates of reading are."""
+        """Describe the rates of reading."""
         return describe_reading(self.reading, self.cold_share)
 
     def content(self) -> dict[str, Any]:
@@ -201,7 +198,7 @@ class Survey(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row an estimate."""
+        """Return one row per estimate."""
         return [
             {
                 "what": estimate.what,
@@ -216,17 +213,15 @@ class Survey(Answer):
         ]
 
     def of(self, what: str, over: str) -> Iterator[SurveyEstimate]:
-        """The estimates of one kind."""
+        """Yield the estimates of one kind."""
         return (estimate for estimate in self.estimates if (estimate.what, estimate.of) == (what, over))
 
 
 def survey(
     options: SurveyQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
 ) -> Survey:
-    """Walk a tree, draw, read what was drawn, and say what that tells of the whole.
-
-    Raises InputError; NoAnswerError where the walk does not come to an end.
-    """
+    """Walk a tree, draw, read the draws, and estimate the whole. Raises InputError; NoAnswerError if the walk does not
+    end."""
     began = time.monotonic()
     check_options(options)
     if options.nice:
@@ -237,7 +232,7 @@ def survey(
 
 
 def check_options(options: SurveyQuery) -> None:
-    """Before anything is walked. Raises InputError."""
+    """Check options before the walk. Raises InputError."""
     check_level(options.level)
     _ = options.tried
     if options.by and (options.files_from or options.until is not None or options.seconds is not None):
@@ -264,7 +259,7 @@ def survey_of(
     began: float,
     walk_all: WalkAll = SurveyedTree.walk,
 ) -> Survey:
-    """The same of a tree that is open. ``walk_all``: who walks, if not this process alone."""
+    """Survey an open tree. ``walk_all``: performs the walk, if not this process alone."""
     level = options.level
     label = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
     walked = _walk_tree(options, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
@@ -305,7 +300,7 @@ def survey_of(
 
 
 def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
-    """What is to be read, of each stratum by itself if there are any."""
+    """Return the files to read, for each stratum separately if there are any."""
     by_count = options.draws
     if options.files is None and options.seconds is None:  # of a small tree fewer are enough
         by_count = sample_size(options.margin, options.level, population=walked.files)
@@ -319,7 +314,7 @@ def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
 def _samples(
     walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
-    """Of the whole, and what the strata say by themselves."""
+    """Return the samples of the whole, and the estimates of the strata."""
     if not options.by:
         return {
             by: FileSample(by, drawn_files, walked, options.allocated, contents)
@@ -367,7 +362,7 @@ def _walk_tree(
 
 
 def walk_of(options: SurveyQuery) -> WalkOptions:
-    """What is to be walked. Raises InputError."""
+    """Return the options of the walk. Raises InputError."""
     by_owner, by_depth = parse_by(options.by)
     return WalkOptions(
         options.path,

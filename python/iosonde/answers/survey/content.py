@@ -1,4 +1,4 @@
-"""What the files that were read say of the whole tree: kinds, codecs, entropy, zeros, quantiles of sizes and ages."""
+"""Estimates of the whole tree from the files read: kinds, codecs, entropy, zeros, quantiles of sizes and ages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class BlocksRead:
-    """Whole blocks of 4 KiB that were read: how many, of zeros, and of the others how many had been met before.
-
-    Of a whole tree more are met twice than of a sample: what is met here is there at least, and how much deduplication
-    would save a sample of files cannot tell (Harnik et al., FAST 2016).
-    """
+    """Whole blocks of 4 KiB that were read: their number, those of zeros, and duplicates among the others. A whole tree
+    has more duplicates than a sample: those found are a lower bound. A sample of files cannot estimate the savings of
+    deduplication (Harnik et al., FAST 2016)."""
 
     read: int
     zeros: int
@@ -42,7 +40,7 @@ class BlocksRead:
 
 
 def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
-    """Of all files that were read."""
+    """Count the blocks of all files that were read."""
     pieces = [piece for content in contents for piece in content.pieces]
     digests = np.frombuffer(b"".join(piece.digests for piece in pieces), f"V{DIGEST_BYTES}").view(np.uint64)
     met = len(digests) - len(np.unique(digests))
@@ -50,7 +48,7 @@ def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
 
 
 def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
-    """The share of each kind, of the files and of the capacity, the largest first."""
+    """Yield the share of each kind, of the files and of the capacity, largest first."""
     every = Counter(content.kind for sample in samples.values() for content in sample.contents if content.kind)
     for of, sample in samples.items():
         shares = {kind: sample.share(partial(_is_kind, kind), level) for kind in every if of == COUNT or kind != EMPTY}
@@ -63,7 +61,7 @@ def _is_kind(kind: str, file: WalkedFile, content: Contents) -> bool:
 
 
 def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
-    """Of the capacity: what codecs leave of it and how fast one core is, its entropy, its zeros."""
+    """Yield estimates over the capacity: compressed share and speed per core of each codec, entropy, zeros."""
     by_size = samples[CAPACITY]
     mass = by_size.mass
     if not codecs or not mass:
@@ -86,7 +84,7 @@ def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[
 
 
 def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterator[SurveyEstimate]:
-    """Sizes of files, and where they are known the ages since files were modified, of files and of capacity."""
+    """Yield quantiles of sizes, and of known ages since modification, over files and over capacity."""
     of: dict[str, tuple[str, Callable[[WalkedFile], float], tuple[str, ...]]] = {
         "size": ("bytes", lambda file: file.size, (COUNT, CAPACITY))
     }
@@ -100,7 +98,7 @@ def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterat
 
 
 def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:
-    """Codecs than which none is surely both smaller and faster, on the same pieces of the same files."""
+    """Return the codecs that no other certainly beats in both size and speed, on the same pieces of the same files."""
     by_size = samples[CAPACITY]
     if not by_size.mass:
         return ()
@@ -117,7 +115,8 @@ def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[s
 def _surely_less(
     sample: FileSample | StratifiedSample, a: Callable[[Piece], float], b: Callable[[Piece], float], level: float
 ) -> bool:
-    """Whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the difference."""
+    """Return whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the
+    difference."""
     pieces = [piece for content in sample.contents for piece in content.pieces]
     largest = max((abs(a(piece) - b(piece)) for piece in pieces), default=0.0)
     if not largest:
@@ -127,22 +126,22 @@ def _surely_less(
 
 
 def compressed_share(codec: str, piece: Piece) -> float:
-    """What a codec makes of it; who compresses keeps the original where that is smaller."""
+    """Return the compressed share of a piece; compressors keep the original if that is smaller."""
     return min(1.0, piece.compressed[codec] / piece.size)
 
 
 def pack_per_byte(codec: str, piece: Piece) -> float:
-    """CPU seconds for each byte, there."""
+    """Return the CPU seconds per byte of compression."""
     return piece.cpu_s[codec] / piece.size
 
 
 def unpack_per_byte(codec: str, piece: Piece) -> float:
-    """And back, for each byte of the original."""
+    """Return the CPU seconds of decompression per byte of the original."""
     return piece.unpack_s[codec] / piece.size
 
 
 def rate_of(per_byte: PopulationEstimate) -> PopulationEstimate:
-    """Bytes/s of one core, from its seconds for a byte."""
+    """Convert seconds per byte to bytes/s of one core."""
     estimate = per_byte.estimate
     value, high, low = (1 / x if x else None for x in (estimate.value, estimate.low, estimate.high))
     rate = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
@@ -150,7 +149,7 @@ def rate_of(per_byte: PopulationEstimate) -> PopulationEstimate:
 
 
 def _rest_of(ratio: PopulationEstimate, mass: float) -> PopulationEstimate:
-    """What compression saves of a mass."""
+    """Return the bytes that compression saves of a mass."""
     estimate = ratio.estimate
     value, high, low = (
         None if x is None else max(0.0, 1 - x) * mass for x in (estimate.value, estimate.low, estimate.high)

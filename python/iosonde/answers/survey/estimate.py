@@ -1,4 +1,4 @@
-"""One number that a survey tells of a whole tree, or of a part of it."""
+"""An estimate of a survey, of a whole tree or a part of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from iosonde.stats.sampling.shares import PopulationEstimate
 
 @dataclass(frozen=True)
 class SurveyEstimate:
-    """One thing that the sample tells: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``pack``, ``unpack``,
-    ``entropy``, ``zeros``, ``size``, ``age``) of which ``name`` (a kind, a codec), over what
-    (``files``, ``capacity``), its unit, and the estimate."""
+    """An estimate from the sample: ``what`` (``type``, ``compressed``, ``saved``, ``cpu``, ``pack``, ``unpack``,
+    ``entropy``, ``zeros``, ``size``, ``age``), the ``name`` of a kind or codec, and ``of`` (``files``, ``capacity``).
+    It has a unit and the estimate."""
 
     what: str
     name: str
@@ -21,7 +21,7 @@ class SurveyEstimate:
     inference: PopulationEstimate
 
     def to_json(self) -> dict[str, Any]:
-        """The estimate with its design effect, and its value if all that gave no answer had none or all of it."""
+        """Return the estimate with its design effect, and its value if all missing files had none or all of it."""
         bounded = self.unit == "share"
         return {
             "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.inference.estimate.to_json(),

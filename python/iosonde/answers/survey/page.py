@@ -1,4 +1,4 @@
-"""What the page of a survey shows: counts, shares and their intervals; of names only those of the parts asked for."""
+"""Content of a survey's page: counts, shares and their intervals; no names but those of the requested parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REST = "all others"
 
 @dataclass(frozen=True)
 class SharedOut:
-    """A whole and its parts, the largest first: (name, value)."""
+    """A whole and its parts, largest first: (name, value)."""
 
     title: str
     unit: str
@@ -32,8 +32,8 @@ class SharedOut:
 
 @dataclass(frozen=True)
 class Cumulative:
-    """Which share of the files, and of the capacity, is at most so large or old: (up to, files, capacity); None: of
-    any size or age. ``unit``: bytes or days."""
+    """Shares of the files, and of the capacity, up to a size or age: (up to, files, capacity); None: of any size or
+    age. ``unit``: bytes or days."""
 
     title: str
     unit: str
@@ -51,8 +51,8 @@ class EstimateBars:
 
 @dataclass(frozen=True)
 class SurveyPage:
-    """All of it, and the survey that it is of; ``rates``: how fast drawn files were read, by type; ``note``: which
-    one, where there are several, and their ``history``, which is one of the tables."""
+    """The page and its survey. ``rates``: reading speeds of drawn files, by type. ``note``: names the survey if there
+    are several; ``history``, one of the tables, lists them."""
 
     survey: Survey
     squares: tuple[SharedOut, ...]
@@ -65,7 +65,7 @@ class SurveyPage:
 
     @property
     def headline(self) -> str:
-        """What is said first."""
+        """Return the headline."""
         walked = self.survey.walked
         largest = next(
             (
@@ -90,7 +90,7 @@ class SurveyPage:
 
 
 def survey_page(survey: Survey) -> SurveyPage:
-    """The page of a survey."""
+    """Build the page of a survey."""
     walked = survey.walked
     column = "allocated_bytes" if survey.allocated else "bytes"
     tables = {("Size of files", "bytes"): walked.sizes, ("Time since files were modified", "days"): walked.modified}
@@ -99,7 +99,7 @@ def survey_page(survey: Survey) -> SurveyPage:
         EstimateBars(f"Types, of the {of}", "share", _select_largest(survey.of("type", of)))
         for of in ("capacity", "files")
     ]
-    bars.append(EstimateBars("What compression would save", "bytes", tuple(_list_savings(survey))))
+    bars.append(EstimateBars("Estimated savings by compression", "bytes", tuple(_list_savings(survey))))
     return SurveyPage(
         survey,
         tuple(square for square in _build_squares(survey) if square.parts),
@@ -150,7 +150,7 @@ def _build_squares(survey: Survey) -> Iterator[SharedOut]:
 
 
 def _most(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """The largest, and the others together."""
+    """Return the largest parts, and the sum of the others."""
     order = sorted((part for part in parts if part[1] > 0), key=lambda part: -part[1])
     rest = sum(value for _, value in order[_MOST_SQUARES:])
     return (*order[:_MOST_SQUARES], *([(REST, rest)] if rest else []))

@@ -1,4 +1,4 @@
-"""How many files a survey has to read for what precision, and what that costs, against reading everything."""
+"""Number of files that a survey has to read for a precision, and its cost, against reading everything."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True)
 class PlannedSurvey:
-    """For one precision: how many files, of which ``by_count`` are drawn by count and at most as many by size; bytes
-    read at most, seconds on one node, ``seconds_of_bytes`` of them for the bytes alone. ``precision`` None: everything
-    is read."""
+    """Plan for one precision: the number of files, of which ``by_count`` are drawn by count and at most as many by
+    size. It has the maximum bytes read, and seconds on one node, ``seconds_of_bytes`` of them for the bytes alone.
+    ``precision`` None: everything is read."""
 
     precision: float | None
     files: int
@@ -30,7 +30,7 @@ class PlannedSurvey:
 
     @property
     def node_hours(self) -> float:
-        """Of one node that reads alone."""
+        """Return the hours of one node that reads alone."""
         return self.seconds / _HOUR_S
 
     def to_json(self) -> dict[str, Any]:
@@ -42,8 +42,8 @@ class PlannedSurvey:
 
 @dataclass(frozen=True)
 class SurveyPlan(Answer):
-    """One row a precision, the last for reading everything. ``rate``: bytes/s of one node; ``per_file_s``: what each
-    file takes besides."""
+    """Rows per precision, the last for reading everything. ``rate``: bytes/s of one node; ``per_file_s``: additional
+    time per file."""
 
     population: int
     capacity: int
@@ -58,7 +58,7 @@ class SurveyPlan(Answer):
                 "per_file_s": self.per_file_s, "level": self.level, "plans": self.records()}  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a precision."""
+        """Return one row per precision."""
         return [row.to_json() for row in self.rows]
 
 
@@ -66,7 +66,8 @@ def plan(
     population: int, capacity: int, rate: float, per_file_s: float, precisions: tuple[float, ...] = USUAL,
     level: float = 0.95,
 ) -> SurveyPlan:  # fmt: skip
-    """``rate``: bytes/s that one node reads; ``per_file_s``: what each file takes besides. Raises InputError."""
+    """Plan a survey. ``rate``: bytes/s that one node reads; ``per_file_s``: additional time per file. Raises
+    InputError."""
     check_level(level)
     if population < 1 or capacity < 1 or rate <= 0 or per_file_s < 0:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A survey by all processes that a launcher started: each walks its directories, the first draws, reads and answers."""
+"""A survey by all processes of a launcher: each walks its directories; the first draws, reads and answers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,8 @@ from .answer import Survey, SurveyQuery, check_options, survey, survey_of, walk_
 def survey_together(
     options: SurveyQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
 ) -> Survey | None:
-    """The survey, by all processes that ``mpiexec`` or the like started with this one; None on all but the first.
-
-    Raises InputError, on all of them for what is wrong on any, NoAnswerError; LaunchError if they do not find each
-    other.
-    """
+    """Survey with all processes started by ``mpiexec`` or the like; return None on all but the first. Raises InputError
+    (on all, if any is wrong), NoAnswerError; LaunchError if they do not find each other."""
     size = mpi.launched()
     if size < 2:
         return survey(options, on_progress, on_wait)
@@ -54,7 +51,7 @@ def survey_together(
 def _opened_everywhere(
     ranks: mpi.Ranks, options: SurveyQuery, on_wait: OnWait | None, stack: ExitStack
 ) -> SurveyedTree:
-    """This process's tree, once every one has its own."""
+    """Return this process's tree, once all have theirs."""
     tree = SurveyedTree(options.path, options.idle_timeout, on_wait)
     failure: IosondeError | None = None
     try:
@@ -71,7 +68,7 @@ def _opened_everywhere(
 def _walked_by_all(
     ranks: mpi.Ranks, tree: SurveyedTree, options: WalkOptions, on_files: Callable[[int], object] | None
 ) -> Walked | None:
-    """What went wrong on one is said to the others, which would wait for ever."""
+    """Walk the tree on all processes. An error of one is sent to the others, which would wait forever otherwise."""
     mine: WalkedPart | IosondeError
     try:
         mine = WalkedPart(tree.walk(options.shared(ranks.rank, ranks.size), on_files), tree.device)
@@ -94,5 +91,5 @@ def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
 
 
 def _require_walk(walked: Walked | None) -> Walked:
-    assert walked is not None, "the first process has what all saw"
+    assert walked is not None, "the first process has the results of all"
     return walked

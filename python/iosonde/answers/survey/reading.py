@@ -1,4 +1,4 @@
-"""How fast the files that were drawn were read, by kind: from the storage and from this node's memory, never mixed."""
+"""Speed of reading the drawn files, by kind: from storage and from this node's memory, never mixed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ STATES = {COLD: "not in memory", CACHED: "in memory", UNKNOWN: "not told"}
 @dataclass(frozen=True)
 class ReadSpeed:
     """Files of one ``kind``, all of whose pieces were in one ``state``: COLD, not in this node's memory; CACHED; or
-    UNKNOWN, as the file system does not tell. ``rate``: the geometric mean over files of bytes/s, while AT_ONCE files
-    are read; ``read_bytes`` of them."""
+    UNKNOWN to the file system. ``rate``: geometric mean over files of bytes/s, while AT_ONCE files are read;
+    ``read_bytes``: their sum."""
 
     kind: str
     state: str
@@ -36,26 +36,27 @@ class ReadSpeed:
 
 
 def cold_share(speeds: Iterable[ReadSpeed]) -> float | None:
-    """Of the bytes whose state is told, the part that was not in this node's memory; None where none is."""
+    """Return the share of bytes that were not in this node's memory, among those of known state; None if there are
+    none."""
     classified = [speed for speed in speeds if speed.state != UNKNOWN]
     total = sum(speed.read_bytes for speed in classified)
     return sum(speed.read_bytes for speed in classified if speed.state == COLD) / total if total else None
 
 
 def describe_reading(speeds: Sequence[ReadSpeed], cold: float | None) -> str:
-    """What the rates are, and which part of the bytes came from the storage; empty where nothing was timed."""
+    """Describe the rates, and the share of bytes from storage; empty if nothing was timed."""
     if not speeds:
         return ""
     rates = "Typical rates (geometric means over files), {at_once} files read at a time in pieces of up to 1 MiB; "
     if cold is None:
-        template = rates + "whether they were in this node's memory the file system does not tell."
+        template = rates + "the file system does not report whether they were in this node's memory."
         return Message("unknown-cache-state", template, at_once=speeds[0].at_once)
     template = rates + "{share} of these bytes were not in this node's memory."
     return Message("cold-share", template, at_once=speeds[0].at_once, share=percent(cold))
 
 
 def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:
-    """By kind and state, what most was read of first. A file whose pieces were partly in memory is in none."""
+    """Return speeds by kind and state, largest amount first. Files partly in memory are excluded."""
     groups: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for content in contents:
         pieces, states = content.pieces, {piece.cached for piece in content.pieces}

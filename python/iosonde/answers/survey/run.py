@@ -1,7 +1,5 @@
-"""A survey kept as a run of a store: its shares over time are a history as any other. No name of a file is in it.
-
-Before the walk the place is checked, so that no hour of walking is lost for a wrong word.
-"""
+"""A survey kept as a run of a store: its shares over time form a history like any other. It contains no file name. The
+place is checked before the walk, so that an error does not waste hours of walking."""
 
 from __future__ import annotations
 
@@ -20,26 +18,26 @@ from iosonde.survey.tree import resolve
 from .answer import Survey, SurveyQuery
 
 EXPERIMENT = "survey"
-SOURCE, FACT = "survey", "survey"  # what measured such a run; what is kept of it
+SOURCE, FACT = "survey", "survey"  # source of such a run; key of its facts
 _OF = {"files": "share of files", "capacity": "share of capacity"}
 _NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
-_MIN_HEADLINE = 0.01  # of files or capacity: the types that are looked at first
+_MIN_HEADLINE = 0.01  # of files or capacity: minimum share of a headline type
 
 
 @dataclass(frozen=True)
 class SurveyStore:
-    """Where surveys are kept."""
+    """Store that keeps surveys."""
 
     path: Path
     experiment: str = EXPERIMENT
 
     def check(self, tree: str, limit_s: float = LIMIT_S) -> None:
-        """Before anything is walked: the place may be a store, and is not in the tree. Raises InputError,
+        """Check before the walk that the place may be a store, and is not in the tree. Raises InputError,
         NoAnswerError."""
         if resolve(self.path, limit_s).is_relative_to(resolve(Path(tree), limit_s)):
             raise InputError(
                 "store-inside-tree",
-                "{path} is in the tree that is surveyed, where nothing is written",
+                "cannot write to {path}: it is in the surveyed tree",
                 "name a store elsewhere",
                 path=self.path,
             )
@@ -47,7 +45,7 @@ class SurveyStore:
         Store.check_name(self.experiment)
 
     def keep(self, survey: Survey, options: SurveyQuery) -> str:
-        """Append it as a run, whose id is returned."""
+        """Append the survey as a run; return its id."""
         store = Store.create(self.path)
         trees = {
             "tree": str(Path(survey.path).absolute()),
@@ -65,7 +63,8 @@ class SurveyStore:
 
 
 def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[str, str | int]) -> Run:
-    """What a survey found, as rows of results; its intervals, and all else that ``--json`` has, are in the facts."""
+    """Convert a survey to a run with rows of results; its intervals, and all else that ``--json`` has, are in the
+    facts."""
     began = datetime.now(UTC) - timedelta(seconds=survey.seconds)
     rows = list(_rows(survey))
     headlines = {
@@ -87,7 +86,7 @@ def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[
 
 
 def _rows(survey: Survey) -> Iterator[Observation]:
-    """What the walk counted, and each estimate: the operation is what it is of, the metric which."""
+    """Yield the counts of the walk, and each estimate: the operation names its subject, the metric the quantity."""
     numbers = survey.walked.numbers
     for name, unit in (
         ("files", "files"),

@@ -1,4 +1,4 @@
-"""Files that were drawn one way, by count or by size, with what was found in them, as a sample of the whole tree."""
+"""A sample of the whole tree: files drawn one way, by count or by size, with their contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class FileSample:
-    """Files drawn one way, with what was found in them."""
+    """Files drawn one way, with their contents."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class FileSample:
         contents: dict[tuple[int, int], Contents],
     ) -> None:
         self.by = by
-        self.files = list(files_from_drawn(drawn))  # of a list, one may be there by two names
+        self.files = list(files_from_drawn(drawn))  # a list may hold a file under two names
         self.contents = [contents[file.inode_key] for file in self.files]
         self.answered = np.array([not content.why for content in self.contents], bool)
         if by == COUNT:
@@ -45,25 +45,25 @@ class FileSample:
         self.mass, self.certain = self.drawn.mass, int(self.drawn.certain.sum())
 
     def share(self, where: Where, level: float) -> PopulationEstimate:
-        """The share of the mass in files that ``where`` selects."""
+        """Estimate the share of the mass in files that ``where`` selects."""
         stratum = self.are(where)
         return share(stratum.sample, stratum.values, level, stratum.answered)
 
     def are(self, where: Where) -> StratumValues:
-        """Which files ``where`` selects."""
+        """Return which files ``where`` selects."""
         values = [where(file, content) for file, content in zip(self.files, self.contents, strict=True)]
         return StratumValues(self.drawn, values, self.answered)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
     ) -> PopulationEstimate:
-        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that
-        ``where`` does not select, ``outside``."""
+        """Estimate the mean over the mass of ``of`` each piece (0 to 1; not ``bounded``: always small). Files that
+        ``where`` does not select have ``outside``."""
         stratum = self.average_pieces(of, where, outside)
         return mean(stratum.sample, stratum.values, level, stratum.answered, stratum.within, bounded, stratum.pieces)
 
     def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
-        """The mean of each file's pieces, and the variance of that mean where they are not the whole file."""
+        """Return the mean of each file's pieces, and the variance of that mean if they are not the whole file."""
         files = list(zip(self.files, self.contents, strict=True))
         inside = [where is None or where(file, content) for file, content in files]
         pieces = [
@@ -76,7 +76,7 @@ class FileSample:
             for file_pieces in pieces
         ]
         answered = self.answered & np.array([bool(file_pieces) for file_pieces in pieces], bool)
-        # A file that is outside is so with all its pieces: nothing of it is left open.
+        # All pieces of an excluded file are excluded: it has no variance.
         many = [
             len(file_pieces) if len(file_pieces) > 1 and its else 0
             for file_pieces, its in zip(pieces, inside, strict=True)
@@ -84,18 +84,18 @@ class FileSample:
         return StratumValues(self.drawn, values, answered, within, many)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
-        """Of something that the walk knows of every file that it drew."""
+        """Estimate a quantile of a quantity that the walk has for every drawn file."""
         values = self.evaluate_files(of)
         return quantile(values, self.drawn.weights, q, level, lambda at: share(self.drawn, values <= at, level))
 
     def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
-        """It, of each drawn file."""
+        """Return the quantity for each drawn file."""
         return np.array([of(file) for file in self.files], float)
 
     def missing(self, level: float) -> PopulationEstimate:
-        """The share of what gave no answer."""
+        """Estimate the share of files without an answer."""
         return share(self.drawn, ~self.answered, level)
 
     def silent(self) -> StratumValues:
-        """Which gave no answer."""
+        """Return which files gave no answer."""
         return StratumValues(self.drawn, ~self.answered)

@@ -1,5 +1,5 @@
-"""How good a survey of a tree is: the truth from a full scan, against samples that are drawn again and again; by count,
-by size, and the wrong way, in which equal draws are taken for the capacity."""
+"""Accuracy of surveys of a tree: the truth from a full scan, against repeated samples. They are drawn by count, by
+size, and the wrong way, which uses equal draws for the capacity."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DRAWS = (64, 256, 1024, 4096)
 
 @dataclass(frozen=True)
 class SimulationQuery:
-    """``draws``: sizes of the samples. ``codecs``: read all bytes, for what these leave of them. ``by``: parts have
-    draws of their own (``directory``, ``directory:2``); ``until``: end as soon as the intervals of all shares are so
-    narrow. ``scan``: a file in which the full scan is kept, or from which it is taken."""
+    """Options of a simulation. ``draws``: sizes of the samples. ``codecs``: read all bytes, to compress them by these.
+    ``by``: parts have their own draws (``directory``, ``directory:2``); ``until``: stop once the intervals of all
+    shares are this narrow. ``scan``: file to keep the full scan in, or to take it from."""
 
     path: str
     repetitions: int = 100
@@ -48,13 +48,11 @@ class SimulationQuery:
             raise InputError(
                 "out-of-range",
                 "{repetitions} repetitions are not possible",
-                "ask for 2 to 100,000",
+                "use 2 to 100,000",
                 repetitions=self.repetitions,
             )
         if not self.draws or min(self.draws) < 2:
-            raise InputError(
-                "too-few-draws", "two files are the least that is drawn", "write {spell.draws:64,256,1024}"
-            )
+            raise InputError("too-few-draws", "a sample needs at least 2 files", "write {spell.draws:64,256,1024}")
         if self.by and self.until is not None:
             raise InputError(
                 "conflicting-options",
@@ -64,25 +62,25 @@ class SimulationQuery:
         if parse_by(self.by)[0]:
             raise InputError(
                 "unsupported-option-value",
-                "a simulation knows the directories, not the owners",
+                "a simulation has directories, but no owners",
                 "write {spell.by:directory}",
             )
 
     @property
     def depth(self) -> int:
-        """Of the directories that are parts."""
+        """Return the depth of the directories that are parts."""
         return parse_by(self.by)[1] or 1
 
     @property
     def resampled(self) -> DrawnAgain:
-        """How files are drawn. Raises InputError."""
+        """Return the way of drawing files. Raises InputError."""
         sizes = self.draws if self.until is None else (sample_size(self.until, self.level),)
         return DrawnAgain(self.repetitions, self.seed, self.level, sorted(sizes), self.by is not None, self.until)
 
 
 @dataclass(frozen=True)
 class Simulation(Answer):
-    """What surveys of a tree that is known would have said."""
+    """Results of simulated surveys of a tree with known truth."""
 
     options: SimulationQuery
     files: int
@@ -94,7 +92,7 @@ class Simulation(Answer):
 
     @property
     def problem(self) -> bool:
-        """Whether files did not answer: ``hangs`` says which, a sentence each."""
+        """Return whether files did not answer; ``hangs`` names them, a sentence each."""
         return bool(self.hangs)
 
     def content(self) -> dict[str, Any]:
@@ -115,28 +113,28 @@ class Simulation(Answer):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a way, a number of draws, and what was estimated."""
+        """Return one row per way of drawing, number of draws, and estimate."""
         return [{**share.to_json(), "coverage": share.coverage.value} for share in self.shares]
 
 
 def simulate(
     options: SimulationQuery, on_progress: Callable[[str, int], object] | None = None, on_wait: OnWait | None = None
 ) -> Simulation:
-    """Look at every file of a tree, or take what was kept of that, then draw from it. Raises InputError."""
+    """Scan every file of a tree, or take a stored scan, then draw from it. Raises InputError."""
     began = time.monotonic()
     how = options.resampled
     scan, hangs = _obtain_scan(options, on_progress, on_wait)
     if not len(scan.sizes) or not scan.sizes.sum():
         raise InputError(
             "no-files",
-            "{path}: there is no file with contents that can be read",
+            "{path}: no file has readable contents",
             "name another tree",
             path=options.path,
         )
     if len(scan.sizes) < 2:
         raise InputError(
             "too-few-files",
-            "{path}: of one file no samples are drawn",
+            "{path}: cannot draw samples of a single file",
             "name a tree with more files",
             path=options.path,
         )
@@ -149,7 +147,7 @@ def simulate(
 def _obtain_scan(
     options: SimulationQuery, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
 ) -> tuple[TreeScan, tuple[str, ...]]:
-    """The scan, and what did not answer."""
+    """Return the scan, and what did not answer."""
     codecs = tuple(map(codec_name, options.codecs))
     if options.scan is None or not Path(options.scan).exists():
         with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:

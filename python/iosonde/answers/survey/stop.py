@@ -1,7 +1,5 @@
-"""When a survey has read enough: files in the random order of the draws, until intervals are narrow or time is over.
-
-What was reached is the sample of the same seed for a smaller number, so the design and its intervals are the same.
-"""
+"""Stopping of a survey: read files in the random order of the draws, until intervals are narrow or time is over. The
+files read form the sample of the same seed with a smaller number, so the design and its intervals are the same."""
 
 from __future__ import annotations
 
@@ -15,16 +13,15 @@ from iosonde.survey.contents import Contents
 from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.walk import DrawnFiles, files_from_drawn
 
-Drawn = tuple[str, str]  # how, and of which part of the tree
+Drawn = tuple[str, str]  # how drawn, part of the tree
 Read = dict[tuple[int, int], Contents]
 PRECISE, TIME, ALL = "precision", "time", "all"
-STALLED = "stalled"  # the tree did not answer any more
+STALLED = "stalled"  # the tree stopped answering
 
 
 @dataclass(frozen=True)
 class ReadInOrder:
-    """The samples as far as they were read, what was found, and why no more was: ``PRECISE``, ``TIME``, ``STALLED``
-    or ``ALL``."""
+    """The samples and contents read, and why reading stopped: ``PRECISE``, ``TIME``, ``STALLED`` or ``ALL``."""
 
     drawn: dict[Drawn, DrawnFiles]
     contents: Read
@@ -37,8 +34,8 @@ def read_in_order(
     look: Callable[[list[WalkedFile], int, float | None], list[Contents]],
     shares: Callable[[dict[Drawn, DrawnFiles], Read], Iterator[Estimate]],
 ) -> ReadInOrder:
-    """Read both samples side by side until the rule says enough. ``look`` is told how many were read before, and what
-    is left of the seconds; ``shares`` says the share of every type from what was read so far."""
+    """Read both samples side by side until the rule is satisfied. ``look`` receives the number of files read before,
+    and the seconds left. ``shares`` computes the share of every type so far."""
     began, contents, why, spent_s = time.monotonic(), Read(), ALL, 0.0
     some = dict(drawn)
     for count in rule.steps(max(map(len, drawn.values()), default=0)):

@@ -1,4 +1,4 @@
-"""A survey that a store holds, as it was said when it was made, and its page."""
+"""A stored survey, as it was reported originally, and its page."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _MOST_KINDS = 8
 
 
 def are_surveys(runs: Sequence[StoredRun]) -> bool:
-    """Whether all of them are, and there is one."""
+    """Return whether all runs are surveys, and there is at least one."""
     return bool(runs) and all(run.source == SOURCE and FACT in run.facts for run in runs)
 
 
 def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
-    """The page of the last of some surveys, with what all of them found of its tree."""
-    runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # some begin in one second
+    """Build the page of the last survey, with the history of its tree."""
+    runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # several in one second
     last = runs[-1]
     same = [run for run in runs if all(run.factors.get(factor) == last.factors.get(factor) for factor in _TREE)]
     page, history = survey_page(stored_survey(last)), _build_history(same) if len(same) > 1 else None
     note = Message(
         "one-of-several",
-        "The last of {surveys} in {store}, of {started_at}. Of another one: {spell.where:run=ID}.",
+        "The last of {surveys} in {store}, of {started_at}. Another one: {spell.where:run=ID}.",
         surveys=counted(len(runs), "survey"),
         store=store,
         started_at=last.started_at,
@@ -52,7 +52,7 @@ def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
 
 
 def _build_history(runs: Sequence[StoredRun]) -> DataTable:
-    """What each found: files, bytes, and the largest types, of the capacity."""
+    """Return the history: files, bytes, and the largest types by capacity of each survey."""
     surveys = [stored_survey(run) for run in runs]
     kinds = [estimate.name for estimate in surveys[-1].of("type", "capacity")][:_MOST_KINDS]
     heads = [f"{kind}{end}" for kind in kinds for end in ("", ", low", ", high")]
@@ -69,7 +69,7 @@ def _build_history(runs: Sequence[StoredRun]) -> DataTable:
 
 
 def stored_survey(run: StoredRun) -> Survey:
-    """The survey that a run is of; its parts are not kept."""
+    """Return the survey of a run; its parts are not stored."""
     document: Mapping[str, Any] = run.facts[FACT]
     blocks = document["blocks"]
     return Survey(
@@ -102,7 +102,7 @@ def stored_survey(run: StoredRun) -> Survey:
 
 
 def _parse_walk(document: Mapping[str, Any]) -> WalkSummary:
-    """Of surveys that were kept before tails and what is old were, these are absent."""
+    """Parse the walk; surveys stored before tails and old files were added lack these."""
     numbers = {name: value for name, value in document.items() if isinstance(value, int) and name not in _NO_NUMBERS}
     tables = {name: tuple(WalkRow(**row) for row in document[name]) for name in _TABLES}
     return WalkSummary(

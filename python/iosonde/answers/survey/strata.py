@@ -1,4 +1,4 @@
-"""A survey of each part of a tree: projects or owners, each with draws of its own; the whole follows from the parts."""
+"""A survey of each part of a tree: projects or owners, each with its own draws, combined to the whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ OWNER, DIRECTORY = "owner", "directory"
 
 
 def parse_by(text: str | None) -> tuple[bool, int | None]:
-    """``owner``, ``directory`` or ``directory:2``: whether by owner, and down to which depth. Raises InputError."""
+    """Parse ``owner``, ``directory`` or ``directory:2`` to (whether by owner, down to which depth). Raises
+    InputError."""
     if text is None:
         return False, None
     if text == OWNER:
@@ -42,8 +43,8 @@ def parse_by(text: str | None) -> tuple[bool, int | None]:
 
 @dataclass(frozen=True)
 class SurveyStratum:
-    """One part: its name (a directory, the number of an owner), what the walk knows of it, how many files of it were
-    looked at, and the shares of types in it."""
+    """A part: its name (a directory, the number of an owner), its sizes from the walk, the number of files read, and
+    its shares of types."""
 
     name: str
     files: int
@@ -66,7 +67,7 @@ class SurveyStratum:
 
     @property
     def mostly(self) -> SurveyEstimate | None:
-        """The type that holds most of its capacity."""
+        """Return the type that holds most of its capacity."""
         capacity_types = [
             estimate
             for estimate in self.estimates
@@ -76,27 +77,27 @@ class SurveyStratum:
 
 
 class StratumSample(Protocol):
-    """Files drawn one way in one stratum, with what was found in them."""
+    """Files drawn one way in one stratum, with their contents."""
 
     files: list[WalkedFile]
     contents: list[Contents]
     drawn: DrawnSample
 
     def are(self, where: Where) -> StratumValues:
-        """Which files ``where`` selects."""
+        """Return which files ``where`` selects."""
 
     def average_pieces(self, of: OfPiece, where: Where | None = None, outside: float = 0.0) -> StratumValues:
-        """The mean of each file's pieces; of files that ``where`` does not select, ``outside``."""
+        """Return the mean of each file's pieces; files that ``where`` does not select have ``outside``."""
 
     def evaluate_files(self, of: Callable[[WalkedFile], float]) -> Floats:
-        """What the walk knows of each drawn file."""
+        """Return a quantity that the walk has for each drawn file."""
 
     def silent(self) -> StratumValues:
-        """Which gave no answer."""
+        """Return which files gave no answer."""
 
 
 class StratifiedSample:
-    """Those of all strata, drawn one way, as one sample of the whole."""
+    """Samples of all strata, drawn one way, as one sample of the whole."""
 
     def __init__(self, by: str, parts: Sequence[StratumSample]) -> None:
         self.by, self.parts = by, parts
@@ -106,18 +107,18 @@ class StratifiedSample:
         self.certain = sum(int(part.drawn.certain.sum()) for part in parts)
 
     def share(self, where: Where, level: float) -> PopulationEstimate:
-        """The share of the mass in files that ``where`` selects."""
+        """Estimate the share of the mass in files that ``where`` selects."""
         return stratified_share([part.are(where) for part in self.parts], level)
 
     def mean(
         self, of: OfPiece, level: float, where: Where | None = None, outside: float = 0.0, bounded: bool = True
     ) -> PopulationEstimate:
-        """Over the mass, of what each piece of a file has (0 to 1; not ``bounded``: always small); of files that
-        ``where`` does not select, ``outside``."""
+        """Estimate the mean over the mass of ``of`` each piece (0 to 1; not ``bounded``: always small). Files that
+        ``where`` does not select have ``outside``."""
         return stratified_mean([part.average_pieces(of, where, outside) for part in self.parts], level, bounded)
 
     def quantile(self, of: Callable[[WalkedFile], float], q: float, level: float) -> PopulationEstimate:
-        """Of something that the walk knows of every file that it drew."""
+        """Estimate a quantile of a quantity that the walk has for every drawn file."""
         if not self.parts:
             return quantile([], [], q, level, lambda _: stratified_share([], level))
         values = [part.evaluate_files(of) for part in self.parts]
@@ -130,14 +131,14 @@ class StratifiedSample:
         return quantile(np.concatenate(values), weights, q, level, below)
 
     def missing(self, level: float) -> PopulationEstimate:
-        """The share of what gave no answer."""
+        """Estimate the share of files without an answer."""
         return stratified_share([part.silent() for part in self.parts], level)
 
 
 def allocated(
     strata: Mapping[str, Walked], draws: Mapping[str, int], sizes: str
 ) -> Iterator[tuple[str, str, DrawnFiles]]:
-    """(how drawn, stratum, its draws): those by count in proportion to the files, those by size to the bytes."""
+    """Yield (how drawn, stratum, its draws): draws by count in proportion to the files, by size to the bytes."""
     files = [walked.files for walked in strata.values()]
     masses = {"files": files, "capacity": [walked.counts[sizes] for walked in strata.values()]}
     for by, count in draws.items():

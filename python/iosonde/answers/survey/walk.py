@@ -1,4 +1,4 @@
-"""What the walk of a tree knows of all its files, without a sample: sizes, ages, owners, and what was not seen."""
+"""Results of the walk of all files, without a sample: sizes, ages, owners, and what was not seen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iosonde.survey.walk import Walked
 
 _HALF, _MOST = 0.5, 0.9
 _YEAR_DAYS = 365
-_LARGEST_SUM = 2**64 - 1  # bytes: where sums of the walk stay
+_LARGEST_SUM = 2**64 - 1  # bytes: sums of the walk saturate here
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class WalkRow:
 
 @dataclass(frozen=True)
 class Tail:
-    """The largest files that hold a ``share`` of the capacity: those of ``least`` bytes and more, ``files`` of all."""
+    """The largest files that hold a ``share`` of the capacity: those of ``least`` bytes and more, ``files`` in
+    number."""
 
     share: float
     least: int
@@ -44,10 +45,8 @@ class Tail:
 
 @dataclass(frozen=True)
 class WalkSummary:
-    """``numbers`` are those of the walk by their names; tables are from small to large, young to old, high to low.
-
-    From a list of names and sizes alone owners, ages and what is allocated are not known: None, and empty tables.
-    """
+    """``numbers`` are those of the walk by name; tables are from small to large, young to old, high to low. A list of
+    names and sizes alone lacks owners, ages and allocated bytes: None, and empty tables."""
 
     numbers: dict[str, int]
     sizes: tuple[WalkRow, ...]
@@ -64,11 +63,11 @@ class WalkSummary:
 
     @property
     def files(self) -> int:
-        """Every regular file once."""
+        """Count every regular file once."""
         return self.numbers["files"]
 
     def to_json(self) -> dict[str, Any]:
-        """Its numbers, tables and what was not seen."""
+        """Return its numbers, tables and what was not seen."""
         tables = {
             name: [row.to_json() for row in getattr(self, name)] for name in ("sizes", "modified", "accessed", "depths")
         }
@@ -86,7 +85,7 @@ class WalkSummary:
 
 
 def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
-    """What the walk found, as it is said. ``allocated``: the capacity is what is allocated."""
+    """Convert the counts of the walk. ``allocated``: capacity counts allocated bytes."""
     counts, column = walked.counts, 2 if allocated else 1
     numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
     ages = [*_native.AGE_EDGES_DAYS, None]
@@ -110,7 +109,7 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
 
 
 def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
-    """The share of the files and of the capacity that was not modified for a year."""
+    """Return the share of the files and of the capacity that was not modified for a year."""
     if "modified" not in counts:
         return None
     old = counts["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
@@ -118,7 +117,7 @@ def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tupl
 
 
 def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
-    """Those that have a file."""
+    """Return the rows that have a file."""
     return tuple(WalkRow(end, *row) for end, row in zip(ends, table.tolist(), strict=True) if row[0])
 
 
@@ -127,7 +126,7 @@ def _part(some: float, total: float) -> float:
 
 
 def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
-    """By whole powers of 2, as the table has them."""
+    """Return tails by whole powers of 2, as in the table."""
     above = sizes[::-1].cumsum(axis=0, dtype=float)[::-1]
     if not above[0, column]:
         return ()
@@ -145,7 +144,7 @@ def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
 
 
 def _notes(counts: dict[str, Any]) -> Iterator[Message]:
-    """What is not in the numbers, or not as one would think."""
+    """Yield notes on what the numbers omit or count in an unexpected way."""
     if max(counts["bytes"], counts.get("allocated_bytes", 0)) >= _LARGEST_SUM:
         yield Message(
             "size-overflow",
@@ -158,7 +157,7 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items())
         yield Message(
             "unreadable-directories",
-            "{directories} could not be read ({reasons}): what is in them is missing",
+            "{directories} could not be read ({reasons}): their contents are missing",
             directories=_directories(counts["unreadable_directories"]),
             reasons=why,
         )
@@ -166,7 +165,7 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         missing = "1 entry" if counts["unknown_entries"] == 1 else f"{counts['unknown_entries']:,} entries"
         yield Message("unknown-entries", "missing, as they could not be looked at: {entries}", entries=missing)
     if counts["vanished"]:
-        yield Message("vanished-files", "{n_files:,} vanished while they were looked at", n_files=counts["vanished"])
+        yield Message("vanished-files", "{n_files:,} vanished during the walk", n_files=counts["vanished"])
     if counts["mounts"]:
         yield Message(
             "other-file-systems",
@@ -198,9 +197,9 @@ def _directories(many: int) -> str:
 
 
 def _describe_file_list(counts: dict[str, Any]) -> Iterator[Message]:
-    """The same of a list of files."""
+    """Yield the same notes for a list of files."""
     if "owners" in counts:
-        yield Message("list-of-names", "from a list ({form}), of which each name was looked up", form=counts["form"])
+        yield Message("list-of-names", "from a list ({form}), each name of which was looked up", form=counts["form"])
     else:
         yield Message(
             "list-of-sizes",

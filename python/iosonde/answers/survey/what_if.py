@@ -1,9 +1,7 @@
-"""What a change of what is stored would do: compressing all of it or a part, moving small files into archives.
-
-From the files that a survey read, without reading anything again. The part that would be compressed is a domain of the
-sample: its totals are means of values that are 0 outside of it, its ratio a quotient of two such means, whose interval
-is that of the linearised residual (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 5.6 and 5.8).
-"""
+"""Effects of a change of storage: compressing all of it or a part, moving small files into archives. Estimates use the
+files that a survey read, without reading again. The compressed part is a domain of the sample. Its totals are means of
+values that are 0 outside of it; its ratio is a quotient of two such means. The interval of the ratio is that of the
+linearised residual (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 5.6 and 5.8)."""
 
 from __future__ import annotations
 
@@ -36,14 +34,14 @@ _BOUNDS = Message(
     "bounds-not-interval",
     "low and high are bounds, whatever the level: how full the last blocks of members are is not known",
 )
-_TAR_BLOCK = 512  # a header before each member, whose end is filled up to whole ones
+_TAR_BLOCK = 512  # a header before each member, padded to whole blocks of this size
 _HINT = "write compress=zstd:3, compress=zstd:19,older=1y,type=NetCDF classic, or archive=64KiB"
 
 
 @dataclass(frozen=True)
 class StorageChange:
-    """``text`` as it was written. Either files are compressed by ``codec``: those that were not modified for
-    ``older_s``, of a ``kind``, of at least ``larger`` bytes; or those below ``archive`` bytes are put into archives."""
+    """A change, with its original ``text``. Either ``codec`` compresses files: those not modified for ``older_s``, of a
+    ``kind``, of at least ``larger`` bytes. Or files below ``archive`` bytes are put into archives."""
 
     text: str
     codec: str = ""
@@ -54,11 +52,11 @@ class StorageChange:
 
     @property
     def all_files(self) -> bool:
-        """Whether every file is compressed."""
+        """Return whether every file is compressed."""
         return not (self.older_s or self.kind or self.larger)
 
     def touches(self, now_s: int) -> Where:
-        """Which files are compressed."""
+        """Return a selection of the files to compress."""
 
         def where(file: WalkedFile, content: Contents) -> bool:
             old = not self.older_s or now_s - file.modified_ns / 1e9 >= self.older_s  # clocks may be ahead of ours
@@ -68,13 +66,13 @@ class StorageChange:
 
 
 def parse_change(text: str) -> StorageChange:
-    """``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
+    """Parse ``compress=zstd:3,older=1y,type=TIFF,larger=1MiB`` or ``archive=64KiB``. Raises InputError."""
     pairs = pairs_of(text, str(spell.what_if), _HINT)
     unknown = set(pairs) - {"compress", "older", "type", "larger", "archive"}
     if unknown or ("compress" in pairs) == ("archive" in pairs) or ("archive" in pairs and len(pairs) > 1):
         raise InputError(
             "unknown-option-value",
-            "{spell.what_if}: '{change}' is not a change that is known",
+            "{spell.what_if}: '{change}' is not a known change",
             _HINT,
             change=text,
         )
@@ -96,10 +94,10 @@ def parse_change(text: str) -> StorageChange:
 
 @dataclass(frozen=True)
 class SurveyWhatIf:
-    """What a change does. Of compression: the share of the capacity that it ``touches``, bytes ``saved``, CPU seconds
-    once (``cpu``), what is ``left`` of the part, and the rates of one core that packs and unpacks it (bytes/s of the
-    original). Of archives: ``files`` that go into ``archives``, and bytes of allocated space ``saved``. What cannot be
-    told is None, and ``warnings`` say why."""
+    """Effects of a change. Compression: the share of the capacity that it ``touches``, bytes ``saved``, CPU seconds
+    once (``cpu``). ``left`` is the compressed share of the part; ``pack`` and ``unpack`` are the rates of one core
+    (bytes/s of the original). Archives: ``files`` that go into ``archives``, and allocated bytes ``saved``. Unknown
+    values are None, and ``warnings`` say why."""
 
     change: StorageChange
     saved: Estimate | None = None
@@ -113,7 +111,7 @@ class SurveyWhatIf:
     warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Its numbers; of what it is not about null."""
+        """Return its numbers; null if they do not apply."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
         values = {name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names}
         return {
@@ -126,11 +124,11 @@ class SurveyWhatIf:
 
 
 def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
-    """What a change would do. Nothing is refused after hours of reading: what cannot be told has a reason."""
+    """Estimate the effects of a change. Nothing is refused after hours of reading: unknown values have a reason."""
     if change.archive:
         return _estimate_archiving(change, walked, level)
     if change.older_s and walked.old is None:
-        why = Message("unknown-ages", "the list of files does not say how old they are")
+        why = Message("unknown-ages", "the list of files has no ages")
         return SurveyWhatIf(change, warnings=(why,))
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
@@ -159,8 +157,8 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
 
 def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
     kinds = {content.kind for sample in samples.values() for content in sample.contents if content.kind}
-    met = f"; types that were: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
-    return (Message("no-files-in-part", "no file of that part was met{types}", types=met),)
+    met = f"; types in the sample: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
+    return (Message("no-files-in-part", "no sampled file is in that part{types}", types=met),)
 
 
 def _invert_per_byte(per_byte: Estimate | None) -> Estimate | None:
@@ -168,7 +166,7 @@ def _invert_per_byte(per_byte: Estimate | None) -> Estimate | None:
 
 
 def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:
-    """The mean over the part alone; None where nothing of it was drawn."""
+    """Estimate the mean over the part alone; None if nothing of it was drawn."""
     inside = sample.mean(lambda _: 1.0, level, where).estimate
     total = sample.mean(of, level, where).estimate
     if not inside.value or total.value is None:
@@ -179,11 +177,11 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
     scale = 2 * max((abs(of(piece) - mean) for pieces in met for piece in pieces), default=0.0)
     if not scale:
         return Estimate(mean, mean, mean, level, n)
-    # The residuals as values from 0 to 1: outside of the part there is none, which is one half.
+    # Map residuals to values from 0 to 1: outside of the part the residual is 0, which maps to one half.
     spread = sample.mean(lambda piece: 0.5 + (of(piece) - mean) / scale, level, where, outside=0.5).estimate
     if spread.low is None or spread.high is None:
         return Estimate(mean, None, None, level, n, spread.warnings)
-    # Of the files that were drawn only those of the part tell: their number is that of the degrees of freedom.
+    # Only drawn files of the part are informative: they set the degrees of freedom.
     fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
     half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
     template = "{n_files} files of the part are few: its interval may be too narrow"
@@ -192,9 +190,9 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
 
 
 def _estimate_archiving(change: StorageChange, walked: WalkSummary, level: float) -> SurveyWhatIf:
-    """Exact but for how full the last blocks of members are: between the least and the most that they can be."""
+    """Compute bounds on the effect of archives: exact but for the fill of the members' last blocks."""
     if "allocated_bytes" not in walked.numbers:
-        why = Message("unknown-allocation", "the list of files does not say what is allocated")
+        why = Message("unknown-allocation", "the list of files has no allocated sizes")
         return SurveyWhatIf(change, warnings=(why,))
     rows = [row for row in walked.sizes if row.up_to is not None and 0 < row.up_to < change.archive]
     files, size, allocated = (sum(getattr(row, name) for row in rows) for name in ("files", "bytes", "allocated_bytes"))
@@ -208,5 +206,5 @@ def _estimate_archiving(change: StorageChange, walked: WalkSummary, level: float
 
 
 def with_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:
-    """The codecs that are tried, those of changes with them, each once."""
+    """Return the codecs to try, including those of changes, each once."""
     return tuple(dict.fromkeys((*codecs, *(change.codec for change in changes if change.codec))))

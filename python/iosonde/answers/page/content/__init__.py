@@ -1,1 +1,1 @@
-"""What a page holds, as types: computed in ``answers/page``, laid out by ``report/page``."""
+"""Content of a page, as types: computed in ``answers/page``, laid out by ``report/page``."""

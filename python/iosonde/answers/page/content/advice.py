@@ -1,8 +1,6 @@
-"""What a page shows of advice: the setting to choose, against the one in use or the best default, and the rules.
-
-Shares are fractions of the best in each instance (a combination of what is given). A setting is there twice: in words,
-and as ``set``, column → level in base units.
-"""
+"""Advice on a page: the setting to choose, against the one in use or the best default, and the rules. Shares are
+fractions of the best in each instance (a combination of workload levels). Each setting appears in words, and as
+``set``, column → level in base units."""
 
 from __future__ import annotations
 
@@ -18,8 +16,9 @@ from .tables import DataTable, Value
 
 @dataclass(frozen=True)
 class AdviceDefault:
-    """One fixed setting for everything: in how many instances it is best, tied with the best (None: no repeats) and
-    worst; its share of the best as arithmetic and harmonic mean and at its lowest; its mean in the response's unit."""
+    """A fixed setting for everything. It counts the instances where the setting is best, tied with the best (None: no
+    repeats) and worst. It has the share of the best as arithmetic and harmonic mean and its minimum, and the mean in
+    the response's unit."""
 
     setting: str
     set: Mapping[str, Cell]
@@ -35,8 +34,8 @@ class AdviceDefault:
 
 @dataclass(frozen=True)
 class AdviceRule:
-    """What to set when (``conditions``: what is asked of each factor); how many instances it was learned from, its
-    share of the best there, and the lowest one."""
+    """A setting with its ``conditions`` on each factor, the number of instances behind it, and its mean and lowest
+    share of the best."""
 
     when: str
     then: str
@@ -49,8 +48,8 @@ class AdviceRule:
 
 @dataclass(frozen=True)
 class Compared:
-    """A choice in cross-validation: its share of the best possible, and its worst case (None: not known). ``set`` is
-    None of rules, and of what nobody can choose."""
+    """A choice in cross-validation: its share of the best possible, and its worst case (None: unknown). ``set`` is None
+    for rules, and for the unreachable optimum."""
 
     name: str
     set: Mapping[str, Cell] | None
@@ -78,11 +77,11 @@ class ResponseAdvice:
 
     @property
     def tied(self) -> bool:
-        """Whether ties are known."""
+        """Return whether ties are known."""
         return any(default.tied is not None for default in self.defaults)
 
     def defaults_table(self) -> DataTable:
-        """One row a setting."""
+        """Return one row per setting."""
         of = f" ({self.unit})" if self.unit else ""
         columns = ("/".join(self.choose), "best", "tied", "worst", "share of best", "harmonic mean of it",
                    "worst case", f"mean{of}")  # fmt: skip
@@ -92,7 +91,7 @@ class ResponseAdvice:
         return DataTable(f"{self.title}: defaults", columns, tuple(rows))
 
     def rules_table(self) -> DataTable:
-        """One row a rule."""
+        """Return one row per rule."""
         rows: list[tuple[Value, ...]] = [(r.when, r.then, r.instances, r.share, r.lowest) for r in self.rules]
         columns = ("when", "set", "instances", "share of best", "worst case")
         return DataTable(f"{self.title}: rules", columns, tuple(rows))

@@ -1,4 +1,4 @@
-"""What is shown of a metric by the number of nodes."""
+"""A metric by the number of nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tables import DataTable, ends
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric at one node count: the Estimate, the trials' own values, the efficiency against one node."""
+    """A metric at one node count: the Estimate, the trials' values, the efficiency against one node."""
 
     nodes: int
     estimate: Estimate
@@ -21,7 +21,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Bars:
-    """One metric of one operation by node count. ``includes``: what is inside the clock besides the operation."""
+    """A metric of one operation by node count. ``includes``: what the clock contains besides the operation."""
 
     operation: str
     metric: str
@@ -33,11 +33,11 @@ class Bars:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Return whether there is nothing to draw."""
         return all(cell.estimate.value is None for cell in self.cells)
 
     def table(self) -> DataTable:
-        """One row per node count, base units."""
+        """Return one row per node count, in base units."""
         unit = self.unit
         columns = (
             "nodes",

@@ -1,7 +1,5 @@
-"""What is shown of measurements against the bound: shares, rooflines, and where the time was lost.
-
-Rates are in bytes/s, times in s, shares are fractions.
-"""
+"""Measurements against the bound: shares, rooflines, and losses of time. Rates are in bytes/s, times in s, shares are
+fractions."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ class Roofline(CeilingLines):
     """Ceilings and measurements as they are drawn."""
 
     def table(self) -> DataTable:
-        """The lines, one row a position."""
+        """Return the lines, one row per position."""
         names = tuple(self.ceilings)
         columns = (self.x_name, "bound (bytes/s)", *(f"{name} (bytes/s)" for name in names))
         rows = tuple(zip(self.xs, self.s, *(self.ceilings[name] for name in names), strict=True))
@@ -30,7 +28,7 @@ class Roofline(CeilingLines):
 
 @dataclass(frozen=True)
 class WaterfallBars:
-    """The parts of a phase's time, in order: title, seconds. ``said``: what they mean, in sentences."""
+    """Parts of a phase's time, in order: title, seconds. ``said``: their meaning, in sentences."""
 
     title: str
     parts: tuple[tuple[str, Estimate], ...]
@@ -45,7 +43,7 @@ class WaterfallBars:
         return cls(", ".join([title or waterfall.operation, *setting]), parts, waterfall.delivered, tuple(sentences))
 
     def table(self) -> DataTable:
-        """One row a part, then what was delivered."""
+        """Return one row per part, then the delivered time."""
         rows: list[tuple[Value, ...]] = [
             (name, estimate.value, estimate.low, estimate.high, estimate.level, estimate.n)
             for name, estimate in (*self.parts, ("delivered", self.delivered))
@@ -56,8 +54,8 @@ class WaterfallBars:
 
 @dataclass(frozen=True)
 class BoundShare:
-    """One cell: its levels, its mean in bytes/s, the bound there with what limits it, and the share of it that was
-    delivered. ``verdict`` is empty, or says that the share is (or may be) above 1."""
+    """A cell: its levels, its mean in bytes/s, the bound there with its limit, and the delivered share. ``verdict``
+    is empty, or says that the share is (or may be) above 1."""
 
     title: str
     levels: tuple[str, ...]
@@ -70,8 +68,8 @@ class BoundShare:
 
 @dataclass(frozen=True)
 class Bound:
-    """Measurements against the bound. ``inputs`` are (name, text) of what it was computed from, ``notes`` what is not
-    known or in doubt, ``by`` names the levels of the shares."""
+    """Measurements against the bound. ``inputs`` are its (name, text) pairs, ``notes`` list unknown or doubtful
+    inputs, ``by`` names the levels of the shares."""
 
     sentence: str
     inputs: tuple[tuple[str, str], ...]
@@ -83,7 +81,7 @@ class Bound:
     losses: tuple[WaterfallBars, ...]
 
     def table(self) -> DataTable:
-        """One row a cell."""
+        """Return one row per cell."""
         columns = (
             "measured",
             *self.by,

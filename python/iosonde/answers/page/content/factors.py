@@ -1,7 +1,5 @@
-"""What a page shows of factors: their ranking, a model judged on rows that it has not seen, its tree, what-if rows.
-
-Values are in the response's base unit; shares are fractions.
-"""
+"""Factors on a page: their ranking, a model judged on unseen rows, its tree, what-if rows. Values are in the response's
+base unit; shares are fractions."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ from .tables import DataTable, Value
 
 @dataclass(frozen=True)
 class FactorShare:
-    """One factor's share of the variance: by itself (``s1``), with all that it has a hand in (``st``), and the S1
-    that a dummy rarely passes. ``tried`` names the levels."""
+    """A factor's share of the variance: alone (``s1``), with all its interactions (``st``), and the S1 that a dummy
+    rarely exceeds. ``tried`` names the levels."""
 
     name: str
     tried: str
@@ -28,7 +26,7 @@ class FactorShare:
 
 @dataclass(frozen=True)
 class ResponseRanking:
-    """The factors of a response, the most important first. ``head`` says by what data and which estimator."""
+    """Factors of a response, the most important first. ``head`` names the data and the estimator."""
 
     head: str
     sentence: str
@@ -38,7 +36,7 @@ class ResponseRanking:
 
 @dataclass(frozen=True)
 class LearningPoint:
-    """Mean |error| on rows not seen, after learning from ``n_train`` rows: of the model, and of the mean."""
+    """Mean |error| on unseen rows after learning from ``n_train`` rows: of the model, and of the mean."""
 
     n_train: int
     model: float | None
@@ -47,7 +45,7 @@ class LearningPoint:
 
 @dataclass(frozen=True)
 class JudgedModel:
-    """A model on rows that it had not seen. ``noise`` is the mean |error| that repeats leave to any model."""
+    """A model on unseen rows. ``noise`` is the mean |error| that repeats leave to any model."""
 
     name: str
     sentence: str
@@ -70,7 +68,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """One factor changed to its best other level, all others as they are, and what the model predicts."""
+    """A factor changed to its best other level, all others as they are, and the model's prediction."""
 
     factor: str
     now: str
@@ -80,7 +78,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class WhatIfs:
-    """From one setting, factor by factor; ``now`` is what the model says of that setting itself."""
+    """Rows of what-if from one setting, factor by factor; ``now`` is the prediction for that setting."""
 
     setting: str
     now: Estimate
@@ -90,7 +88,7 @@ class WhatIfs:
 
 @dataclass(frozen=True)
 class Influence:
-    """What is known of one response's factors; what is not there is said in ``missing``."""
+    """Factors of one response; ``missing`` explains what is absent."""
 
     title: str
     unit: str
@@ -101,7 +99,7 @@ class Influence:
     missing: tuple[str, ...] = ()
 
     def shares_table(self) -> DataTable:
-        """One row a factor."""
+        """Return one row per factor."""
         columns = ("factor", "tried", "S1", "S1 low", "S1 high", "ST", "ST low", "ST high", "level", "zero line")
         rows: list[tuple[Value, ...]] = [
             (s.name, s.tried, s.s1.value, s.s1.low, s.s1.high, s.st.value, s.st.low, s.st.high, s.s1.level,
@@ -111,7 +109,7 @@ class Influence:
         return DataTable(f"{self.title}: shares of the variance", columns, tuple(rows))
 
     def points_table(self) -> DataTable:
-        """Observed and predicted, one row a row not seen."""
+        """Return observed and predicted values, one row per unseen row."""
         of = f" ({self.unit})" if self.unit else ""
         pairs = zip(self.judged.observed, self.judged.predicted, strict=True) if self.judged else ()
         return DataTable(f"{self.title}: rows not seen", (f"observed{of}", f"predicted{of}"), tuple(pairs))

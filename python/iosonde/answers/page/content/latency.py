@@ -1,4 +1,4 @@
-"""What is shown of the durations of an operation."""
+"""Durations of an operation on a page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Latency:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Return whether there is nothing to draw."""
         return not any(series.operations for series in self.series)
 
     def table(self) -> DataTable:

@@ -1,7 +1,5 @@
-"""What a page shows of cells and of regressions, as data: summary tables, models, the points of their plots.
-
-Values are in base units (or in the table's own); every measured one is an Estimate.
-"""
+"""Cells and regressions on a page, as data: summary tables, models, the points of their plots. Values are in base units
+(or in the table's own); every measured one is an Estimate."""
 
 from __future__ import annotations
 
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One cell: its levels as text and as they are, the trials, and their mean, median and spread (``cv`` is a
-    fraction), and the efficiency against the smallest size."""
+    """A cell: its levels as text and as values, its trials, their mean, median and spread (``cv`` is a fraction).
+    ``efficiency`` is against the smallest size."""
 
     levels: tuple[str, ...]
     setting: tuple[Cell, ...]
@@ -36,8 +34,8 @@ class SummaryRow:
 
 @dataclass(frozen=True)
 class ResponseSummary:
-    """Every cell of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty.
-    ``includes``: what is inside its clock besides the operation."""
+    """All cells of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty.
+    ``includes``: what its clock contains besides the operation."""
 
     title: str
     unit: str
@@ -47,11 +45,11 @@ class ResponseSummary:
 
     @property
     def harmonic(self) -> bool:
-        """Whether any cell has a harmonic mean, as rates have."""
+        """Return whether any cell has a harmonic mean, as rates have."""
         return any(row.harmonic_mean is not None for row in self.rows)
 
     def table(self) -> DataTable:
-        """One row a cell."""
+        """Return one row per cell."""
         of = f" ({self.unit})" if self.unit else ""
         names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean",
                  "harmonic mean low", "harmonic mean high")  # fmt: skip
@@ -69,7 +67,7 @@ def _ends(estimate: Estimate | None) -> tuple[float | None, float | None, float 
 
 @dataclass(frozen=True)
 class CoefficientRow:
-    """One coefficient of a regression, in the response's unit for a step of 1 of the predictor."""
+    """A coefficient of a regression, in the response's unit per unit step of the predictor."""
 
     name: str
     estimate: Estimate
@@ -80,7 +78,7 @@ class CoefficientRow:
 
 @dataclass(frozen=True)
 class VariationRow:
-    """How much of the variation a term of an analysis of variance explains; ``f`` and ``p`` None for the rest."""
+    """Variation explained by one term of an analysis of variance; ``f`` and ``p`` are None for the residual."""
 
     name: str
     df: int
@@ -92,11 +90,8 @@ class VariationRow:
 
 @dataclass(frozen=True)
 class ResponseRegression:
-    """A regression of one response with everything that says whether to believe it.
-
-    ``sentence`` is the result in words, ``facts`` are (name, text) pairs, ``anova`` allocates the variation to the
-    predictors' levels (empty: ``anova_note`` says why not).
-    """
+    """A regression of one response, with its diagnostics. ``sentence`` is the result in words, ``facts`` are (name,
+    text) pairs. ``anova`` allocates the variation to the predictors' levels (empty: ``anova_note`` says why not)."""
 
     title: str
     unit: str
@@ -112,7 +107,7 @@ class ResponseRegression:
     anova_note: str = ""
 
     def table(self) -> DataTable:
-        """The coefficients, one row each."""
+        """Return the coefficients, one row each."""
         of = f" ({self.unit})" if self.unit else ""
         columns = ("term", f"estimate{of}", f"low{of}", f"high{of}", "level", f"standard error{of}", "t", "p")
         rows: list[tuple[Value, ...]] = [
@@ -122,13 +117,13 @@ class ResponseRegression:
         return DataTable(f"{self.title}: coefficients", columns, tuple(rows))
 
     def anova_table(self) -> DataTable:
-        """The allocation of variation, one row a term."""
+        """Return the allocation of variation, one row per term."""
         columns = ("term", "df", f"sum of squares ({self.unit}²)" if self.unit else "sum of squares", "share", "F", "p")
         rows: list[tuple[Value, ...]] = [(p.name, p.df, p.ss, p.share, p.f, p.p) for p in self.anova]
         return DataTable(f"{self.title}: allocation of variation", columns, tuple(rows))
 
     def points(self) -> DataTable:
-        """What the four plots show, one row a trial."""
+        """Return the data of the four plots, one row per trial."""
         p = self.plots
         names = (p.x_name, "observed", "predicted", "residual", "order")
         columns = (p.x, p.y, p.predicted, p.residuals, p.order)
@@ -137,8 +132,8 @@ class ResponseRegression:
 
 @dataclass(frozen=True)
 class ModelPlots:
-    """Points and lines, computed. ``mean_low`` … are None where a band makes no sense; ``order`` counts rows from 1.
-    ``r2`` and ``f_p`` say how much the line explains, and how often chance explains as much."""
+    """Points and lines, computed. ``mean_low`` … are None if a band makes no sense; ``order`` counts rows from 1.
+    ``r2`` is the share that the line explains, and ``f_p`` how often chance explains as much."""
 
     response: str
     level: float

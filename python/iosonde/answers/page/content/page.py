@@ -1,8 +1,6 @@
-"""Everything that a page shows, as data: frozen dataclasses that ``answers/page`` fills and ``report/page`` lays out.
-
-Every value is in base units (bytes/s, operations/s, s) and every measured one is an Estimate. Where something is
-missing its Section says what and why. Each figure gives its data as a table, for the reader to take away.
-"""
+"""Content of a page, as data: frozen dataclasses that ``answers/page`` fills and ``report/page`` lays out. Every value
+is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what is missing
+and why. Each figure offers its data as a table to download."""
 
 from __future__ import annotations
 
@@ -30,14 +28,12 @@ from .words import FactGroup, FirstScreen, Reproduce
 
 @dataclass(frozen=True)
 class Page:
-    """One report. ``axis`` is what the node count counts here: ``node``, ``rank`` or ``rank per node``.
-
-    A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
-    ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
-    the smaller part of their phase, ``settings`` the figure at the top; ``fault_plot`` is one trial of those with
-    ``faults`` over its time, ``slow`` the last trial's operations by class; ``questions`` are those that it was
-    measured for; ``more`` says how to see the numbers that are not on this page; ``verdicts`` are those of its summary.
-    """
+    """A report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``. Sections with
+    neither items nor explanations are omitted, as are ``trials`` of None. ``clocks`` holds the metrics without a
+    figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase. ``settings`` is
+    the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``slow`` has the last trial's
+    operations by class; ``questions`` are those of its experiment. ``more`` names the command for other metrics;
+    ``verdicts`` are those of its summary."""
 
     title: str
     target: str
@@ -70,11 +66,11 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """What is said first."""
+        """Return the headline."""
         return self.answers.headline
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that the page shows, for a program: versioned, base units."""
+        """Return the whole content as JSON: versioned, base units."""
         settings = None if self.settings is None else self.settings.to_dict()
         hit: dict[str, Any] = (
             {"faults": [effect.to_json() for effect in self.faults.items]} if self.faults.items else {}
@@ -89,16 +85,16 @@ class Page:
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
 
     def node_counts(self) -> tuple[int, ...]:
-        """Every node count that some bar stands for, ascending."""
+        """Return every node count of the bars, ascending."""
         return tuple(sorted({cell.nodes for bars in self.bars.items for cell in bars.cells}))
 
     @property
     def scales(self) -> bool:
-        """Whether anything was measured at more than one node count, to set them against each other."""
+        """Return whether any metric has several node counts to compare."""
         return any(len(bars.cells) > 1 for bars in self.bars.items)
 
     def warnings(self, medians: bool) -> tuple[str, ...]:
-        """What the means of its cells cannot tell, and their ``medians`` where these are shown, each once."""
+        """Return the warnings of its means, and of its ``medians`` if these are shown, each once."""
         cells = [row for summary in self.summary for row in summary.rows]
         estimates = [
             estimate

@@ -1,4 +1,4 @@
-"""What a page shows of a question that its experiment was measured for."""
+"""A question of the experiment on a page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from iosonde.core.headlines import without_usual_clock
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """``answer`` is that of ``command``, of this ``kind``; None with why it is ``missing``. ``published``: what its
-    source says, in words. ``constant``: factors that it is about, too, of which these trials have one level.
-    ``columns``: the factor whose levels are the columns of a summary."""
+    """A question with the ``answer`` of ``command``, of this ``kind``; None with the reason in ``missing``.
+    ``published``: the result in its source, in words. ``constant``: factors of the question with only one level in
+    these trials. ``columns``: the factor whose levels are the columns of a summary."""
 
     question: str
     kind: str
@@ -26,11 +26,11 @@ class AnsweredQuestion:
 
     @property
     def sentence(self) -> str:
-        """What the answer says in one sentence; nothing where it says none."""
+        """Return the answer in one sentence; empty if it has none."""
         return without_usual_clock(str(getattr(self.answer, "sentence", "")))
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form; the answer as its command's ``--json``."""
+        """Return the stable JSON form; the answer has its command's ``--json``."""
         return {
             "question": self.question, "command": self.command, "missing": self.missing, "published": self.published,
             "constant": list(self.constant),

@@ -1,4 +1,4 @@
-"""Rows under a figure, to read or to take away, and the parts that a page is made of."""
+"""Tables of the figures, and the parts of a page."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Section(Generic[Item]):
-    """The figures of one part of the page; ``missing`` says in words what is not there, why, and the cure."""
+    """Figures of one part of the page; ``missing`` explains what is absent, why, and the remedy."""
 
     items: tuple[Item, ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
     def shown(self) -> bool:
-        """Whether the page has such a part at all."""
+        """Return whether the page has this part."""
         return bool(self.items or self.missing)
 
 
 def ends(estimate: Estimate | None) -> Iterator[float | None]:
-    """Value, low and high; of no estimate three times nothing."""
+    """Yield value, low and high; three times None without an estimate."""
     return iter((None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high))
 
 
 @dataclass(frozen=True)
 class DataTable:
-    """Rows to read or to take away; ``columns`` name their unit, as ``low (bytes/s)``."""
+    """Rows to read or to download; ``columns`` name their unit, as ``low (bytes/s)``."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
 
     def to_csv(self) -> str:
-        """RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
+        """Return RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow([_csv_cell(name) for name in self.columns])
@@ -55,7 +55,7 @@ class DataTable:
 
 
 def _csv_cell(value: Value) -> Value:
-    """Text that a spreadsheet would compute with an apostrophe before it; a number written as text stays one."""
+    """Prefix text that a spreadsheet would evaluate with an apostrophe; a number written as text stays."""
     if isinstance(value, float):
         return in_file(value)
     if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):

@@ -1,4 +1,4 @@
-"""What is shown of the ranks of one trial."""
+"""Ranks of one trial on a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tables import DataTable
 
 @dataclass(frozen=True)
 class RankSpan:
-    """One rank's part of a phase, s after the phase's earliest start. ``mark``: ``late``, ``last`` or nothing."""
+    """A rank's part of a phase, in s after the phase's earliest start. ``mark``: ``late``, ``last`` or empty."""
 
     rank: int
     host: str
@@ -20,11 +20,9 @@ class RankSpan:
 
 @dataclass(frozen=True)
 class Timeline:
-    """When each rank worked in one phase of one trial.
-
-    Where the ranks' clocks cannot be compared, ``comparable`` is False, every span starts at 0, and only the
-    lengths mean something. ``note`` says who was late and who was last; ``ranks`` counts also those not shown.
-    """
+    """Working times of the ranks in one phase of one trial. If the ranks' clocks cannot be compared, ``comparable`` is
+    False, every span starts at 0, and only lengths are meaningful. ``note`` names late ranks and the last one;
+    ``ranks`` includes hidden ones."""
 
     phase: str
     title: str
@@ -35,7 +33,7 @@ class Timeline:
     note: str = ""
 
     def table(self) -> DataTable:
-        """One row per rank, s."""
+        """Return one row per rank, in s."""
         rows = tuple(
             (span.rank, span.host, span.start_s, span.end_s, span.end_s - span.start_s, span.mark)
             for span in self.spans

@@ -1,4 +1,4 @@
-"""What a page says in words: its first screen, the machine, how to do it again."""
+"""Texts of a page: its first screen, the machine, how to reproduce it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FactGroup:
-    """One group of what the machine was like: (name, value) pairs."""
+    """A group of facts of the machine: (name, value) pairs."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
@@ -15,7 +15,7 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class Reproduce:
-    """What somebody needs to do the same again: (what, command line) pairs, then seed, versions and the like."""
+    """How to reproduce a page: (title, command line) pairs, then seed, versions and the like."""
 
     commands: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
@@ -23,7 +23,7 @@ class Reproduce:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """In sentences: what was measured, how fast it is, how sure that is, what looks wrong; ``sentence`` is that of
+    """Sentences on what was measured, how fast it is, how sure that is, what looks wrong; ``sentence`` is that of
     ``summary``."""
 
     headline: str
