@@ -19,12 +19,12 @@ _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
 
 
 def format_of(path: str | Path) -> str:
-    """The format that a file's name ends with. Raises InputError for a name that ends otherwise."""
+    """Return the format that a file name ends with. Raises InputError for another ending."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in FORMATS:
         raise InputError(
             "unknown-file-format",
-            "{path} is not a figure's name",
+            "cannot write a figure to {path}: unknown format",
             "end it in .{formats} or .{last_format}",
             path=path,
             formats=", .".join(FORMATS[:-1]),
@@ -34,7 +34,7 @@ def format_of(path: str | Path) -> str:
 
 
 def names_of_files(titles: Sequence[str]) -> list[str]:
-    """A plain file name for each title, without its ending; all different."""
+    """Return a plain, unique file name for each title, without its ending."""
     used: list[str] = []
     for title in titles:
         stem = re.sub(r"[^A-Za-z0-9._=+-]+", "_", title).strip("._")[:80] or "metric"
@@ -46,9 +46,8 @@ def names_of_files(titles: Sequence[str]) -> list[str]:
 
 
 def image(specification: Spec, form: str) -> bytes:
-    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FORMATS.
-
-    The same bytes for the same figure, but in a PDF with several fonts these come in any order.
+    """Render a complete specification (``Figure.to_dict``) as the content of a file; ``form`` is one of FORMATS.
+    The same figure gives the same bytes, except for the order of fonts in a PDF with several.
     """
     import vl_convert
 
@@ -61,12 +60,12 @@ def image(specification: Spec, form: str) -> bytes:
 
 
 def _check_size(svg: str) -> None:
-    """Raises InputError for a figure whose pixels would take so much memory that the library ends the process."""
+    """Raises InputError for a figure of so many pixels that the renderer would exhaust memory."""
     size_match = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     if size_match and float(size_match[1]) * float(size_match[2]) * _SCALE**2 > _MOST_PIXELS:
         raise InputError(
             "figure-too-large",
-            "the figure is {width_points} by {height_points} points, which is too much for a PNG",
+            "cannot write a PNG of {width_points} by {height_points} points: it is too large",
             "write it as .svg, or choose fewer metrics",
             width_points=size_match[1],
             height_points=size_match[2],
@@ -74,7 +73,7 @@ def _check_size(svg: str) -> None:
 
 
 def numbered(svg: str) -> str:
-    """Clip paths are numbered through a process's life: here from 0, so that a file does not depend on others."""
+    """Number clip paths from 0, so that a file does not depend on figures rendered before it in this process."""
     numbers: dict[str, str] = {}
     parts = re.split(r"(<[^>]*>)", svg)
     return "".join(
