@@ -54,7 +54,7 @@ def cluster_plot(answer: Upgrade) -> Figure:
 
 
 def content(cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
-    """Return the cluster with the maximum rate of each part; ``today`` is None if there is no bound.
+    """Return the cluster with the maximum rate of each part; ``today`` is None without a bound.
     Nodes that the file names are drawn with their names and roles.
     """
     sentences, parts = _build_sentences(cluster, today, level), _build_parts(cluster, today, level)

@@ -1,7 +1,7 @@
 """Figures as Vega-Lite specifications in plain data: for the page, for notebooks and for files.
-One module per kind of figure turns its content into a ``Figure``. ``vocabulary`` holds what all of them share (axes,
-units, intervals, colours); ``files`` writes PNG, SVG and PDF. Field names are fixed. Text from data occurs only in
-data, titles and domains, never in an expression.
+Each module turns the content of one kind of figure into a ``Figure``. ``vocabulary`` holds what all of them share
+(axes, units, intervals, colours); ``files`` writes PNG, SVG and PDF. Field names are fixed. Text from data occurs only
+in data, titles and domains, never in an expression.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def distribution(phase: CorpusPhase) -> Figure:
 
 
 def placed(answer: Corpus) -> Figure:
-    """Draw the share of systems that one's own result exceeds, by phase."""
+    """Draw the share of systems that the user's own result exceeds, by phase."""
     rows: list[Row] = []
     placed_phases = [phase for phase in answer.phases if phase.placed is not None]
     titles = unique(phase.title for phase in placed_phases)

@@ -55,7 +55,7 @@ def factors_figure(panels: Sequence[FactorPanel], columns: int) -> Figure:
 
 def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
     """Draw trials as faint points, means of levels with intervals, and the line.
-    One response has its sentences above. Several have only their names, in a legend to the right if ``explained``.
+    A single response has its sentences above. Several have only their names, in a legend to the right if ``explained``.
     """
     several = len(panel.series) > 1
     series_names = unique(series.name for series in panel.series)

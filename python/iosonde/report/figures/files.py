@@ -60,7 +60,7 @@ def image(specification: Spec, form: str) -> bytes:
 
 
 def _check_size(svg: str) -> None:
-    """Raises InputError for a figure of so many pixels that the renderer would exhaust memory."""
+    """Raises InputError for a figure with more pixels than the renderer has memory for."""
     size_match = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     if size_match and float(size_match[1]) * float(size_match[2]) * _SCALE**2 > _MOST_PIXELS:
         raise InputError(

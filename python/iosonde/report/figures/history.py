@@ -1,4 +1,4 @@
-"""One series of a store's history: its points in time order, the level between changes, and the changes."""
+"""A series of a store's history: its points in time order, the level between changes, and the changes."""
 
 from __future__ import annotations
 

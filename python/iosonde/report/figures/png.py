@@ -1,7 +1,7 @@
 """Lossless recompression of a PNG.
 The renderer writes four channels with one filter and a fast compression. Figures are a few flat colours on white. A
-palette, or RGB beyond 256 colours, unfiltered and compressed well, is a third to a tenth of the size (PNG, third
-edition, W3C 2025, §§ 9 and 11).
+palette (RGB beyond 256 colours), unfiltered and compressed well, is a third to a tenth of the size. Source: PNG, third
+edition, W3C 2025, §§ 9 and 11.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def compiled_templates(environment: Environment) -> BytecodeCache | None:
     """Return the cache of what Jinja compiles in this ``environment``.
-    None if there is no cache directory, or if somebody else could write to it.
+    None without a cache directory, or if somebody else could write to it.
     """
     from jinja2 import FileSystemBytecodeCache
 
