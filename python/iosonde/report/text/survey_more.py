@@ -112,7 +112,7 @@ TITLES = {
     "by count": "Drawn by count, for the files:",
     "by size": "Drawn by size, for the capacity:",
     "by size, with replacement": "Drawn by size with replacement, for the capacity:",
-    "wrong": "Biased: drawn by count, used for the capacity:",
+    "wrong": "The wrong way: drawn by count, used for the capacity:",
 }
 _NAMES = {"compressed": "left by {}", "zeros": "zeros", "entropy": "entropy", "size": "size, {}", "age": "age, {}"}
 
