@@ -185,7 +185,7 @@ def distribution(phase: CorpusPhase) -> Figure:
     mine = []
     if phase.placed is not None:
         tip = (
-            f"yours {_format_value(phase.placed.value, phase)}\nabove {percent_interval(phase.placed.share)} of "
+            f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
             "the systems"
         )
         row = {
@@ -215,10 +215,10 @@ def placed(answer: Corpus) -> Figure:
     for phase, name in zip(placed_phases, titles, strict=True):
         if phase.placed is not None and phase.placed.share.value is not None:
             low, high = ends(phase.placed.share, 0.01) or (None, None)
-            tip = f"{name}\nabove {percent_interval(phase.placed.share)} of {phase.systems} systems"
+            tip = f"{name}\nexceeds {percent_interval(phase.placed.share)} of {phase.systems} systems"
             rows.append({"y": name, "x": short(100 * phase.placed.share.value), "low": low, "high": high, "tip": tip})
     y = names("", titles, "y", {"domain": False, "labelLimit": 240})
-    x = number("% of systems that yours is above", domain=(0, 100), axis={"grid": True})
+    x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
     spec = view(
         *interval(rows, y, x, across=True, cap=10, strokeWidth=2),
         layer(rows, "point", {"x": x, "y": y}, color=VERMILION, filled=True, size=80, shape="diamond", opacity=1),
@@ -226,7 +226,7 @@ def placed(answer: Corpus) -> Figure:
         height=max(2, len(rows)) * _ROW,
     )
     return Figure(
-        spec, "Systems that yours is above", "The share of systems that yours is above, by phase, with its interval."
+        spec, "Systems that yours exceeds", "The share of systems that yours exceeds, by phase, with its interval."
     )
 
 

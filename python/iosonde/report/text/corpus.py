@@ -32,9 +32,9 @@ def lines(answer: Corpus) -> Iterator[str]:
         heads, [_format_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]
     ).splitlines()
     if mine:
-        yield from ["", "the share of systems that yours is above"]
+        yield from ["", "the share of systems that yours exceeds"]
         rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
-        yield from table(["", "above"], rows, "lr").splitlines()
+        yield from table(["", "exceeds"], rows, "lr").splitlines()
     yield from _format_explained(answer)
     yield from _standing_out(answer)
     if answer.linked is not None and answer.linked.share.value is not None:
@@ -126,7 +126,7 @@ def _standing_out(answer: Corpus) -> Iterator[str]:
     if not by_system:
         return
     yield ""
-    yield "standing out (times the median system)"
+    yield "outliers (times the median system)"
     ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
     for system, several in ordered[:_OUT]:
         titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])

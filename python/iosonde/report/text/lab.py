@@ -138,7 +138,7 @@ def healing(undoing: Healing) -> Iterator[str]:
         if not undoing.undone:
             yield "no fault was in force; healthy"
             return
-        yield f"healthy after {format_seconds(undoing.healed_s)} ({format_seconds(undoing.undone_s)} to undo the fault)"
+        yield f"undone in {format_seconds(undoing.undone_s)}; healthy {format_seconds(undoing.healed_s)} later"
         return
     yield "not healthy yet"
     for complaint in undoing.health:

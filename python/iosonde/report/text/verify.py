@@ -27,7 +27,7 @@ def lines(verification: Verification) -> Iterator[str]:
     if len(verified.different) > _MAX_ROWS:
         yield f"and {len(verified.different) - _MAX_ROWS} more differ"
     for why, n in verified.untold.items():
-        yield from _wrap_text(f"cannot tell: {n} {why}")
+        yield from _wrap_text(f"not verified: {n} {why}")
     for name, why in verified.decisions.items():
         yield from _wrap_text(f"decision of {name}: {why or 'sealed before the first trial, and unchanged'}")
     for problem in verification.damaged[:_MAX_ROWS]:
