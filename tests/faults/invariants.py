@@ -59,7 +59,7 @@ _TRUE_WORDS = {
 }  # fmt: skip
 _MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
-_FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be computed again")
+_FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be recomputed")
 _ON_NODE = " on "
 _UNTRUE = r"was not created by this experiment"
 _REPR = re.compile(r"\b[A-Z]\w*(Error|Exception)\(")

@@ -38,7 +38,7 @@ def options_live(lab):
     labs.set_options(lab, {"stripe_unit": "1MiB", "stripe_count": "2"})
     told = lab.clients[1].shell(f"cd {lab.mount_point}; echo x > striped; getfattr -n ceph.file.layout striped")
     assert "stripe_unit=1048576 stripe_count=2" in told
-    with pytest.raises(InputError, match="no multiple of stripe_unit"):
+    with pytest.raises(InputError, match="not a multiple of stripe_unit"):
         labs.set_options(lab, {"stripe_unit": "3MiB"})
     assert {one.name: one.serves for one in status(lab.name).hosts if one.serves} == {
         "monitor": "mds active", "server1": "osd.0 up", "server2": "osd.1 up",

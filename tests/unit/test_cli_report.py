@@ -168,7 +168,7 @@ def test_plot_only_a_metric(whole, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["-o", "x.gif"], "not a figure's name"),
+        (["-o", "x.gif"], "unknown format"),
         (["-o", "x.svg", "--format", "pdf"], "do not agree"),
         (["-o", "no/such/directory/x.svg"], "cannot write"),
         (["-o", "no/such/directory"], "cannot make the directory"),

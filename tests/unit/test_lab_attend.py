@@ -131,7 +131,7 @@ def test_on_servers_is_all_of_them_and_without_an_end_until_the_steps_are_done(s
 @pytest.mark.parametrize(
     ("planned", "why"),
     [
-        (replace(KILL, at_s=60.0), "write had ended before 60 s had passed"),
+        (replace(KILL, at_s=60.0), "write ended before 60 s had passed"),
         (replace(KILL, during="read"), "read never began"),
     ],
 )

@@ -236,7 +236,7 @@ def figure_format(path: str | Path) -> str:
     if form not in FIGURE_FORMATS:
         raise InputError(
             "unknown-file-format",
-            "{path} is not a figure's name",
+            "cannot write a figure to {path}: unknown format",
             "end it in .{formats} or .{last_format}",
             path=path,
             formats=", .".join(FIGURE_FORMATS[:-1]),

@@ -1,7 +1,6 @@
-"""An emulated cluster on one Linux machine, with a real file system on it, whose truth we set: hosts, links, disks.
-
-``up`` brings one up, ``open_lab`` finds one that is there, ``down`` leaves nothing of it. A host is a process that
-holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in it goes.
+"""An emulated cluster on one Linux machine, with a real file system and known hosts, links and disks.
+``up`` brings a lab up, ``open_lab`` opens an existing one, ``down`` removes it without a trace. A host is a process
+that holds network, mount, UTS, IPC and PID name spaces; when it ends, everything in it ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The faults of a trial, on the machine that the lab stands on: inflicted when its ranks say so, undone, healed.
-
-Ranks run on hosts of the lab; who brought it up reaches all of them, also behind a cut link. So a thread beside the
-one that waits for the campaign looks for orders (``core.faults.Exchange``), and attends to one trial after another.
+"""Faults of a trial, run on the machine that hosts the lab: injected when the ranks request them, undone, healed.
+Ranks run on hosts of the lab; only the process that brought it up reaches all hosts, even behind a cut link. A thread
+there polls for orders (``core.faults.Exchange``) and serves one trial after another.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from .settling import Settling
 LOOK_S = 0.01
 HEALED_S = 300.0
 _ASK_AGAIN_S = 5.0
-_LEAST_BREAK_S = 0.1  # between two looks at the health
-_NEAR_S = 1.0  # no look at the health, which may take its time, so soon before a fault
+_LEAST_BREAK_S = 0.1  # between two health checks
+_NEAR_S = 1.0  # before a fault, in which no health check starts: it may take long
 
 
 @dataclass(frozen=True)
 class FaultHands:
-    """What is done with a lab, so that a test may do without one."""
+    """Operations on a lab, replaceable by a test."""
 
     inflict: Callable[[PlannedFault, str], LabFault]
     undo: Callable[[LabFault], None]
@@ -48,7 +47,7 @@ class FaultHands:
 
 
 def hands_of(lab: Lab) -> FaultHands:
-    """Those of a lab that is up."""
+    """Return the operations on a lab that is up."""
     how = recipe_of(lab)
 
     def cpu_s() -> dict[str, float]:
@@ -71,7 +70,7 @@ def hands_of(lab: Lab) -> FaultHands:
 
 
 class FaultService:
-    """Attends to the orders of a lab's trials while it is entered."""
+    """Context manager that serves the fault orders of a lab's trials."""
 
     def __init__(self, directory: Path, hands: FaultHands) -> None:
         self._directory, self._hands = directory / words.DIRECTORY, hands
@@ -83,14 +82,16 @@ class FaultService:
         self._directory.mkdir(exist_ok=True)
         self._handled_names = {
             folder.name for folder in self._directory.iterdir()
-        }  # of trials that were ended with whoever was here
+        }  # left by trials of a previous service
         self._lock_fd = words.hold(self._directory)
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stop.set()
-        self._thread.join(2 * LOOK_S if kind else None)  # an interrupt waits for no healing: the lab goes anyway
+        self._thread.join(
+            2 * LOOK_S if kind else None
+        )  # do not wait for healing after an interrupt: the lab is removed anyway
         os.close(self._lock_fd)
 
     def _attend(self) -> None:
@@ -108,7 +109,7 @@ class FaultService:
 def attend(
     exchange: Exchange, planned: list[PlannedFault], settle_s: float | None, hands: FaultHands, stop: threading.Event
 ) -> None:
-    """One trial, from its order to the answer."""
+    """Serve one trial, from its order to the answer."""
     settling = Settling(hands.used, hands.cpu_s) if settle_s is not None else None
     trial = _Trial(planned, hands)
     exchange.take()
@@ -129,18 +130,18 @@ def attend(
 
 @dataclass
 class _HostFault:
-    """A fault on one host; ``fault`` is it while it is in force."""
+    """A fault on one host; ``fault`` is set while it is in force."""
 
     done: FaultDone
     fault: LabFault | None = None
-    over: bool = False  # undone, or never to be
+    over: bool = False  # undone, or never injected
 
     def update_done(self, **changes: Any) -> None:
         self.done = replace(self.done, **changes)
 
 
 class _Trial:
-    """Where the faults of one trial are."""
+    """State of the faults of one trial."""
 
     def __init__(self, planned: list[PlannedFault], hands: FaultHands) -> None:
         self._hands = hands
@@ -155,11 +156,11 @@ class _Trial:
         self._health: list[str] = []
         self._usual: frozenset[str] = frozenset()
         self._confirmed = False
-        self._usual = frozenset(self._list_complaints())  # what it complains of without a fault cannot be waited for
+        self._usual = frozenset(self._list_complaints())  # complaints that exist without a fault never end
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to be done, nor to be waited for."""
+        """Return whether nothing remains to be done or waited for."""
         return self._confirmed and not self._healing()
 
     def look(self, marks: list[PhaseMark], over: bool) -> None:
@@ -179,7 +180,7 @@ class _Trial:
             self._confirm()
 
     def well(self) -> list[str]:
-        """What is not, just now; who asks often gets what was found the last time."""
+        """Return current complaints; frequent calls get the last result."""
         if time.monotonic() >= self._look_at:
             self._health = self._list_complaints()
         return self._health
@@ -194,7 +195,7 @@ class _Trial:
                 host_fault.update_done(
                     why=Message(
                         "phase-not-reached",
-                        ("{phase}" if planned.during else "what is measured") + " never began",
+                        ("{phase}" if planned.during else "the measured phase") + " never began",
                         phase=planned.during,
                     )
                 )
@@ -205,7 +206,7 @@ class _Trial:
             host_fault.update_done(
                 why=Message(
                     "phase-too-short",
-                    "{phase} had ended before {at_s:g} s had passed",
+                    "{phase} ended before {at_s:g} s had passed",
                     phase=begun.operation,
                     at_s=planned.at_s,
                 )
@@ -229,7 +230,7 @@ class _Trial:
             self._hands.undo(host_fault.fault)
             host_fault.update_done(undone_ns=time.monotonic_ns())
         except IosondeError as error:
-            host_fault.update_done(why=Message("not-undone", "it could not be undone: {reason}", reason=error.message))
+            host_fault.update_done(why=Message("not-undone", "cannot undo the fault: {reason}", reason=error.message))
         host_fault.fault, host_fault.over = None, True
         self._cpu_s, self._undone_at = self._hands.cpu_s(), time.monotonic()
         self._ask()
@@ -242,7 +243,7 @@ class _Trial:
         ]
 
     def _soon(self, marks: list[PhaseMark]) -> bool:
-        """Whether a fault is about to be inflicted."""
+        """Return whether a fault is about to be injected."""
         now = time.monotonic_ns()
         waiting = [
             host_fault.done for host_fault in self.every if not host_fault.over and host_fault.done.phase_ns is not None
@@ -267,15 +268,17 @@ class _Trial:
                 host_fault.update_done(
                     why=Message(
                         "not-healed",
-                        "not well within {limit_s:g} s: {complaints}",
+                        "not healthy within {limit_s:g} s: {complaints}",
                         limit_s=HEALED_S,
                         complaints="; ".join(self._health),
                     )
                 )
 
     def _confirm(self) -> None:
-        """Look once more when the steps are done: what a client held back until a server was there again may be on one
-        server alone, although all was well for a moment."""
+        """Check health once more when the steps are done.
+        Data that a client held back until a server returned may be on one server only, although all was healthy for a
+        moment.
+        """
         self._confirmed = True
         healed = [host_fault for host_fault in self.every if host_fault.done.healed_ns]
         if not healed:
@@ -285,7 +288,9 @@ class _Trial:
             host_fault.update_done(healed_ns=None, cpu_s={})
 
     def _list_complaints(self) -> list[str]:
-        """What it complains of. Looking costs the servers CPU: at most a third of the time."""
+        """Return the complaints of the file system.
+        Checks cost the servers CPU, so they take at most a third of the time.
+        """
         begun = time.monotonic()
         try:
             complaints = self._hands.health()

@@ -1,4 +1,4 @@
-"""Bringing a lab up: hosts, links, disks, servers, mounts, and a look at what really came out."""
+"""Bring-up of a lab: hosts, links, disks, servers, mounts, and a calibration of the result."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Say = Callable[[str], None]
 
 
 def described(words: Mapping[str, Any], options: Mapping[str, str], ignore_unknown: bool = False) -> LabDescription:
-    """A lab by the words of ``lab up``, with as many servers as its file system usually has. Raises InputError.
-
-    ``ignore_unknown``: of an experiment with other file systems, too, whose options this one need not have."""
+    """Return the lab described by the words of ``lab up``, with the usual number of servers.
+    ``ignore_unknown`` drops options of other file systems of an experiment. Raises InputError.
+    """
     settings = {word: value for word, value in words.items() if value is not None}
     how = recipe(str(settings.get("file_system")))
     usual = {"servers": how.usual_servers}
@@ -33,12 +33,12 @@ def described(words: Mapping[str, Any], options: Mapping[str, str], ignore_unkno
 
 
 def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
-    """Raises InputError for an option that none of these file systems has, where they are several."""
+    """Raises InputError for an option that none of several file systems has."""
     for name in options if len(file_systems) > 1 else ():
         if not any(recipe(file_system).knows(name) for file_system in file_systems):
             raise InputError(
                 "unknown-option",
-                "lab: set: {option}: no option of {file_systems}",
+                "lab: set: {option}: not an option of {file_systems}",
                 "iosonde lab list names them",
                 option=name,
                 file_systems=", ".join(file_systems),
@@ -46,21 +46,22 @@ def check_options(file_systems: Sequence[str], options: Iterable[str]) -> None:
 
 
 def check_description(description: LabDescription, profiled: bool = False) -> None:
-    """See that there can be such a lab on some machine, and whether its servers count operations where they are to be
-    ``profiled``. Raises InputError."""
+    """Check that such a lab can exist, and that its servers count operations if ``profiled``.
+    Raises InputError.
+    """
     how = recipe(description.file_system)
     if profiled and not how.profiled:
         raise InputError(
             "unsupported-operation",
             "lab: profile: the servers of {file_system} do not count their operations",
-            "leave it out",
+            "omit it",
             file_system=how.title,
         )
     how.check(description.servers, description.options)
 
 
 def check(description: LabDescription, profiled: bool = False) -> None:
-    """See that such a lab can be brought up on this machine; nothing is made. Raises InputError."""
+    """Check that such a lab can be brought up on this machine, without creating anything. Raises InputError."""
     need_root()
     check_description(description, profiled)
     how = recipe(description.file_system)
@@ -74,10 +75,9 @@ def up(
     measured: bool = True,
     setting: Mapping[str, Any] | None = None,
 ) -> Lab:
-    """Bring a lab up; ``say`` is told each step. ``measured``: see what links and disks really give. ``setting``: what
-    it is brought up for, which its hosts are told.
-
-    Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
+    """Bring a lab up; ``say`` is called with each step.
+    ``measured``: calibrate links and disks. ``setting``: purpose of the lab, stored on its hosts. Nothing remains after
+    a failure. Raises InputError for an impossible lab, LabError if the bring-up fails.
     """
     check(description)
     how = recipe(description.file_system)
@@ -99,7 +99,7 @@ def up(
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
         return lab
     except BaseException:
-        if lab.name in place.names():  # another one may have taken it down meanwhile
+        if lab.name in place.names():  # another process may have taken it down meanwhile
             down(lab.name)
         raise
     finally:
@@ -108,8 +108,9 @@ def up(
 
 
 def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int | None]:
-    """The description with a name that is ours alone, whose directory is made now; and its lock, until it is up. What a
-    bring-up that was cut short left under that name is removed. Raises InputError."""
+    """Claim a name and its directory; return the description with that name, and the lock to hold until it is up.
+    Removes what an interrupted bring-up left under that name. Raises InputError.
+    """
     base = description.name or description.file_system
     candidates = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
     place.root().mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -120,31 +121,31 @@ def _claimed(description: LabDescription, say: Say) -> tuple[LabDescription, int
     if base not in place.names():
         raise InputError(
             "path-exists",
-            "{directory} is there, and not made by a lab",
-            "another {spell.name}",
+            "{directory} already exists and was not created by a lab",
+            "use another {spell.name}",
             directory=place.directory(base),
         )
     raise InputError(
         "lab-exists",
-        "{directory}: this lab is there already",
-        "iosonde lab down {directory}, or another {spell.name}",
+        "lab {directory} already exists",
+        "remove it with iosonde lab down {directory}, or use another {spell.name}",
         directory=base,
     )
 
 
 def _remove_leftover_lab(name: str, say: Say) -> None:
-    """Take down a lab whose bring-up was cut short."""
+    """Take down a lab whose bring-up was interrupted."""
     if name not in place.names() or state_of(name) != CUT_SHORT or (lock := claim.hold(name)) is None:
         return
     try:
-        say(Message("leftover-lab", "{lab}: removing what is left of a bring-up that was cut short", lab=name))
+        say(Message("leftover-lab", "{lab}: removing the remains of an interrupted bring-up", lab=name))
         down(name)
     finally:
         os.close(lock)
 
 
 def _furnish(lab: Lab, say: Say) -> None:
-    """Hosts, joined and with their disks."""
+    """Create the hosts, their links and disks."""
     description, how = lab.description, recipe_of(lab)
     lab.mount_point.mkdir()
     place.make_directories(lab.directory, how.machine_directories)
@@ -169,7 +170,7 @@ def _furnish(lab: Lab, say: Say) -> None:
 
 
 def _see_mount(lab: Lab, client: hosts.LabHost) -> None:
-    """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
+    """Raises LabError if nothing is mounted: a silent failure would measure the local disk."""
     if not lab.is_mounted(client):
         raise LabError(
             "not-mounted",

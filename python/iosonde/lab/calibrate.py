@@ -1,4 +1,4 @@
-"""What was really emulated: goodput of links in both directions, round trips, rates of disks by direct I/O."""
+"""Calibration of a lab: goodput of links in both directions, round trips, rates of disks by direct I/O."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from .lab import Lab
 
 _OFF = 0.10
 _LINK_S, _DISK_S = 0.5, 0.4
-_UNDELAYED_S = 0.05  # sent for so long where only the round trip is looked at
-_ROUND_TRIPS = 40  # that a flow may need to get up to speed, and to be counted
+_UNDELAYED_S = 0.05  # duration of sending if only the round trip is measured
+_ROUND_TRIPS = 40  # round trips that a flow needs to reach full speed and be measured
 _PROGRAM = Path(__file__).with_name("rate_program.py")
 
 
 def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
-    """Rates in bytes/s of each link (sent to the next host, so that every direction is used once) with the seconds of a
-    round trip, and of each disk; what is more than 10 % off. Raises LabError."""
+    """Measure the rate (bytes/s) of each link and disk, and the seconds of a round trip; warn of more than 10 % off.
+    Each host sends to the next, so that every direction is used once. Raises LabError.
+    """
     say("measuring links")
     delay_s = lab.description.delay_s or 0.0
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
@@ -59,7 +60,7 @@ def _link(sender: LabHost, receiver: LabHost, for_s: float) -> dict[str, Any]:
 
 
 def _undelayed(lab: Lab, sender: LabHost, other: LabHost) -> float:
-    """Seconds of a round trip as the machine itself makes it: what is added is known from there."""
+    """Return the seconds of a round trip without emulated delay, as the baseline of the added delay."""
     description = lab.description
     try:
         for host in (sender, other):
@@ -76,7 +77,7 @@ def _disk(server: LabHost) -> dict[str, Any]:
 
 
 def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
-    """What was measured more than 10 % off what was asked for."""
+    """Warn of measurements more than 10 % off the requested values."""
     warnings = list[str]()
     if goodput := description.goodput:
         for row in measurements["links"]:
@@ -84,7 +85,7 @@ def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
                 warnings.append(
                     Message(
                         "link-off",
-                        "link {host} to {other}: {share:.0%} of what was asked for",
+                        "link {host} to {other}: {share:.0%} of the requested rate",
                         host=row["from"],
                         other=row["to"],
                         share=row["bytes_per_s"] / goodput,
@@ -97,7 +98,7 @@ def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
                 warnings.append(
                     Message(
                         "delay-off",
-                        "{host} to {other} and back: {added} are added, {delay} were asked for",
+                        "{host} to {other} and back: {added} added instead of {delay}",
                         host=row["from"],
                         other=row["to"],
                         added=format_seconds(added_s),
@@ -111,7 +112,7 @@ def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
                 warnings.append(
                     Message(
                         "disk-off",
-                        "disk of {host}: it {kind}s at {share:.0%} of what was asked for",
+                        "disk of {host}: {kind}s at {share:.0%} of the requested rate",
                         host=row["host"],
                         kind=kind,
                         share=share,
@@ -121,7 +122,7 @@ def off(description: LabDescription, measurements: dict[str, Any]) -> list[str]:
 
 
 def busy(load: float) -> list[str]:
-    """What makes these measurements doubtful: a machine with more to do than it has CPUs."""
+    """Warn of a load that makes these measurements doubtful: more than there are CPUs."""
     cpus = os.cpu_count() or 1
     return (
         [Message("busy-machine", BUSY + ": load {load:.1f} on {cpus} CPUs", load=load, cpus=cpus)]

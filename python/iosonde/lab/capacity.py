@@ -1,4 +1,4 @@
-"""How much a lab's file system says that it holds, beside what its servers' disks hold: the sum of these ÷ copies."""
+"""Capacity that a lab's file system reports, against that of its servers' disks divided by the number of copies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from .hosts import LabHost
 from .lab import Lab
 
 _ANSWERS_S = 10.0
-TOLERANCE = 0.02  # of what it should be: blocks of another size, and what a file system keeps for itself
+TOLERANCE = 0.02  # of the expected capacity: different block sizes, reserved space
 
 
 @dataclass(frozen=True)
 class LabCapacity:
-    """Bytes: of each server's disk, what a client's mount says in all, and what that should be: the disks' sum, less
-    copies and parity where these are ``deducted``; None: it is a number of the file system's own."""
+    """Capacity in bytes: of each server's disk, as a client's mount reports it, and as expected.
+    ``should_bytes`` is the sum of the disks, less copies and parity if ``deducted``; None if the file system reports a
+    number of its own.
+    """
 
     servers: Mapping[str, int]
     mount_bytes: int
@@ -27,25 +29,26 @@ class LabCapacity:
 
     @property
     def as_should(self) -> bool | None:
-        """Whether the mount says what it should, within TOLERANCE; None where that is not known."""
+        """Return whether the mount reports the expected capacity within TOLERANCE; None if none is expected."""
         if self.should_bytes is None:
             return None
         return abs(self.mount_bytes - self.should_bytes) <= TOLERANCE * self.should_bytes
 
     @property
     def disks_bytes(self) -> int:
-        """What all servers' disks hold."""
+        """Return the capacity of all servers' disks."""
         return sum(self.servers.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         of = {"servers": dict(self.servers), "disks_bytes": self.disks_bytes}
         return {**vars(self), **of, "as_should": self.as_should}
 
 
 def capacity(lab: Lab) -> LabCapacity | None:
-    """As it is now; None where servers have no disks of their own, or where no client has it mounted. Raises
-    LabError."""
+    """Return the current capacity; None if servers have no disks of their own, or no client has it mounted.
+    Raises LabError.
+    """
     how = recipe_of(lab)
     client = next((candidate for candidate in lab.clients if lab.is_mounted(candidate)), None)
     if not how.has_disks or client is None:
@@ -58,7 +61,7 @@ def capacity(lab: Lab) -> LabCapacity | None:
 
 
 def stored_per_byte(layout: Layout) -> float:
-    """Bytes on all servers for each byte of a file."""
+    """Return bytes on all servers per byte of a file."""
     return layout.copies * (layout.data_parts + layout.parity_parts) / layout.data_parts
 
 

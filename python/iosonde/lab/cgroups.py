@@ -1,4 +1,4 @@
-"""The CPU of each host: a control group in version 2 where it is in force, else in version 1's hierarchies."""
+"""CPU control of each host by control groups: version 2 if in force, else version 1."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _PERIOD_US = 100_000
 
 
 def make(lab: Path, host: str, cpus: float | None) -> None:
-    """Groups of one host of the lab in this directory; ``cpus``: the most it may use at once. Raises LabError where the
-    kernel refuses."""
+    """Create the control groups of one host of a lab; ``cpus`` limits its CPU.
+    Raises LabError if the kernel refuses.
+    """
     for base in _bases():
         group = base / _format_group_name(lab) / host
         group.mkdir(parents=True, exist_ok=True)
@@ -33,18 +34,18 @@ def make(lab: Path, host: str, cpus: float | None) -> None:
 
 
 def joined(lab: Path, host: str) -> list[Path]:
-    """The files through which a process joins the groups of a host."""
+    """Return the files through which a process joins the groups of a host."""
     return [path for base in _bases() if (path := base / _format_group_name(lab) / host / "cgroup.procs").exists()]
 
 
 def cpu_seconds(lab: Path, host: str) -> float | None:
-    """CPU time that the host has used since it was started; None where the kernel does not count it."""
+    """Return the CPU time of a host since its start; None if the kernel does not count it."""
     file = _usage(lab, host)
     return counted_cpu_seconds(file.read_text()) if file else None
 
 
 def cpu_usage_file(lab: Path) -> str:
-    """Where the kernel counts the CPU time of all hosts together; '' where it does not."""
+    """Return the file with the CPU time of all hosts together; '' if the kernel does not count it."""
     return str(_usage(lab) or "")
 
 
@@ -55,7 +56,7 @@ def _usage(lab: Path, host: str = "") -> Path | None:
 
 
 def remove(lab: Path) -> int:
-    """Remove all groups of a lab, whose processes have ended. How many stayed."""
+    """Remove all groups of a lab whose processes have ended; return how many remain."""
     stayed = 0
     for base in _bases():
         top = base / _format_group_name(lab)
@@ -66,7 +67,7 @@ def remove(lab: Path) -> int:
 
 
 def _gone(group: Path) -> bool:
-    for _ in range(200):  # a process that has just been ended may still be counted
+    for _ in range(200):  # a process that has just ended may still be counted
         try:
             group.rmdir()
             return True
@@ -90,5 +91,5 @@ def _is_version_2() -> bool:
 
 
 def _format_group_name(lab: Path) -> str:
-    """Labs of one name may stand in several places."""
+    """Return a group name that is unique among labs of the same name in several places."""
     return f"iosonde-lab-{lab.name}-{hashlib.sha256(bytes(lab)).hexdigest()[:8]}"

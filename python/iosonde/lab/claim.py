@@ -1,4 +1,4 @@
-"""Who brings a lab up: a lock in its directory, held until it is up, that goes with the process however that ends."""
+"""Lock of a lab's bring-up: a file in its directory, held until it is up, released when the process ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 from . import place
 
 _LOCK = "bringing-up"
-_CLAIMED_S = 5.0  # from the moment that a directory is made until its lock is there, at the most
+_CLAIMED_S = 5.0  # at most, from the creation of the directory to that of its lock
 
 
 def hold(name: str) -> int | None:
-    """The descriptor that holds the lock of a lab which is to be brought up, or to be removed because its bring-up was
-    cut short; None where somebody else holds it."""
+    """Return the descriptor of the lock of a lab to bring up, or to remove after an interrupted bring-up.
+    None if another process holds it.
+    """
     lock = place.directory(name) / _LOCK
     with suppress(FileExistsError):
         return _make(lock)
@@ -24,14 +25,14 @@ def hold(name: str) -> int | None:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
-    if _take(descriptor) and _is_that(descriptor, lock):  # not one of a lab that was removed meanwhile
+    if _take(descriptor) and _is_that(descriptor, lock):  # the lab was not removed meanwhile
         return descriptor
     os.close(descriptor)
     return None
 
 
 def is_locked(name: str) -> bool:
-    """Whether somebody brings a lab up just now; to a user who may not look it is."""
+    """Return whether a lab is being brought up; True if the user may not look."""
     directory = place.directory(name)
     try:
         descriptor = os.open(directory / _LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -48,7 +49,7 @@ def is_locked(name: str) -> bool:
 
 
 def _make(lock: Path) -> int | None:
-    """Make it, held from its first moment. Raises FileExistsError."""
+    """Create the lock such that it is held from the start. Raises FileExistsError."""
     temporary_file = lock.with_name(f".{_LOCK}-{os.getpid()}")
     try:
         descriptor = os.open(temporary_file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

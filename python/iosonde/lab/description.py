@@ -1,4 +1,4 @@
-"""What a lab is made of, as words: the file system, hosts, links, disks; from options or a mapping of a file."""
+"""Description of a lab: file system, hosts, links, disks; from options or a mapping in a file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from iosonde.core.units import format_size, parse_bits, parse_rate, parse_second
 # tmpfs: data is in memory only, as in MemFS.
 BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs", "tmpfs")
 GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
-# What mkfs makes: of xfs (xfsprogs 6) more than 300 MB, of btrfs 109 MiB; the others take what has room for a journal.
+# Minima of mkfs: xfs (xfsprogs 6) more than 300 MB, btrfs 109 MiB; the others need room for a journal.
 _LEAST_DISK = {"xfs": 320 * 2**20, "btrfs": 128 * 2**20, "ext4": 16 * 2**20, "ext3": 16 * 2**20, "tmpfs": 2**20}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 
 
 @dataclass(frozen=True)
 class LabDescription:
-    """A lab as asked for. Rates in bytes/s except ``net_bits_per_s`` (Ethernet bits, as vendors count), sizes in bytes,
-    times in seconds; None: not limited. ``scale`` divides all rates. ``options`` go to the file system. Of the
-    ``clients`` so many are the first ``clients_on_servers``: hosts that mount what they also hold."""
+    """Requested properties of a lab; None: not limited.
+    Rates are in bytes/s except ``net_bits_per_s`` (Ethernet bits, as vendors count), sizes in bytes, times in seconds.
+    ``scale`` divides all rates. ``options`` are passed to the file system. ``clients_on_servers`` of the ``clients``
+    are servers that also mount the file system.
+    """
 
     file_system: str
     name: str = ""
@@ -46,30 +48,30 @@ class LabDescription:
         if self.name and not _NAME.fullmatch(self.name):
             raise InputError(
                 "invalid-name",
-                "{spell.name:{name}}: not a name",
-                "lower-case letters, digits and '-', 31 at most",
+                "{spell.name:{name}}: not a valid name",
+                "use at most 31 lower-case letters, digits and '-'",
                 name=self.name,
             )
         if self.base_fs not in BASE_FILE_SYSTEMS:
             raise InputError(
                 "unknown-option-value",
-                "{spell.base_fs:{base_fs}}: not known",
-                "one of {base_file_systems}",
+                "{spell.base_fs:{base_fs}}: unknown",
+                "use one of {base_file_systems}",
                 base_fs=self.base_fs,
                 base_file_systems=", ".join(BASE_FILE_SYSTEMS),
             )
         if self.base_fs == "tmpfs" and (self.disk_read or self.disk_write or self.write_back_bytes):
             raise InputError(
                 "conflicting-options",
-                "{spell.base_fs} tmpfs: memory cannot be slowed down",
-                "leave out the rates of disks",
+                "cannot throttle memory ({spell.base_fs} tmpfs)",
+                "omit the disk rates",
             )
         for key in ("servers", "clients"):
             if not 1 <= getattr(self, key) <= 60:
                 raise InputError(
                     "out-of-range",
-                    "{option}: not a number of hosts",
-                    "1 to 60",
+                    "{option}: not a valid number of hosts",
+                    "use 1 to 60",
                     option=format(getattr(spell, key), f"{getattr(self, key)}"),
                     name=key,
                     number=getattr(self, key),
@@ -78,7 +80,7 @@ class LabDescription:
             raise InputError(
                 "out-of-range",
                 "{spell.clients_on_servers:{clients_on_servers}}: there are {servers} servers and {clients} clients",
-                "no more than there are of both",
+                "use at most the smaller of these numbers",
                 clients_on_servers=self.clients_on_servers,
                 servers=self.servers,
                 clients=self.clients,
@@ -89,7 +91,7 @@ class LabDescription:
             if isinstance(value, float | int) and not counted and not 0 < value < math.inf:
                 raise InputError(
                     "out-of-range",
-                    "{option}: it must be positive, and finite",
+                    "{option}: must be positive and finite",
                     option=format(getattr(spell, word), f"{value:g}"),
                     name=word,
                     number=value,
@@ -97,14 +99,14 @@ class LabDescription:
         if self.delay_s is not None and not 0 <= self.delay_s < math.inf:
             raise InputError(
                 "out-of-range",
-                "{spell.delay:{delay_s:g}}: it cannot be less than nothing, and must be finite",
+                "{spell.delay:{delay_s:g}}: must be finite and not negative",
                 delay_s=self.delay_s,
             )
         if self.disk_bytes < (least := _LEAST_DISK.get(self.base_fs, 0)):
             raise InputError(
                 "disk-too-small",
                 "{spell.disk_size:{disk_bytes}}: too small for {base_fs}",
-                "{min_bytes} or more",
+                "use {min_bytes} or more",
                 disk_bytes=format_size(self.disk_bytes),
                 base_fs=self.base_fs,
                 min_bytes=format_size(least),
@@ -112,40 +114,40 @@ class LabDescription:
 
     @property
     def link_bits_per_s(self) -> float | None:
-        """The rate that each link is shaped to."""
+        """Return the rate to which each link is shaped."""
         return self.net_bits_per_s and self.net_bits_per_s / self.scale
 
     @property
     def goodput(self) -> float | None:
-        """What TCP gets of each link, in bytes/s."""
+        """Return the goodput of TCP on each link, in bytes/s."""
         return self.link_bits_per_s and self.link_bits_per_s / 8 * GOODPUT
 
     @property
     def read_rate(self) -> float | None:
-        """The rate that each disk is read at, in bytes/s."""
+        """Return the read rate of each disk, in bytes/s."""
         return self.disk_read and self.disk_read / self.scale
 
     @property
     def write_rate(self) -> float | None:
-        """The rate that each disk is written at, in bytes/s."""
+        """Return the write rate of each disk, in bytes/s."""
         return self.disk_write and self.disk_write / self.scale
 
     def with_name(self, name: str) -> LabDescription:
-        """The same with a name."""
+        """Return the same description with a name."""
         return replace(self, name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for ``description_from_dict``."""
+        """Return plain values, for ``description_from_dict``."""
         return asdict(self) | {"options": dict(self.options)}
 
 
 def description_from_dict(document: Mapping[str, Any]) -> LabDescription:
-    """What ``to_dict`` gave; keys that are not known are left out."""
+    """Return the description of ``to_dict``; unknown keys are ignored."""
     field_names = {lab_field.name for lab_field in fields(LabDescription)}
     return LabDescription(**{key: value for key, value in document.items() if key in field_names})
 
 
-# Words of a file's mapping and of options → field, and how its text is read.
+# Key of a file's mapping, or option → (field, parser).
 WORDS: dict[str, tuple[str, Any]] = {
     "file_system": ("file_system", str),
     "name": ("name", str),
@@ -165,14 +167,17 @@ WORDS: dict[str, tuple[str, Any]] = {
 
 
 def description_from_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
-    """A description of words as people write them: ``{"net": "993mbit", "disk_read": "117MB/s"}``; None is left out.
-    Raises InputError."""
+    """Return the description of user-written words: ``{"net": "993mbit", "disk_read": "117MB/s"}``.
+    None values are ignored. Raises InputError.
+    """
     read: dict[str, Any] = {}
     for word, text in words.items():
         if text is None:
             continue
         if word not in WORDS:
-            raise InputError("unknown-key", "lab: {key}: no such key", "one of {keys}", key=word, keys=", ".join(WORDS))
+            raise InputError(
+                "unknown-key", "lab: {key}: unknown key", "use one of {keys}", key=word, keys=", ".join(WORDS)
+            )
         name, parse = WORDS[word]
         try:
             read[name] = parse(text)

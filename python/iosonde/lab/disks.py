@@ -1,7 +1,6 @@
-"""Disks: files behind loop devices, with a file system of their own, as slow as is asked for.
-
-Version 1 of control groups charges write-back to the root group and has flat limits: the limit is set there, where the
-servers stay (of a limit in the servers' own group nothing was left in write-back: 393 of 100 MB/s).
+"""Disks: files behind loop devices, with their own file systems, throttled as requested.
+Control groups version 1 charge write-back to the root group and have flat limits, so the limit is set there, where the
+servers stay. A limit in the servers' own group does not affect write-back: 393 instead of 100 MB/s.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ _MAKE = {
 }
 PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
 LOOPS = Path("/dev/loop-control")
-OWN = "/run/disk"  # on a host that has one: its disk, by the same name on all
+OWN = "/run/disk"  # path of a host's own disk, the same on all hosts that have one
 
 
 def commands(base_fs: str) -> dict[str, str]:
-    """What is needed to make one, with its package."""
+    """Return the command needed to create a disk, with its package."""
     return {_MAKE[base_fs][0]: PACKAGES[base_fs]} if base_fs in _MAKE else {}
 
 
 def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
-    """Make a disk and mount it on the host, where ``OWN`` leads to it; of tmpfs it is memory. Raises LabError."""
+    """Create a disk and mount it on the host, with ``OWN`` linking to it; tmpfs is in memory. Raises LabError."""
     host.run("ln", "-s", str(host.disk), OWN)
     if base_fs == "tmpfs":
         host.run("mount", "-t", "tmpfs", "-o", f"size={n_bytes}", "iosonde-lab", str(host.disk))
@@ -49,7 +48,7 @@ def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
 
 
 def throttle(host: LabHost, read: float | None, write_rate: float | None) -> str:
-    """Limit the disk to so many bytes/s, None: not at all; which mechanism holds it. Raises LabError."""
+    """Limit the disk to these rates in bytes/s (None: no limit); return the mechanism. Raises LabError."""
     device = device_of(host)
     number = _number(device)
     if (_BLKIO / "blkio.throttle.read_bps_device").exists():
@@ -60,14 +59,15 @@ def throttle(host: LabHost, read: float | None, write_rate: float | None) -> str
         return "none"
     raise LabError(
         "kernel-feature-missing",
-        "disks cannot be slowed down here: the kernel offers no blkio limits of control groups version 1",
-        "leave out {spell.disk_read} and {spell.disk_write}",
+        "cannot throttle disks: the kernel has no blkio limits of control groups version 1",
+        "omit {spell.disk_read} and {spell.disk_write}",
     )
 
 
 def bound_write_back(host: LabHost, n_bytes: int | None) -> None:
-    """Let the kernel hold at most so much that is written and not yet on this disk; None: as it does anyway, a fifth of
-    the memory. Raises LabError."""
+    """Limit the dirty data of this disk to ``n_bytes``; None keeps the kernel's default, a fifth of memory.
+    Raises LabError.
+    """
     info = Path("/sys/class/bdi") / _number(device_of(host))
     if n_bytes is not None:
         write(info / "strict_limit", "1")
@@ -75,7 +75,7 @@ def bound_write_back(host: LabHost, n_bytes: int | None) -> None:
 
 
 def device_of(host: LabHost) -> str:
-    """The loop device of the host's disk. Raises LabError."""
+    """Return the loop device of the host's disk. Raises LabError."""
     for device, image in _loops(host.directory):
         if image == host.directory / _IMAGE:
             return device
@@ -84,14 +84,14 @@ def device_of(host: LabHost) -> str:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Of all that bring labs up: two `losetup --find` at once may find the same one. Raises LabError."""
+    """Serialize bring-ups: two concurrent `losetup --find` may return the same device. Raises LabError."""
     try:
         file = LOOPS.open()
     except OSError as error:
         raise LabError(
             "kernel-feature-missing",
             "{loop_device}: {reason}",
-            "this machine offers no loop devices: modprobe loop",
+            "load the module: modprobe loop",
             loop_device=LOOPS,
             reason=error.strerror,
         ) from error
@@ -101,8 +101,9 @@ def _alone() -> Iterator[None]:
 
 
 def detach(directory: Path) -> tuple[int, int]:
-    """Free all loop devices whose files lie below a directory, without their limits. How many there were, and how many
-    stayed."""
+    """Free all loop devices whose files are below a directory, and reset their limits.
+    Returns how many there were, and how many remain.
+    """
     devices = _loops(directory)
     for device, _ in devices:
         number = _number(device)
@@ -122,7 +123,7 @@ def detach(directory: Path) -> tuple[int, int]:
 
 
 def _loops(directory: Path) -> list[tuple[str, Path]]:
-    """(device, file) of those whose file lies below the directory, whether or not it was removed since."""
+    """Return (device, file) of loop devices whose file is below the directory, even if it was removed."""
     devices = []
     for entry in Path("/sys/block").glob("loop*"):
         with suppress(OSError):

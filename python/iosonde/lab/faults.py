@@ -1,7 +1,6 @@
-"""Faults of a lab: a server's process killed or stopped, a link cut or slow, a disk slow or full; and their undoing.
-
-What was inflicted is kept in the lab's directory until it is undone, whoever asks: `iosonde lab heal` undoes what an
-experiment left when it was ended.
+"""Faults of a lab: a server process killed or stopped, a link cut or slow, a disk slow or full; and their undoing.
+Faults are recorded in the lab's directory until they are undone: `iosonde lab heal` undoes what an interrupted
+experiment left.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ _FILE = "faults.json"
 _OF_SERVERS, _OF_DISKS = ("kill-server", "stop"), ("slow-disk", "fill-disk")
 _GONE_S, _HEALED_S, _ASK_AGAIN_S = 10.0, 300.0, 5.0
 _FILL = "lab-fill"
-# As much at once as the base file system can reserve, then what is left block by block; until there is no space.
+# Reserve as much as the base file system can at once, then fill the rest block by block.
 _FILL_SCRIPT = f"""\
 cd "$1"
 fallocate --posix --length "$(df --output=avail --block-size=1 . | tail -n 1)" {_FILL} 2>/dev/null || :
 dd if=/dev/zero of={_FILL} bs=65536 oflag=append conv=notrunc 2>/dev/null || :
 sync -f .
 """
-# Arguments: the signal, PIDs. Prints those that it reached; one that is not there any more is no failure.
+# Arguments: the signal, PIDs. Prints the PIDs reached; a process that has ended is not a failure.
 _SIGNAL_SCRIPT = """\
 signal=$1
 shift
@@ -47,8 +46,10 @@ done
 
 @dataclass(frozen=True)
 class LabFault:
-    """One that is in force: what, where, since when (seconds since 1970), with its rate in bits/s of a link or bytes/s
-    of a disk, and the processes (as the host has them) that it hit."""
+    """A fault in force.
+    ``since`` is in seconds since 1970. ``rate`` is in bits/s of a link or bytes/s of a disk. ``pids`` are the affected
+    processes as the host numbers them.
+    """
 
     kind: str
     host: str
@@ -58,18 +59,19 @@ class LabFault:
 
     @property
     def bytes_per_s(self) -> float | None:
-        """Its rate, of a link as of a disk; None of a kind that has none."""
+        """Return the rate in bytes/s, of a link or a disk; None for a kind without a rate."""
         return None if self.rate is None else self.rate / 8 if self.kind == "slow-link" else self.rate
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return asdict(self) | {"pids": list(self.pids)}
 
 
 @dataclass(frozen=True)
 class Healing:
-    """What became of a lab when faults were undone: which, how long the undoing took, and the time from then until the
-    file system was well; None: it is not yet, ``health`` says why."""
+    """Outcome of undoing faults: which, how long it took, and the time until the file system was healthy.
+    ``healed_s`` is None if it is not healthy yet; ``health`` lists why.
+    """
 
     undone: tuple[LabFault, ...]
     undone_s: float
@@ -78,11 +80,11 @@ class Healing:
 
     @property
     def problem(self) -> bool:
-        """Whether it is still not well."""
+        """Return whether the file system is still not healthy."""
         return self.healed_s is None
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return {
             "undone": [fault.to_dict() for fault in self.undone],
             "undone_s": self.undone_s,
@@ -92,7 +94,7 @@ class Healing:
 
 
 def check(description: LabDescription, fault: PlannedFault) -> None:
-    """See that a lab like this can have this fault, before there is one. Raises InputError."""
+    """Check that a lab like this can have this fault, before it exists. Raises InputError."""
     how = recipe(description.file_system)
     lab = planned(description, how.extra_hosts)
     some = lab.servers if fault.on == SERVERS else (lab.host(fault.on),)
@@ -101,8 +103,8 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
         if fault.kind in _OF_SERVERS and host not in (killable := how.killable(lab)):
             raise InputError(
                 "no-server-process",
-                "{kind} on {host}: nothing serves data there that could be started again",
-                "one of {hosts}" if killable else "{file_system} has none such",
+                "cannot inject {kind} on {host}: it has no restartable server process",
+                "use one of {hosts}" if killable else "{file_system} has no such hosts",
                 kind=fault.kind,
                 host=host.name,
                 hosts=", ".join(server.name for server in killable),
@@ -111,29 +113,30 @@ def check(description: LabDescription, fault: PlannedFault) -> None:
         if fault.kind in _OF_DISKS:
             _its_disk(lab, host)
     if fault.kind == "slow-disk" and description.base_fs == "tmpfs":
-        raise InputError("conflicting-options", "slow-disk: memory cannot be slowed down", "another base_fs")
+        raise InputError("conflicting-options", "slow-disk: cannot throttle memory", "use another base_fs")
 
 
 def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabFault:
-    """Inflict one, and return when it is in force; ``rate`` for those that are slow: 10mbit, 5MB/s. Raises InputError,
-    LabError."""
+    """Inject a fault, and return when it is in force.
+    ``rate`` is for slow links and disks: 10mbit, 5MB/s. Raises InputError, LabError.
+    """
     need_root()
     if kind not in KINDS:
         raise InputError(
-            "unknown-fault", "{kind}: no fault that a lab knows", "one of {kinds}", kind=kind, kinds=", ".join(KINDS)
+            "unknown-fault", "{kind}: unknown fault", "use one of {kinds}", kind=kind, kinds=", ".join(KINDS)
         )
     if any(active_fault.kind == kind and active_fault.host == host.name for active_fault in in_force(lab)):
         raise InputError(
             "fault-active",
-            "{host}: {kind} is in force already",
-            "undo it: iosonde lab heal {host}",
+            "{host}: {kind} is already in force",
+            "undo it with iosonde lab heal {host}",
             host=host.name,
             kind=kind,
         )
     how, value = KINDS[kind], _rate(kind, host.name, rate)
     pids = how.look(lab, host) if how.look else ()
     fault = LabFault(kind, host.name, time.time(), value, pids)
-    _keep(lab, [*in_force(lab), fault])  # before: what is cut off half-way is undone, too
+    _keep(lab, [*in_force(lab), fault])  # before injecting, so that an interrupted injection is undone too
     try:
         how.inflict(lab, host, fault)
     except BaseException:
@@ -144,7 +147,7 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
 
 
 def _rate(kind: str, host: str, rate: str | None) -> float | None:
-    """What it says, where the kind takes one. Raises InputError."""
+    """Parse the rate if the kind takes one. Raises InputError."""
     how = KINDS[kind]
     if (rate is None) is (how.parse is not None):
         raise InputError(
@@ -163,15 +166,15 @@ def _rate(kind: str, host: str, rate: str | None) -> float | None:
     if value is not None and value <= 0:
         raise InputError(
             "out-of-range",
-            "{rate}: it must be positive",
-            "cut-link cuts it" if "link" in kind else "",
+            "{rate}: must be positive",
+            "use cut-link to cut it" if "link" in kind else "",
             rate=rate,
         )
     return value
 
 
 def in_force(lab: Lab) -> list[LabFault]:
-    """Those that were inflicted and not undone, in their order."""
+    """Return the faults in force, in order of injection."""
     try:
         records = json.loads((lab.directory / _FILE).read_text())
     except (OSError, ValueError):
@@ -180,7 +183,7 @@ def in_force(lab: Lab) -> list[LabFault]:
 
 
 def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
-    """Undo all, or those of a host, the last first; which. Raises LabError at the first that cannot be."""
+    """Undo all faults, or those of a host, last first; return them. Raises LabError at the first that fails."""
     need_root()
     if host is not None:
         lab.host(host)
@@ -191,7 +194,7 @@ def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
 
 
 def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Healing:
-    """Undo faults, and wait until the file system says that it is well, or for ``limit_s``. Raises LabError."""
+    """Undo faults, and wait until the file system is healthy, or for ``limit_s``. Raises LabError."""
     begin = time.monotonic()
     undone = undo(lab, host)
     undone_at = requested_at = time.monotonic()
@@ -208,8 +211,10 @@ def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Heali
 
 
 def ask(lab: Lab) -> None:
-    """Ask the file system to heal now. A server that ended by itself (a brick of Gluster's does where its look at its
-    own disk meets one that is full) is started again before, as an administrator would. Raises LabError."""
+    """Request the file system to heal now.
+    First restart servers that ended by themselves, as an administrator would; a Gluster brick ends when its health
+    check finds a full disk. Raises LabError.
+    """
     how = recipe_of(lab)
     killed = {active_fault.host for active_fault in in_force(lab) if active_fault.kind == "kill-server"}
     for server in how.killable(lab):
@@ -219,7 +224,7 @@ def ask(lab: Lab) -> None:
 
 
 def undo_fault(lab: Lab, fault: LabFault) -> None:
-    """Undo one that is in force. Raises LabError."""
+    """Undo a fault in force. Raises LabError."""
     KINDS[fault.kind].undo(lab, lab.host(fault.host), fault)
     _keep(
         lab,
@@ -237,7 +242,7 @@ def _keep(lab: Lab, faults: list[LabFault]) -> None:
     temporary_file.replace(lab.directory / _FILE)
 
 
-# What serves data there
+# Server processes
 
 
 def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
@@ -246,8 +251,8 @@ def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
     if not pids:
         raise InputError(
             "no-server-process",
-            "{host}: nothing serves data there",
-            "one of {hosts}",
+            "{host} has no server process",
+            "use one of {hosts}",
             host=host.name,
             hosts=", ".join(server.name for server in how.killable(lab) or lab.servers),
         )
@@ -255,12 +260,12 @@ def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
 
 
 def _signal(host: LabHost, name: str, pids: tuple[int, ...]) -> None:
-    """Signal all of them that are still there: one may end with another. Raises LabError where none is."""
+    """Signal all processes that still exist: one may end with another. Raises LabError if none exists."""
     reached = host.run("sh", "-c", _SIGNAL_SCRIPT, "sh", name, *map(str, pids)).split()
     if not reached:
         raise LabError(
             "server-process-exited",
-            "{host}: what served there has ended by itself",
+            "{host}: its server process has ended by itself",
             "iosonde lab heal {host}",
             host=host.name,
         )
@@ -276,7 +281,7 @@ def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 
 def _restart(lab: Lab, host: LabHost, fault: LabFault) -> None:
-    if not recipe_of(lab).server_processes(lab, host):  # somebody may have started it again meanwhile
+    if not recipe_of(lab).server_processes(lab, host):  # it may have been restarted meanwhile
         recipe_of(lab).restart(lab, host)
 
 
@@ -288,7 +293,7 @@ def _continue(lab: Lab, host: LabHost, fault: LabFault) -> None:
     there = set(recipe_of(lab).server_processes(lab, host))
     if running_pids := tuple(
         pid for pid in fault.pids if pid in there
-    ):  # killed and started again meanwhile: another one
+    ):  # a process killed and restarted meanwhile is another one
         _signal(host, "CONT", running_pids)
 
 
@@ -304,7 +309,7 @@ def _mend(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 
 def _side(lab: Lab, host: LabHost) -> tuple[LabHost, ...]:
-    """The hosts of its side of a partition: a server, and the client of its number where there is one."""
+    """Return the hosts of this side of a partition: a server, and the client of the same number if there is one."""
     if host not in lab.servers or host in lab.clients:
         return (host,)
     number = lab.servers.index(host)
@@ -332,7 +337,7 @@ def _its_disk(lab: Lab, host: LabHost) -> tuple[int, ...]:
         raise InputError(
             "host-without-disk",
             "{host} has no disk of its own",
-            "one of {servers}",
+            "use one of {servers}",
             host=host.name,
             servers=", ".join(server.name for server in lab.servers),
         )
@@ -361,16 +366,16 @@ class _Kind:
     inflict: Callable[[Lab, LabHost, LabFault], None]
     undo: Callable[[Lab, LabHost, LabFault], None]
     parse: Callable[[str], float] | None = None
-    look: Callable[[Lab, LabHost], tuple[int, ...]] | None = None  # before: whether it can be; which processes
+    look: Callable[[Lab, LabHost], tuple[int, ...]] | None = None  # checks feasibility before; returns the processes
 
 
 KINDS = {
-    "kill-server": _Kind("kill -9 what serves data there", _kill, _restart, look=_serving),
-    "stop": _Kind("stop what serves data there (SIGSTOP)", _stop, _continue, look=_serving),
-    "cut-link": _Kind("pull its cable", _cut, _mend),
-    "partition": _Kind("part it, and the client of its number, from all others", _part, _join),
-    "slow-link": _Kind("its link to a RATE of Ethernet bits, both ways", _slow_link, _usual_link, parse_bits),
-    "slow-disk": _Kind("its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate, _its_disk),
-    "fill-disk": _Kind("use up all space of its disk", _fill, _empty, look=_its_disk),
+    "kill-server": _Kind("kill -9 the server process", _kill, _restart, look=_serving),
+    "stop": _Kind("stop the server process (SIGSTOP)", _stop, _continue, look=_serving),
+    "cut-link": _Kind("disconnect its link", _cut, _mend),
+    "partition": _Kind("separate it, and the client of the same number, from all others", _part, _join),
+    "slow-link": _Kind("limit its link to a RATE in Ethernet bits, both ways", _slow_link, _usual_link, parse_bits),
+    "slow-disk": _Kind("limit its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate, _its_disk),
+    "fill-disk": _Kind("fill its disk", _fill, _empty, look=_its_disk),
 }
 MEANINGS = {name: kind.says for name, kind in KINDS.items()}

@@ -1,8 +1,7 @@
-"""Hosts: each a process that is the first of its own PID name space and holds network, mount, UTS and IPC name spaces.
-
-Ending it ends every daemon on the host, drops its mounts and its link: nothing has to be looked for. It has its own
-/run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; everything else is the machine's. Who measures
-on it takes the machine's lock (``core.held.MACHINE``), as who measures beside it does.
+"""Hosts: each is the first process of a PID name space that also holds network, mount, UTS and IPC name spaces.
+Ending it ends every daemon on the host and drops its mounts and its link: no other cleanup is needed. A host has its
+own /run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; everything else is the machine's.
+Measurements on a host take the machine's lock (``core.held.MACHINE``), like those outside.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ _T = TypeVar("_T")
 
 SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
-PRIVATE = (Path("/run"), Path("/dev/shm"))  # what a host has for itself, and takes with it
+PRIVATE = (Path("/run"), Path("/dev/shm"))  # private to a host, and removed with it
 _READY_S = 20.0
 _LOOK_S = 10.0
 NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
-# From host to host: a new connection takes half a second of CPU, and every trial asks every server how it is.
+# Share connections between hosts: a new one costs half a second of CPU, and every trial queries every server.
 _SSH_SHARING = (
     "-o",
     "ControlMaster=auto",
@@ -46,8 +45,8 @@ _SSH_SHARING = (
     "-o",
     "ServerAliveCountMax=2",
 )
-# Arguments: the lab's directory, the host's name. /run is furnished beside the machine's, which is still seen then. The
-# last line waits for whatever ends on the host, as init does.
+# Arguments: the lab's directory, the host's name. The new /run is prepared while the machine's is still visible. The
+# last line reaps processes, as init does.
 _INIT = f"""\
 set -e
 hostname "$2"
@@ -77,8 +76,7 @@ done
 
 @dataclass(frozen=True)
 class LabHost:
-    """One host of the lab in ``lab_directory``: its name, what it is for (server, client, or a recipe's own word), and
-    its address."""
+    """A host of the lab in ``lab_directory``; ``role`` is server, client, or defined by a recipe."""
 
     name: str
     role: str
@@ -87,26 +85,29 @@ class LabHost:
 
     @property
     def directory(self) -> Path:
-        """What the host keeps outside its disk; seen under the same path from everywhere."""
+        """Return the directory of the host's files outside its disk; the path is the same everywhere."""
         return self.lab_directory / "hosts" / self.name
 
     @property
     def disk(self) -> Path:
-        """Where its disk is mounted, on this host only."""
+        """Return the mount point of its disk, on this host only."""
         return self.directory / "disk"
 
     @property
     def pid(self) -> int:
-        """The process that holds it. Raises LabError if it is not there."""
+        """Return the process that holds the host. Raises LabError if it does not exist."""
         for pid, words in _holders(self.lab_directory):
             if words[-1] == self.name and words[0] != "unshare":
                 return pid
         raise LabError(
-            "host-not-running", "{host} is not running", "iosonde lab status; iosonde lab down", host=self.name
+            "host-not-running",
+            "{host} is not running",
+            "see iosonde lab status, or remove it with iosonde lab down",
+            host=self.name,
         )
 
     def words(self, *command: str, directory: str = "/") -> list[str]:
-        """The command, to be started on this host with its share of the CPU; from another host, by ssh."""
+        """Return the words that run a command on this host, in its control groups; from another host, by ssh."""
         if place.around() is not None and os.uname().nodename != self.name:
             return ["ssh", *_SSH_SHARING, self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
         enter = ["nsenter", "--target", str(self.pid), "--net", "--uts", "--mount", "--ipc", "--pid"]
@@ -117,27 +118,29 @@ class LabHost:
         return enter
 
     def environment(self) -> dict[str, str]:
-        """Of the caller, with temporary files on the host and the commands of administrators."""
+        """Return the caller's environment, with temporary files on the host and administrators' commands on PATH."""
         path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:{_ADMIN_PATH}"
         return {**os.environ, "PATH": path, "TMPDIR": TEMPORARY, "HOSTNAME": self.name}
 
     def run(self, *command: str, limit_s: float = ANSWER_S, stdin_text: str | None = None, label: str = "") -> str:
-        """What a command on this host printed; ``label`` is what errors call it. Raises LabError if it fails or does
-        not end in time."""
+        """Run a command on this host and return its output; ``label`` names it in errors.
+        Raises LabError if it fails or does not end in time.
+        """
         words = ["env", *_as_words(self.environment()), *self.words(*command)]
         return run(words, limit_s, stdin_text, f"{self.name}: {label or format_command(command)}")
 
     def ask(self, parse: Callable[[str], _T], *command: str, limit_s: float = ANSWER_S) -> _T:
-        """What ``parse`` reads in what a command printed. Raises LabError, also where that is not in the form that
-        ``parse`` knows."""
+        """Run a command and return its output as parsed by ``parse``.
+        Raises LabError, also if ``parse`` does not know the format.
+        """
         return read_answer(f"{self.name}: {format_command(command)}", self.run(*command, limit_s=limit_s), parse)
 
     def shell(self, script: str, limit_s: float = ANSWER_S) -> str:
-        """The same of a few lines for a shell."""
+        """Run a few lines of shell on this host and return their output."""
         return self.run("sh", "-ec", script, limit_s=limit_s)
 
     def start(self, *command: str, log: str) -> None:
-        """Start a daemon that stays in the foreground; what it prints goes to ``log`` in the host's directory."""
+        """Start a daemon that stays in the foreground; its output goes to ``log`` in the host's directory."""
         (self.directory / "log").mkdir(parents=True, exist_ok=True)
         with (self.directory / "log" / log).open("ab") as log_file:
             subprocess.Popen(
@@ -150,30 +153,30 @@ class LabHost:
             )
 
     def bind(self, there: str) -> Path:
-        """A directory of the machine's that the host is to have for itself: empty, and kept in its own directory."""
+        """Give the host an empty directory of its own in place of one of the machine's; return where it is kept."""
         mine = self.directory / "own" / there.strip("/").replace("/", "-")
         mine.mkdir(parents=True, exist_ok=True)
         self.shell(f'[ "{mine}" -ef "{there}" ] || mount --bind "{mine}" "{there}"')
         return mine
 
     def resolve_path(self, there: str | Path) -> Path:
-        """A path of this host's, its disk or its /proc, as the machine itself can reach it. Raises LabError."""
+        """Return a path of this host, on its disk or in its /proc, as the machine reaches it. Raises LabError."""
         return Path(f"/proc/{self.pid}/root/{str(there).lstrip('/')}")
 
     def listens(self, port: int) -> bool:
-        """Whether a daemon of this host takes TCP connections there. Raises LabError."""
+        """Return whether a daemon of this host listens on a TCP port. Raises LabError."""
         return bool(self.run("ss", "--no-header", "--listening", "--tcp", f"sport = :{port}").strip())
 
     def matching(self, *words: str) -> list[int]:
-        """PIDs, as the host has them, that `pgrep` finds by these words. Raises LabError."""
+        """Return the PIDs, as the host numbers them, that `pgrep` finds by these words. Raises LabError."""
         return self.ask(lambda text: [int(pid) for pid in text.split()], "sh", "-c", f"pgrep {shlex.join(words)} || :")
 
     def processes(self, name: str) -> list[int]:
-        """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""
+        """Return the PIDs, as the host numbers them, of running processes of this name. Raises LabError."""
         return self.all_processes().get(name, [])
 
     def all_processes(self) -> dict[str, list[int]]:
-        """Those of every name, by one look. Raises LabError."""
+        """Return PIDs of running processes by name. Raises LabError."""
         pids_by_name: dict[str, list[int]] = {}
         for line in self._states_of_processes():
             number, _, rest = line.partition(" (")
@@ -183,8 +186,8 @@ class LabHost:
         return {name: sorted(pids) for name, pids in pids_by_name.items()}
 
     def _states_of_processes(self) -> list[str]:
-        """As proc_pid_stat(5) has them, a line each."""
-        if place.around() is not None:  # another host's processes are not seen from here
+        """Return lines of proc_pid_stat(5)."""
+        if place.around() is not None:  # another host's processes are not visible from here
             return self.shell("cat /proc/[0-9]*/stat 2>/dev/null || :", limit_s=_LOOK_S).splitlines()
         lines = []
         for entry in self.resolve_path("/proc").glob("[0-9]*"):
@@ -194,7 +197,7 @@ class LabHost:
 
 
 def prepare(directory: Path, hosts: list[LabHost]) -> None:
-    """The files that all hosts of a lab read: how to start, each other's names."""
+    """Write the files that all hosts of a lab read: the init script, host names, ssh configuration."""
     (directory / "init").write_text(_INIT)
     lines = ["127.0.0.1 localhost", *(f"{host.address} {host.name}.lab {host.name}" for host in hosts)]
     (directory / "etc-hosts").write_text("".join(f"{line}\n" for line in lines))
@@ -205,7 +208,7 @@ def prepare(directory: Path, hosts: list[LabHost]) -> None:
 
 
 def start(host: LabHost) -> None:
-    """Start the host, and wait until its name spaces are furnished. Raises LabError."""
+    """Start the host, and wait until its name spaces are ready. Raises LabError."""
     (host.directory / "log").mkdir(parents=True, exist_ok=True)
     host.disk.mkdir(exist_ok=True)
     ready, log_path = host.directory / "ready", host.directory / "log" / "init"
@@ -232,7 +235,7 @@ def start(host: LabHost) -> None:
     deadline = time.monotonic() + _READY_S
     while not ready.exists():
         if holder.poll() is not None or time.monotonic() > deadline:
-            lines = log_path.read_text(errors="replace").splitlines() or ["it did not say why"]
+            lines = log_path.read_text(errors="replace").splitlines() or ["no reason given"]
             raise LabError(
                 "host-start-failed",
                 "{host} did not start: {reason}",
@@ -244,9 +247,8 @@ def start(host: LabHost) -> None:
 
 
 def end(directory: Path, name: str | None = None) -> int:
-    """End one host of a lab, or all: the processes that hold them, and with these all that runs there. How many.
-
-    Of a lab that is just being made, one that is ended may have started another meanwhile: until there is none.
+    """End one host of a lab, or all, with all their processes; return how many processes were ended.
+    Repeats until none is left: a lab that is being brought up may start hosts meanwhile.
     """
     ended: set[int] = set()
     deadline = time.monotonic() + _READY_S
@@ -263,13 +265,14 @@ def end(directory: Path, name: str | None = None) -> int:
 
 
 def running(directory: Path) -> list[str]:
-    """The names of the hosts that are there."""
+    """Return the names of running hosts."""
     return sorted({words[-1] for pid, words in _holders(directory) if words[0] != "unshare"})
 
 
 def _holders(directory: Path) -> Iterator[tuple[int, list[str]]]:
-    """Ours of one lab: ``sh DIRECTORY/init DIRECTORY HOST`` and the ``unshare`` that started it; root's only, so that
-    nobody else's arguments make us end a process."""
+    """Yield the processes of one lab: ``sh DIRECTORY/init DIRECTORY HOST`` and the ``unshare`` that started it.
+    Only root's: other users' arguments must not make us end a process.
+    """
     tail = [str(directory / "init"), str(directory)]
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError):

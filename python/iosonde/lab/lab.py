@@ -1,4 +1,4 @@
-"""A lab that is there: its hosts by name and role, what was asked for and what was measured of it."""
+"""An existing lab: its hosts by name and role, its description, and its calibration."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .hosts import SUBNET, LabHost
 from .tools import LabError
 
 STARTING, UP = "starting", "up"
-CUT_SHORT = "cut short"  # whoever brought it up ended before it was
+CUT_SHORT = "cut short"  # the process that brought it up ended before it was finished
 SERVER, CLIENT = "server", "client"
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab: its directory, what was asked for, its hosts; servers and clients by number."""
+    """A lab: its directory, its description, its hosts; servers and clients by number."""
 
     directory: Path
     description: LabDescription
@@ -35,53 +35,53 @@ class Lab:
 
     @property
     def name(self) -> str:
-        """As people call it."""
+        """Return the lab's name."""
         return self.directory.name
 
     @property
     def servers(self) -> tuple[LabHost, ...]:
-        """Those that keep data."""
+        """Return the hosts that store data."""
         return self.select_hosts(SERVER)
 
     @property
     def clients(self) -> tuple[LabHost, ...]:
-        """Those that mount it, and run what measures; servers that do so come first."""
+        """Return the hosts that mount the file system and run measurements; servers that do so come first."""
         return (*self.servers[: self.description.clients_on_servers], *self.select_hosts(CLIENT))
 
     @property
     def mount_point(self) -> Path:
-        """Where clients have the file system, the same path on all."""
+        """Return where clients mount the file system, the same path on all."""
         return target_of(self.name)
 
     @property
     def file(self) -> Path:
-        """What it is, as JSON; a copy is on each host (``place.FACTS``)."""
+        """Return the path of the lab's own JSON file; each host has a copy (``place.FACTS``)."""
         return self.directory / place.FILE
 
     def select_hosts(self, role: str) -> tuple[LabHost, ...]:
-        """The hosts of a role."""
+        """Return the hosts of a role."""
         return tuple(host for host in self.hosts if host.role == role)
 
     def host(self, name: str) -> LabHost:
-        """A host by name. Raises InputError."""
+        """Return a host by name. Raises InputError."""
         for host in self.hosts:
             if host.name == name:
                 return host
         raise InputError(
             "unknown-host",
-            "{host}: no host of the lab {lab}",
-            "one of {hosts}",
+            "{host}: not a host of the lab {lab}",
+            "use one of {hosts}",
             host=name,
             lab=self.name,
             hosts=", ".join(h.name for h in self.hosts),
         )
 
     def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
-        """Do something with several hosts at once; results in their order. Raises the first error."""
+        """Run a task on several hosts concurrently; return results in their order. Raises the first error."""
         return patience.at_once([partial(task, host) for host in some])
 
     def is_mounted(self, client: LabHost) -> bool:
-        """Whether a client has the file system mounted; one that does not answer has not."""
+        """Return whether a client has the file system mounted; False if the client does not answer."""
         try:
             table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
         except LabError:
@@ -89,7 +89,7 @@ class Lab:
         return any(line.split()[4:5] == [str(self.mount_point)] for line in table.splitlines())
 
     def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
-        """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
+        """Wait until ``there`` is true. Raises LabError after ``limit_s``, naming ``what``."""
         begin = time.monotonic()
         while not there():
             patience.say_waiting(what, time.monotonic() - begin)
@@ -106,7 +106,7 @@ class Lab:
             time.sleep(0.05)
 
     def write(self, state: str, details: dict[str, Any]) -> None:
-        """Keep the lab's own file: what it is, and the ``details``."""
+        """Write the lab's own file: its state, description and hosts, and the ``details``."""
         document = {
             "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **details,
             "hosts": [{"name": host.name, "role": host.role, "address": host.address} for host in self.hosts],
@@ -114,13 +114,13 @@ class Lab:
         self.file.write_text(json.dumps(document, indent=1) + "\n")
 
     def read(self) -> dict[str, Any]:
-        """That file."""
+        """Read the lab's own file."""
         document: dict[str, Any] = json.loads(self.file.read_text())
         return document
 
 
 def planned(description: LabDescription, extra_hosts: Sequence[str]) -> Lab:
-    """The lab that a description stands for, its hosts with their addresses; nothing is made."""
+    """Return the lab of a description, its hosts with their addresses, without creating anything."""
     directory = place.directory(description.name)
     roles = [(role, role) for role in extra_hosts]
     roles += [(f"{SERVER}{n + 1}", SERVER) for n in range(description.servers)]
@@ -134,22 +134,22 @@ def _lab(directory: Path, description: LabDescription, lab_hosts: Iterable[LabHo
 
 
 def target_of(name: str) -> Path:
-    """Where the clients of a lab of this name have the file system, whether or not it is there."""
+    """Return where clients of a lab of this name mount the file system, even if it does not exist."""
     return place.directory(name) / "mnt"
 
 
 def only() -> str:
-    """The name of the only lab there is; on a host, of its lab. Raises InputError."""
+    """Return the name of the only lab; on a host, that of its lab. Raises InputError."""
     if (here := place.around()) is not None:
         return here.name
     there = place.names()
     if len(there) != 1:
         if not there:
-            raise InputError("no-lab", "there is no lab", "bring one up: iosonde lab up glusterfs")
+            raise InputError("no-lab", "no lab is up", "bring one up: iosonde lab up glusterfs")
         raise InputError(
             "ambiguous-lab",
-            "which lab? {labs}",
-            "say which: {spell.lab:{first}}, or iosonde lab down {first}",
+            "several labs are up: {labs}",
+            "choose one with {spell.lab:{first}}, or remove it with iosonde lab down {first}",
             labs=", ".join(there),
             first=there[0],
         )
@@ -157,16 +157,16 @@ def only() -> str:
 
 
 def inside() -> bool:
-    """Whether we are on a host of a lab."""
+    """Return whether we are on a host of a lab."""
     return place.around() is not None
 
 
 def open_lab(name: str | None = None) -> Lab:
-    """A lab by name; None: the only one there is. Raises InputError."""
+    """Open a lab by name, or the only one. Raises InputError."""
     name, there = name or only(), place.names()
     if name not in there:
         raise InputError(
-            "unknown-lab", "{lab}: no such lab", "there is: {labs}", lab=name, labs=", ".join(there) or "none"
+            "unknown-lab", "{lab}: no such lab", "existing labs: {labs}", lab=name, labs=", ".join(there) or "none"
         )
     try:
         directory = place.directory(name)
@@ -175,12 +175,12 @@ def open_lab(name: str | None = None) -> Lab:
         return _lab(directory, description_from_dict(document["description"]), lab_hosts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            "incomplete-lab", "{lab}: this lab was never finished", "remove it: iosonde lab down {lab}", lab=name
+            "incomplete-lab", "{lab}: this lab was never finished", "remove it with iosonde lab down {lab}", lab=name
         ) from error
 
 
 def setting_of(name: str) -> dict[str, Any]:
-    """What a lab was brought up for, finished or not; empty where that was nothing or is not known."""
+    """Return the purpose of a lab (``setting`` of ``up``), finished or not; empty if none is stored."""
     with suppress(OSError, ValueError, KeyError):
         setting: dict[str, Any] = json.loads((place.directory(name) / place.FILE).read_text())["setting"]
         return setting
@@ -188,7 +188,7 @@ def setting_of(name: str) -> dict[str, Any]:
 
 
 def state_of(name: str) -> str:
-    """STARTING, CUT_SHORT or UP."""
+    """Return STARTING, CUT_SHORT or UP."""
     try:
         state = str(json.loads((place.directory(name) / place.FILE).read_text())["state"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -197,7 +197,7 @@ def state_of(name: str) -> str:
 
 
 def labs() -> list[tuple[str, str, list[str]]]:
-    """(name, state, hosts that run) of each lab that is there, finished or not."""
+    """Return (name, state, running hosts) of each lab, finished or not."""
     rows = []
     for name in place.names():
         running = hosts.running(place.directory(name))

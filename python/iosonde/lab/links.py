@@ -1,7 +1,6 @@
-"""Links: a switch that is a host of its own, and from each host a cable to it, shaped in both directions.
-
-Nothing is made in the machine's own network, so that labs of the same addresses stand side by side, and all cables go
-with their hosts.
+"""Links: a switch, which is a host of its own, and a cable from each host to it, shaped in both directions.
+Nothing is created in the machine's own network. So labs may use the same addresses, and all cables vanish with their
+hosts.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from .tools import LabError, run
 SWITCH = "switch"
 DEVICE = "eth0"
 _QUEUE = "20ms"
-# The kernel passes on at most this much at once; less lowers fast links: 128 kB gave 4.8 of 5.8 Gbit/s.
+# Bucket size: smaller bursts slow fast links down (128 kB gave 4.8 of 5.8 Gbit/s).
 _BURSTS_PER_S, _LEAST_BURST = 4000, 16_384
-_LEGS = 4  # of a round trip: out of each of the two hosts, and out of the switch to each
-_QUEUE_PACKETS = 100_000  # packets that may be under way; netem's own 1000 are not enough for a fast link
+_LEGS = 4  # of a round trip: from each of the two hosts to the switch, and back
+_QUEUE_PACKETS = 100_000  # packets in flight; netem's default of 1000 is too small for a fast link
 
 
 def make_switch(switch: LabHost) -> None:
-    """The bridge that all cables end in. Raises LabError."""
+    """Create the bridge that all cables end in. Raises LabError."""
     switch.shell("ip link add br0 type bridge forward_delay 0 stp_state 0; ip link set br0 up")
 
 
 def connect(switch: LabHost, host: LabHost) -> None:
-    """Lay a cable from the host to the switch. Raises LabError."""
+    """Create a cable from the host to the switch. Raises LabError."""
     port = port_of(host)
     in_switch = ["nsenter", "--target", str(switch.pid), "--net", "--", "ip", "link"]
     run([*in_switch, "add", port, "type", "veth", "peer", "name", DEVICE, "netns", str(host.pid)])
@@ -38,13 +37,14 @@ def connect(switch: LabHost, host: LabHost) -> None:
 
 
 def port_of(host: LabHost) -> str:
-    """The switch's end of the host's cable."""
+    """Return the switch's end of the host's cable."""
     return f"port{host.address.rpartition('.')[2]}"
 
 
 def shape(switch: LabHost, host: LabHost, bits_per_s: float | None, delay_s: float | None = None) -> None:
-    """Limit what the host sends and what it receives, each to a rate of Ethernet bits; None: not at all. ``delay_s`` is
-    added to the round trip between two hosts that are shaped alike. Raises LabError."""
+    """Limit sending and receiving of the host to a rate of Ethernet bits each; None: no limit.
+    ``delay_s`` is added to the round trip between two hosts shaped alike. Raises LabError.
+    """
     for end, device in ((host, DEVICE), (switch, port_of(host))):
         end.shell(f"tc qdisc del dev {device} root 2>/dev/null || :")
         for words in queues(bits_per_s, delay_s):
@@ -52,8 +52,7 @@ def shape(switch: LabHost, host: LabHost, bits_per_s: float | None, delay_s: flo
 
 
 def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
-    """The words of ``tc qdisc add`` for one end of a cable, the outermost queue first: delayed, then let through at the
-    rate."""
+    """Return the words of ``tc qdisc add`` for one end of a cable, outermost queue first: delay, then rate limit."""
     commands = []
     if delay_s:
         commands.append(
@@ -69,12 +68,12 @@ def queues(bits_per_s: float | None, delay_s: float | None) -> list[list[str]]:
 
 
 def burst_bytes(bits_per_s: float) -> int:
-    """What passes a link of this rate at once."""
+    """Return the burst size of a link of this rate."""
     return max(int(bits_per_s / _BURSTS_PER_S), _LEAST_BURST)
 
 
 def check_delay(delay_s: float | None) -> None:
-    """See that this kernel can delay packets, in a name space that is gone at once. Raises InputError."""
+    """Check that this kernel can delay packets, in a temporary name space. Raises InputError."""
     if not delay_s:
         return
     try:
@@ -83,24 +82,24 @@ def check_delay(delay_s: float | None) -> None:
         raise InputError(
             "kernel-feature-missing",
             "{spell.delay:{delay}}: this kernel has no netem ({message})",
-            "modprobe sch_netem (Ubuntu: apt install linux-modules-extra-$(uname -r)), or leave out the delay",
+            "modprobe sch_netem (Ubuntu: apt install linux-modules-extra-$(uname -r)), or omit the delay",
             delay=format_seconds(delay_s),
             message=error.message,
         ) from error
 
 
 def cut(switch: LabHost, host: LabHost) -> None:
-    """Pull the cable. Raises LabError."""
+    """Disconnect the cable. Raises LabError."""
     switch.run("ip", "link", "set", port_of(host), "down")
 
 
 def mend(switch: LabHost, host: LabHost) -> None:
-    """Plug it in again. Raises LabError."""
+    """Reconnect the cable. Raises LabError."""
     switch.run("ip", "link", "set", port_of(host), "up")
 
 
 def part(switch: LabHost, hosts: Sequence[LabHost]) -> None:
-    """Have these hosts reach each other and nobody else: their cables end in a switch of their own. Raises LabError."""
+    """Partition these hosts from all others: move their cables to a switch of their own. Raises LabError."""
     aside = _aside(hosts[0])
     switch.shell(f"ip link add {aside} type bridge forward_delay 0 stp_state 0; ip link set {aside} up")
     for host in hosts:
@@ -108,7 +107,7 @@ def part(switch: LabHost, hosts: Sequence[LabHost]) -> None:
 
 
 def join(switch: LabHost, hosts: Sequence[LabHost]) -> None:
-    """Have them reach all others again. Raises LabError."""
+    """Rejoin these hosts with all others. Raises LabError."""
     for host in hosts:
         switch.run("ip", "link", "set", port_of(host), "master", "br0")
     switch.shell(f"ip link del {_aside(hosts[0])} 2>/dev/null || :")

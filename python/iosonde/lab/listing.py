@@ -1,4 +1,4 @@
-"""What labs there are, and what a lab could hold on this machine."""
+"""Existing labs, and the file systems that a lab can run on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.core.message import Message
 from . import disks, hosts, lab, secure_shell, tools
 from .filesystems import MODULES, recipe
 
-# Of servers' disks the usual file system; of secure shell what reaches hosts from hosts.
+# With the default file system of servers' disks, and ssh between hosts.
 _OF_EVERY_LAB = {
     **tools.ALWAYS,
     "mkfs.xfs": disks.PACKAGES["xfs"],
@@ -24,9 +24,10 @@ _OF_EVERY_LAB = {
 
 @dataclass(frozen=True)
 class Possible:
-    """A file system that a lab can hold, with options to bring it up with, and those that can be changed while it runs;
-    ``missing`` are the packages that are not here. ``profiled``: its servers count their operations; ``placed``: it
-    can be said where a file's bytes are; ``keeps_data``: its client does, so that only a new mount is cold."""
+    """A file system that a lab can run, with its bring-up options and its live options.
+    ``missing`` are missing packages. ``profiled``: its servers count operations. ``placed``: it reports where a file's
+    bytes are. ``keeps_data``: its client caches data outside the page cache, so that only a new mount is cold.
+    """
 
     name: str
     title: str
@@ -39,14 +40,16 @@ class Possible:
 
     @property
     def how_to_install(self) -> str:
-        """The commands that bring what is missing."""
+        """Return the commands that install what is missing."""
         return tools.installing(self.missing)
 
 
 @dataclass(frozen=True)
 class LabListing:
-    """Labs as (name, state, hosts that run), and what is possible; ``missing`` are packages of which every lab is made,
-    and ``why_not`` says what else keeps this machine from having one, or nothing."""
+    """Labs as (name, state, number of running hosts), and possible file systems.
+    ``missing`` are packages that every lab needs; ``why_not`` is another reason why this machine cannot run a lab, or
+    empty.
+    """
 
     labs: tuple[tuple[str, str, int], ...]
     possible: tuple[Possible, ...]
@@ -55,14 +58,14 @@ class LabListing:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Debian's packages that are not here, of every lab and of the file systems that come from packages alone."""
+        """Return missing Debian packages, of every lab and of file systems that need only packages."""
         package_sets = (
             file_system.missing for file_system in self.possible if not tools.UNPACKAGED.keys() & file_system.missing
         )
         return tuple(dict.fromkeys([*self.missing, *(name for names in package_sets for name in names)]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return {
             "labs": [{"name": name, "state": state, "hosts": hosts} for name, state, hosts in self.labs],
             "missing": list(self.missing),
@@ -74,14 +77,13 @@ class LabListing:
 
 
 def listing() -> LabListing:
-    """All labs, finished or not, and all file systems."""
+    """List all labs, finished or not, and all file systems."""
     there = tuple((name, state, len(hosts)) for name, state, hosts in lab.labs())
     return LabListing(there, tuple(_possible(name) for name in MODULES), _missing(_OF_EVERY_LAB), _why_not())
 
 
 def keeps_data(name: str) -> bool:
-    """Whether clients of a file system keep data where dropping the kernel's pages does not reach it. Raises
-    InputError."""
+    """Return whether clients of a file system cache data outside the page cache. Raises InputError."""
     return recipe(name).client_keeps_data
 
 
@@ -104,11 +106,11 @@ def _missing(commands: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _why_not() -> str:
-    """Tried: this user makes the name spaces that a host has."""
+    """Return why this user cannot create the name spaces of a host, by trying; empty if it works."""
     if os.geteuid():
-        return Message("root-required", "it needs root")
+        return Message("root-required", "root is required")
     try:
         tools.run(["unshare", *hosts.NAME_SPACES, "--fork", "true"], limit_s=10)
     except tools.LabError as error:
         return error.message
-    return "" if disks.LOOPS.exists() else f"there is no {disks.LOOPS}: modprobe loop"
+    return "" if disks.LOOPS.exists() else f"{disks.LOOPS} is missing: modprobe loop"

@@ -1,4 +1,4 @@
-"""What can be asked of, and changed in, a lab's file system while it runs: options, counts, placement, mounts."""
+"""Queries and changes of a lab's file system while it runs: options, counts, placement, mounts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class LiveOptions:
-    """Options as they are in force now; ``was`` are those that were just changed, as they were before."""
+    """Options in force; ``was`` holds the previous values of changed ones."""
 
     values: Mapping[str, str]
     was: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return {"options": dict(self.values), "was": dict(self.was)}
 
 
@@ -41,25 +41,29 @@ class Placement:
     n_bytes: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return {"file": self.file, "bytes": dict(self.n_bytes)}
 
 
 @patience.answers_within()
 def get_options(lab: Lab, names: Sequence[str] = ()) -> LiveOptions:
-    """Those named, or all that the recipe names as worth a change. Raises InputError, LabError."""
+    """Return the named options, or all live options of the recipe. Raises InputError, LabError."""
     need_root()
     how = recipe_of(lab)
     if not names and not how.live:
         raise InputError(
-            "missing-argument", "{file_system}: which option?", "iosonde lab list names them", file_system=how.title
+            "missing-argument",
+            "{file_system} needs the name of an option",
+            "iosonde lab list names them",
+            file_system=how.title,
         )
     return LiveOptions(how.read_all(lab, names or tuple(how.live)), {})
 
 
 def set_options(lab: Lab, options: Mapping[str, str]) -> LiveOptions:
-    """Change them, and read them back: they are in force at the clients when this returns. Raises InputError,
-    LabError."""
+    """Change options and read them back; they are in force at the clients on return.
+    Raises InputError, LabError.
+    """
     need_root()
     how = recipe_of(lab)
     was = how.read_all(lab, options)
@@ -69,7 +73,7 @@ def set_options(lab: Lab, options: Mapping[str, str]) -> LiveOptions:
 
 
 def _tell_layout(lab: Lab) -> None:
-    """Have the lab, and each of its hosts, know how data lies now: a bound is computed with it."""
+    """Update the data layout in the lab's file, and on each host: the bound depends on it."""
     document, layout = lab.read(), recipe_of(lab).layout(lab).to_dict()
     if document.get("layout") != layout:
         temporary_file = lab.file.with_name(f".{lab.file.name}")
@@ -80,7 +84,7 @@ def _tell_layout(lab: Lab) -> None:
 
 @patience.answers_within()
 def placement(lab: Lab, file: Path) -> Placement:
-    """Where the bytes of a file below the mount are. Raises InputError, LabError."""
+    """Return where the bytes of a file below the mount are. Raises InputError, LabError."""
     below = _below(lab, file)
     return Placement(
         str(below.relative_to(lab.mount_point)), _require_placement(lab, recipe_of(lab).placement(lab, below))
@@ -89,7 +93,7 @@ def placement(lab: Lab, file: Path) -> Placement:
 
 @patience.answers_within()
 def placements(lab: Lab, directory: Path) -> list[Placement]:
-    """The same of every file below a directory. Raises InputError, LabError."""
+    """Return where the bytes of every file below a directory are. Raises InputError, LabError."""
     below = _below(lab, directory)
     bytes_by_file = _require_placement(lab, recipe_of(lab).placements(lab, below))
     return [Placement(name, n_bytes) for name, n_bytes in bytes_by_file.items()]
@@ -97,7 +101,7 @@ def placements(lab: Lab, directory: Path) -> list[Placement]:
 
 @patience.answers_within()
 def is_directory(lab: Lab, path: Path) -> bool:
-    """Whether it is one, on the lab's file system. Raises InputError, LabError."""
+    """Return whether a path on the lab's file system is a directory. Raises InputError, LabError."""
     below = str(_below(lab, path))
     return lab.clients[0].run("sh", "-c", '[ ! -d "$0" ] || echo yes', below, label=f"looking at {below}") != ""
 
@@ -108,8 +112,8 @@ def _below(lab: Lab, path: Path) -> Path:
     if not below.is_relative_to(lab.mount_point):
         raise InputError(
             "outside-mount",
-            "{path} does not lie on the lab's file system",
-            "name one below {mount_point}",
+            "{path} is not on the lab's file system",
+            "use a path below {mount_point}",
             path=path,
             mount_point=lab.mount_point,
         )
@@ -120,28 +124,29 @@ def _require_placement(lab: Lab, answer: _T | None) -> _T:
     if answer is None:
         raise InputError(
             "unsupported-operation",
-            "{file_system} does not say where a file's bytes are",
+            "{file_system} does not report where a file's bytes are",
             file_system=recipe_of(lab).title,
         )
     return answer
 
 
 def count_operations(lab: Lab, on: bool) -> None:
-    """Have servers count their operations from zero, or no more. Raises InputError, LabError."""
+    """Have servers count their operations from zero, or stop counting. Raises InputError, LabError."""
     need_root()
     recipe_of(lab).count_operations(lab, on)
 
 
 @patience.answers_within()
 def profile(lab: Lab) -> LabProfile:
-    """What servers did since they count. Raises InputError, LabError."""
+    """Return the operations of the servers since they count. Raises InputError, LabError."""
     need_root()
     return LabProfile(lab.name, recipe_of(lab).profile(lab))
 
 
 def mount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Mount it on clients: those named, all; on a client itself, there. Where it is, it stays. Raises InputError,
-    LabError."""
+    """Mount the file system on the named clients, or on all; on a client, there. Existing mounts remain.
+    Raises InputError, LabError.
+    """
     need_root()
 
     def there(client: LabHost) -> None:
@@ -152,14 +157,15 @@ def mount(lab: Lab, names: Sequence[str] = ()) -> None:
 
 
 def remount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Both, one after the other: what is read next comes from the servers. Raises InputError, LabError."""
+    """Unmount and mount again, so that the next reads come from the servers. Raises InputError, LabError."""
     need_root()
     lab.each(_clients(lab, names), lambda client: recipe_of(lab).remount(lab, client))
 
 
 def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
-    """Unmount it there, so that nothing that a client has cached is left. Where it is not, that is so. Raises
-    InputError, LabError."""
+    """Unmount the file system on clients, so that nothing remains cached. Clients without a mount are skipped.
+    Raises InputError, LabError.
+    """
     need_root()
 
     def gone(client: LabHost) -> None:
@@ -174,8 +180,8 @@ def _clients(lab: Lab, names: Sequence[str]) -> tuple[LabHost, ...]:
     for name in client_names - {client.name for client in lab.clients}:
         raise InputError(
             "unknown-client",
-            "{client}: no client of the lab {lab}",
-            "one of {clients}",
+            "{client}: not a client of the lab {lab}",
+            "use one of {clients}",
             client=name,
             lab=lab.name,
             clients=", ".join(client.name for client in lab.clients),

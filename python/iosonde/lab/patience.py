@@ -1,6 +1,5 @@
-"""How long answers are waited for: one limit for all that a command asks, and who is told while it waits.
-
-Held in the context of the caller, so that whoever asks a lab's hosts need not pass it on; threads get a copy.
+"""Time limits of answers: one limit for all queries of a command, and a callback while it waits.
+Stored in the caller's context, so that it need not be passed on; threads get a copy.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from typing import Any
 
 from iosonde.core.program_output import run_program
 
-ANSWER_S = 30.0  # longer than busy servers take to answer all that a command asks
+ANSWER_S = 30.0  # enough for busy servers to answer all queries of a command
 _AT_ONCE = 16
 
-# Told while something is waited for: what, and for how many seconds already.
+# Called while waiting: for what, and for how many seconds already.
 OnWait = Callable[[str, float], None]
 
 
 class InterruptedAnswerError(Exception):
-    """Whoever asked does not wait any more."""
+    """Raised if the caller no longer waits."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ _patience: ContextVar[_Patience] = ContextVar("patience", default=_USUAL)
 
 @contextmanager
 def answers_within(limit_s: float = ANSWER_S) -> Iterator[None]:
-    """A limit for all commands that are run inside together; of two that are nested the sooner one holds."""
+    """Set one limit for all commands run inside; of nested limits the earlier one holds."""
     outer = _patience.get()
     deadline = time.monotonic() + limit_s
     token = _patience.set(replace(outer, deadline=min(deadline, outer.deadline or deadline)))
@@ -52,18 +51,18 @@ def answers_within(limit_s: float = ANSWER_S) -> Iterator[None]:
 
 
 def tell_waiting(on_wait: OnWait) -> None:
-    """Have ``on_wait`` told from now on, in this context, while something is waited for."""
+    """Set the callback ``on_wait``, in this context, for the time something is waited for."""
     _patience.set(replace(_patience.get(), on_wait=on_wait))
 
 
 def shortened(limit_s: float) -> float:
-    """The limit, or what is left of the one for all."""
+    """Return the limit, or the remainder of the common one if it is shorter."""
     deadline = _patience.get().deadline
     return limit_s if deadline is None else max(0.0, min(limit_s, deadline - time.monotonic()))
 
 
 def say_waiting(what: str, waited_s: float) -> None:
-    """Tell whoever wants to know that ``what`` has been waited for so long."""
+    """Report that ``what`` has been waited for during ``waited_s`` seconds."""
     if on_wait := _patience.get().on_wait:
         on_wait(what, waited_s)
 
@@ -71,7 +70,7 @@ def say_waiting(what: str, waited_s: float) -> None:
 def completed(
     words: Sequence[str], limit_s: float, stdin_text: str | None, what: str
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
-    """A command that has ended, with what it printed. Raises as ``run_program``; InterruptedAnswerError."""
+    """Run a command and return it with its output. Raises as ``run_program``, and InterruptedAnswerError."""
 
     def look(waited_s: float) -> None:
         if any(stop.is_set() for stop in _patience.get().stops):
@@ -82,8 +81,9 @@ def completed(
 
 
 def at_once(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Do several things at once; results in their order. Raises the first error; whoever interrupts it waits for
-    none."""
+    """Run tasks concurrently; return results in their order.
+    Raises the first error. An interrupt does not wait for the tasks.
+    """
     if not tasks:
         return []
     stop, outer = threading.Event(), _patience.get()

@@ -1,4 +1,4 @@
-"""What servers did for how long, operation by operation, as the file system counts it itself."""
+"""Operations of servers and their durations, as counted by the file system."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ProfiledOperation:
-    """One kind of operation on one server: how many, how long they took there (seconds; None where it keeps sums only),
-    and the ``share`` that they have of the time of all operations there."""
+    """A kind of operation on one server: count, durations (seconds) and ``share`` of all operation time there.
+    ``min_s`` and ``max_s`` are None if the server keeps only sums.
+    """
 
     operation: str
     count: int
@@ -22,8 +23,9 @@ class ProfiledOperation:
 
 @dataclass(frozen=True)
 class ServerProfile:
-    """One server since ``seconds``: bytes that it read and wrote for clients, and its operations, those that took
-    longest first. ``holds_data``: a server of metadata alone does not."""
+    """A server over the last ``seconds``: bytes read and written by clients, and its operations.
+    Operations are ordered by total time. ``holds_data`` is False for a pure metadata server.
+    """
 
     server: str
     seconds: float
@@ -35,13 +37,13 @@ class ServerProfile:
 
 @dataclass(frozen=True)
 class LabProfile:
-    """That of every server of a lab."""
+    """Profiles of all servers of a lab."""
 
     lab: str
     servers: tuple[ServerProfile, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         servers = [
             vars(profile) | {"operations": [vars(each) for each in profile.operations]} for profile in self.servers
         ]
@@ -49,8 +51,9 @@ class LabProfile:
 
 
 def summed(servers: Iterable[ServerProfile]) -> dict[str, Any]:
-    """Of all servers together: bytes that they read and wrote, how many operations; for each that holds data its bytes,
-    and for each the operation that took most of its time."""
+    """Sum bytes and operations over all servers.
+    ``by_server`` has the bytes of each that holds data, ``most_time`` the most expensive operation of each.
+    """
     them = list(servers)
     busiest = {profile.server: profile.operations[0] for profile in them if profile.operations}
     return {
@@ -70,7 +73,7 @@ def summed(servers: Iterable[ServerProfile]) -> dict[str, Any]:
 
 
 def with_shares(operations: Iterable[ProfiledOperation]) -> tuple[ProfiledOperation, ...]:
-    """The same with their shares, those that took longest first."""
+    """Return the operations with their shares, ordered by total time."""
     ordered = sorted(operations, key=lambda operation: -operation.count * operation.mean_s)
     total = sum(operation.count * operation.mean_s for operation in ordered) or 1.0
     return tuple(replace(operation, share=operation.count * operation.mean_s / total) for operation in ordered)

@@ -1,6 +1,5 @@
-"""Runs on a host, by itself: sends or receives for a moment, or writes and reads a file past the page cache.
-
-It imports nothing of ours, so that a host needs no more than Python to be measured.
+"""Stand-alone program run on a host: sends or receives, or writes and reads a file past the page cache.
+It imports nothing of ours, so that a host needs only Python to be measured.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ _MOST_BYTES = 128 << 20
 
 
 def send(address: str, port: int, seconds: float) -> dict[str, float]:
-    """Seconds of a round trip (median), and bytes/s that the other end had received when it said so, of which the first
-    fifth of the time is not counted."""
+    """Return the median round trip in seconds, and the rate in bytes/s that the receiver reports.
+    The rate excludes the first fifth of the time.
+    """
     piece = bytes(_PIECE)
     with _connected(address, port) as other:
         other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -42,7 +42,7 @@ def _round_trip(other: socket.socket) -> float:
 
 
 def receive(port: int) -> None:
-    """Serve one sender: answer its pings, take what comes, and tell it the rate."""
+    """Serve one sender: answer its pings, receive its data, and report the rate."""
     with socket.create_server(("", port)) as server:
         server.settimeout(_CONNECT_S)
         other, _ = server.accept()
@@ -62,7 +62,7 @@ def receive(port: int) -> None:
 
 
 def disk(path: str, seconds: float) -> dict[str, float]:
-    """Bytes/s of writing, then reading, a file with O_DIRECT, each for so long or 128 MiB."""
+    """Return the rates in bytes/s of writing, then reading, a file with O_DIRECT, each for ``seconds`` or 128 MiB."""
     buffer = mmap.mmap(-1, _PIECE)
     buffer.write(os.urandom(_PIECE))
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
@@ -94,7 +94,7 @@ def _connected(address: str, port: int) -> socket.socket:
 
 
 def main(words: list[str]) -> None:
-    """``send ADDRESS PORT SECONDS``, ``receive PORT`` or ``disk FILE SECONDS``; the result is JSON on stdout."""
+    """Run ``send ADDRESS PORT SECONDS``, ``receive PORT`` or ``disk FILE SECONDS``; print the result as JSON."""
     if words[0] == "send":
         _tell(send(words[1], int(words[2]), float(words[3])))
     elif words[0] == "receive":

@@ -1,4 +1,4 @@
-"""The words of ``iosonde run`` in a lab: what the lab knows is filled in, where the user does not say it."""
+"""Arguments of ``iosonde run`` in a lab: defaults come from the lab."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _HOSTS_FILE = "client-hosts"
 
 
 def run_words(lab: Lab, arguments: Sequence[str]) -> tuple[str, ...]:
-    """The whole command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless they are given. Raises
-    InputError where the results would go with the host."""
+    """Return the full command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless given.
+    Raises InputError if results would vanish with the host.
+    """
     for option in ("--store", "--page"):
         check_shared(Path(_value(arguments, option) or "."))
     words = [sys.executable, "-m", "iosonde.cli.main", "run", *arguments]
@@ -31,19 +32,19 @@ def run_words(lab: Lab, arguments: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_shared(place: Path) -> None:
-    """Refuse a place that each host has for itself: what is written there goes with the host. Raises InputError."""
+    """Refuse a path private to each host, which vanishes with it. Raises InputError."""
     real_path = Path(os.path.realpath(place))
     if any(real_path.is_relative_to(os.path.realpath(own)) for own in PRIVATE):
         raise InputError(
             "host-local-path",
-            "{path} is each host's own, and goes with it",
-            "keep results elsewhere: {spell.store:DIR}",
+            "cannot store results in {path}: it is private to each host and vanishes with it",
+            "store them elsewhere with {spell.store:DIR}",
             path=place,
         )
 
 
 def _value(arguments: Sequence[str], option: str) -> str:
-    """The last one that is given; '' where none is."""
+    """Return the last value of an option, or ''."""
     values = [after for word, after in zip(arguments, arguments[1:], strict=False) if word == option]
     values += [word.removeprefix(f"{option}=") for word in arguments if word.startswith(f"{option}=")]
     return values[-1] if values else ""

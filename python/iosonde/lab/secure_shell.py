@@ -1,4 +1,4 @@
-"""A real sshd on every host, reached without a question from every other: MPI launchers and steps on servers use it."""
+"""An sshd on every host, reachable from all others without a password, for MPI launchers and steps on servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SSHD = "/usr/sbin/sshd"
 
 
 def start(lab: Lab) -> None:
-    """Start one on every host; where the machine has none, hosts do without: MPI then stays on one host."""
+    """Start an sshd on every host; without sshd on the machine, MPI stays on one host."""
     if not Path(SSHD).exists() or not has_command("ssh-keygen"):
         return
     keys = lab.directory / "ssh"
@@ -25,7 +25,7 @@ def start(lab: Lab) -> None:
 
 
 def start_on(lab: Lab, host: LabHost) -> None:
-    """Start that of one host, with the keys of its lab. Raises LabError."""
+    """Start the sshd of one host, with the keys of its lab. Raises LabError."""
     keys = lab.directory / "ssh"
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
     settings = {

@@ -1,6 +1,5 @@
-"""What servers still do when the last step of a trial has returned: until space is back, and until copies agree.
-
-Looked at by the bytes in use on their disks and what the file system says of its health; every 0.1 s, no finer.
+"""Activity of servers after the last step of a trial: until space is freed, and until copies agree.
+Observed by the bytes in use on their disks and the health of the file system, every 0.1 s.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from collections.abc import Callable, Mapping
 from iosonde.core.faults import Settled
 
 SAMPLE_S = 0.1
-QUIET_S = 3.0  # nothing has changed for so long: it is over
-_LEAST_BYTES, _SHARE = 2**20, 0.01  # as before: so near to what it was
+QUIET_S = 3.0  # without a change, after which the servers have settled
+_LEAST_BYTES, _SHARE = 2**20, 0.01  # tolerance within which the space in use equals that before the trial
 
 
 class Settling:
@@ -26,18 +25,18 @@ class Settling:
         self.sample()
 
     def sample(self) -> None:
-        """Take one if it is time."""
+        """Take a sample if it is due."""
         if time.monotonic() >= self._next:
             current_bytes, last = self._used(), self._samples[-1][1] if self._samples else 0
-            used = last if current_bytes is None else current_bytes  # a server that is down: as it was
+            used = last if current_bytes is None else current_bytes  # a server is down: repeat the last value
             self._samples.append((time.monotonic_ns(), used, sum(self._cpu_s().values())))
             self._next = time.monotonic() + SAMPLE_S
 
     def until_quiet(
         self, from_ns: int, limit_s: float, health: Callable[[], list[str]], stop: threading.Event
     ) -> Settled:
-        """Look on until all is well, and as before or without a change; ``limit_s`` after ``from_ns`` at most."""
-        agreed_ns, troubles = 0, ["nobody looked"]
+        """Observe until the file system is healthy and quiet, for at most ``limit_s`` after ``from_ns``."""
+        agreed_ns, troubles = 0, ["not checked"]
         while not stop.wait(SAMPLE_S):
             self.sample()
             troubles = health()
@@ -77,5 +76,5 @@ class Settling:
         return self._at(end_ns)[2] - self._at(begin_ns)[2]
 
     def _at(self, at_ns: int) -> tuple[int, int, float]:
-        """The last sample that is not later."""
+        """Return the last sample that is not later than ``at_ns``."""
         return next((sample for sample in reversed(self._samples) if sample[0] <= at_ns), self._samples[0])

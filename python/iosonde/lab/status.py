@@ -1,4 +1,4 @@
-"""What a lab is now: its hosts, what was emulated, what the file system says of its health."""
+"""Status of a lab: its hosts, what was emulated, the health of the file system."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class HostStatus:
-    """One host; ``cpu_seconds`` since it was started, None where the kernel does not count them. ``serves``: the state
-    of what serves data there, seen on the servers themselves; empty where nothing does, or where it is not known."""
+    """A host; ``cpu_seconds`` since its start, None if the kernel does not count them.
+    ``serves`` is the state of its server processes as seen on the server; empty if there are none or it is unknown.
+    """
 
     name: str
     role: str
@@ -36,10 +37,11 @@ class HostStatus:
 
 @dataclass(frozen=True)
 class LabStatus:
-    """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
-    system complains of now, ``faults`` what was inflicted and not undone, ``facts`` what the file system says of
-    itself, ``capacity`` how much its mount says that it holds, None where that is not known. Without root servers
-    cannot be asked: ``not_asked`` says so."""
+    """Current state of a lab.
+    ``emulated`` is the calibration (bytes/s), ``health`` lists current complaints of the file system. ``faults`` are
+    those in force, ``facts`` what the file system reports of itself. ``capacity`` is None if unknown. ``not_asked``
+    explains that servers cannot be queried without root.
+    """
 
     name: str
     state: str
@@ -58,12 +60,12 @@ class LabStatus:
 
     @property
     def round_trips_s(self) -> tuple[float, float] | None:
-        """The shortest and the longest between hosts; None where none was measured."""
+        """Return the shortest and longest round trip between hosts; None if none was measured."""
         round_trips = [link["rtt_s"] for link in self.emulated.get("links", []) if "rtt_s" in link]
         return (min(round_trips), max(round_trips)) if round_trips else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         return {
             "name": self.name, "state": self.state, "file_system": self.file_system, "version": self.version,
             "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
@@ -74,25 +76,25 @@ class LabStatus:
 
     @property
     def problem(self) -> bool:
-        """Whether something is not as it should be."""
+        """Return whether anything is wrong."""
         return bool(self.health or self.faults) or not all(host.running for host in self.hosts)
 
 
 @patience.answers_within()
 def servers_now(lab: Lab) -> dict[str, ServerState]:
-    """What serves on each host, seen there. Raises LabError."""
+    """Return the state of the server processes on each host. Raises LabError."""
     return recipe_of(lab).states(lab)
 
 
 @patience.answers_within()
 def health_now(lab: Lab) -> list[str]:
-    """What the file system complains of now, asked by the servers' own tools. Raises LabError."""
+    """Return current complaints of the file system, by the servers' own tools. Raises LabError."""
     return recipe_of(lab).health(lab)
 
 
 @patience.answers_within()
 def status(name: str | None) -> LabStatus:
-    """Of a lab; None: of the only one. Raises InputError, LabError."""
+    """Return the status of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)
     document, state = lab.read(), state_of(lab.name)
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
@@ -103,16 +105,16 @@ def status(name: str | None) -> LabStatus:
         tuple(_build_host_status(lab, host, host.name in there, states.get(host.name)) for host in lab.hosts),
         (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
         "" if asks else Message(
-            "root-required", "what serves, and whether it is well, is not known: asking the servers needs root"
+            "root-required", "the state and health of the servers are unknown: querying them requires root"
         ),
         lab_capacity,
     )  # fmt: skip
 
 
 def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[str, str], LabCapacity | None]:
-    """States, complaints, facts and capacity, all at once: where servers are silent each of them waits.
-
-    Where nothing is complained of, questions without an answer are."""
+    """Return states, complaints, facts and capacity, queried concurrently, as silent servers take long.
+    Without complaints, unanswered queries are returned as such.
+    """
     unanswered: list[str] = []
     states, health, facts, lab_capacity = patience.at_once([
         lambda: _call_or_default(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
@@ -129,7 +131,7 @@ def _cut_short(lab: Lab, state: str) -> list[str]:
     return [
         Message(
             "interrupted-bring-up",
-            "its bring-up was cut short: iosonde lab down {lab} removes what is left of it",
+            "its bring-up was interrupted; remove it with iosonde lab down {lab}",
             lab=lab.name,
         )
     ]
@@ -141,7 +143,7 @@ def _build_host_status(lab: Lab, host: hosts.LabHost, running: bool, serves: Ser
 
 
 def _answering(lab: Lab) -> list[str]:
-    """From a host the processes that hold the others are not seen: those that let us in."""
+    """Return the hosts that let us in by ssh: from a host, the processes of other hosts are not visible."""
     names = lab.each(lab.hosts, lambda host: _call_or_default(lambda: host.run("hostname", limit_s=5).strip(), "", []))
     return [name for name in names if name]
 
@@ -154,7 +156,7 @@ def _health(lab: Lab) -> list[str]:
 
 
 def _call_or_default(ask: Callable[[], _T], otherwise: _T, unanswered: list[str]) -> _T:
-    """The answer; ``otherwise`` where there is none, which is noted among the ``unanswered``."""
+    """Return the answer, or ``otherwise`` with the error noted in ``unanswered``."""
     try:
         return ask()
     except LabError as error:

@@ -1,4 +1,4 @@
-"""Taking a lab down, whole or half made, by whomever: what belongs to it is found by its marks, not by a memory."""
+"""Removal of a lab, complete or not, by any process: its resources are found by their marks, not by a record."""
 
 from __future__ import annotations
 
@@ -16,22 +16,26 @@ _LIMIT_S = 10.0
 
 
 def down(name: str) -> None:
-    """End its hosts with all that runs there, free its disks and groups, remove its directory.
-
-    Raises InputError where there is no such lab, or where somebody mounted something in its directory: nothing is ended
-    or removed then. LabError where something stayed."""
+    """End its hosts with all their processes, free its disks and groups, remove its directory.
+    Raises InputError if the lab does not exist, or if something is mounted in its directory; then nothing is removed.
+    Raises LabError if something remains.
+    """
     need_root()
     if name not in place.names():
         raise InputError(
-            "unknown-lab", "{lab}: no such lab", "there is: {labs}", lab=name, labs=", ".join(place.names()) or "none"
+            "unknown-lab",
+            "{lab}: no such lab",
+            "existing labs: {labs}",
+            lab=name,
+            labs=", ".join(place.names()) or "none",
         )
     if place.around() is not None:
         raise InputError(
-            "inside-lab", "a lab cannot be taken down from one of its own hosts", "do it on the machine itself"
+            "inside-lab", "cannot take down a lab from one of its own hosts", "do it on the machine itself"
         )
     directory = place.directory(name)
-    check_unmounted(directory, f"iosonde lab down {name}")  # the lab's own mounts are all in name spaces of its hosts
-    # A command that was under way when the one who brought it up was ended may have done its work since: once more.
+    check_unmounted(directory, f"iosonde lab down {name}")  # the lab's own mounts are in the name spaces of its hosts
+    # Repeat: a command still running when the bring-up was ended may have finished since.
     while _freed(name, directory):
         pass
     place.remove_directories(directory)
@@ -40,7 +44,7 @@ def down(name: str) -> None:
 
 
 def _freed(name: str, directory: Path) -> bool:
-    """End and free what is there now; whether anything was. Raises LabError where something stayed."""
+    """End and free what exists now; return whether there was anything. Raises LabError if something remains."""
     ended = hosts.end(directory)
     n_devices, n_remaining = disks.detach(directory)
     stayed = [f"{n_remaining} loop devices"] if n_remaining else []
@@ -49,8 +53,8 @@ def _freed(name: str, directory: Path) -> bool:
     if stayed:
         raise LabError(
             "resources-not-freed",
-            "{lab}: {resources} could not be freed",
-            "iosonde lab down {lab} tries again",
+            "{lab}: cannot free {resources}",
+            "try again with iosonde lab down {lab}",
             lab=name,
             resources=" and ".join(stayed),
         )
@@ -58,7 +62,7 @@ def _freed(name: str, directory: Path) -> bool:
 
 
 def _remove(name: str, directory: Path) -> None:
-    """The directory, last of it what makes it known as ours. Raises LabError."""
+    """Remove the directory, and last the file that identifies it as ours. Raises LabError."""
     deadline = time.monotonic() + _LIMIT_S
     while True:
         try:
@@ -66,7 +70,7 @@ def _remove(name: str, directory: Path) -> None:
             with suppress(FileNotFoundError):
                 (directory / place.FILE).unlink()
             return directory.rmdir()
-        except FileNotFoundError:  # somebody else removes it, too
+        except FileNotFoundError:  # another process removes it too
             if not directory.exists():
                 return None
         except OSError as error:
@@ -74,7 +78,7 @@ def _remove(name: str, directory: Path) -> None:
                 raise LabError(
                     "io-error",
                     "{lab}: {path}: {reason}",
-                    "iosonde lab down {lab} tries again",
+                    "try again with iosonde lab down {lab}",
                     lab=name,
                     path=error.filename,
                     reason=error.strerror,

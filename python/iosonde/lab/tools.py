@@ -1,4 +1,4 @@
-"""Commands that a lab runs: each with a time limit; one that fails is an error with what it said."""
+"""Commands that a lab runs: each with a time limit; a failure is an error with the tool's own message."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from iosonde.core.errors import InputError, SystemFaultError
 from . import patience
 
 LIMIT_S = 60.0
-_PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
+_PLACE = "IOSONDE_LAB_ROOT"  # environment variable for the location of labs
 OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
 HADOOP_JARS = "hadoop-jars"
 ORANGEFS = "orangefs"
-_MAX_OUTPUT_CHARS = 200  # characters of what a tool said
-_WELL = "iosonde lab status says what is not well; iosonde lab heal undoes faults"
-# What no package of Debian's has → how it comes here.
+_MAX_OUTPUT_CHARS = 200  # characters of a tool's output in an error
+_WELL = "iosonde lab status shows the health; iosonde lab heal undoes faults"
+# Software without a Debian package → how to install it.
 UNPACKAGED = {
     OUR_NFS_CLIENT: "make lab-deps in a checkout",
     HADOOP_JARS: "make lab-hdfs in a checkout (or HADOOP_HOME=DIR, if you have Hadoop)",
     ORANGEFS: "its source, with --enable-fuse --enable-shared (ORANGEFS_HOME=DIR: its prefix)",
 }
-# What is needed whatever the file system, and its Debian package.
+# Commands that every lab needs → Debian package.
 ALWAYS = {
     "unshare": "util-linux",
     "nsenter": "util-linux",
@@ -42,12 +42,13 @@ _T = TypeVar("_T")
 
 
 class LabError(SystemFaultError):
-    """A lab, or a host of it, did not do what it was told."""
+    """Failure of a lab, or of a host of it."""
 
 
 def run(words: list[str], limit_s: float = LIMIT_S, stdin_text: str | None = None, label: str = "") -> str:
-    """What it printed on stdout; ``label`` is what errors call it. Raises LabError where it fails or takes longer than
-    ``limit_s``, or than ``patience`` has left."""
+    """Run a command and return its stdout; ``label`` names it in errors.
+    Raises LabError if it fails or exceeds ``limit_s``, or the remainder of ``patience``.
+    """
     label = label or format_command(words)
     try:
         done = patience.completed(words, patience.shortened(limit_s), stdin_text, label)
@@ -79,30 +80,32 @@ def _seconds(limit_s: float) -> str:
 
 
 def read_answer(label: str, text: str, parse: Callable[[str], _T]) -> _T:
-    """What ``parse`` reads in the text that ``label`` printed. Tools say in free words what is wrong with them, and
-    some end well all the same: what is not in the form that they answer in is a LabError with these words."""
+    """Parse the output of the command ``label``.
+    Tools may report errors in free text and still exit with 0: output that ``parse`` does not know raises LabError with
+    its first line.
+    """
     try:
         return parse(text)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        words = next((line.strip() for line in text.splitlines() if line.strip()), "it says nothing")
+        words = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
         raise LabError(
             "unparsable-output", "{command}: {output}", _WELL, command=label, output=words[:_MAX_OUTPUT_CHARS]
         ) from error
 
 
 def need_root() -> None:
-    """Raises InputError for anybody else."""
+    """Raises InputError unless run by root."""
     if os.geteuid():
         raise InputError(
             "root-required",
-            "a lab needs root: it is made of name spaces, mounts and loop devices",
-            "the same as root: {sudo_command}",
+            "a lab requires root, for name spaces, mounts and loop devices",
+            "run it as root: {sudo_command}",
             sudo_command=_with_sudo(),
         )
 
 
 def _with_sudo() -> str:
-    """The command line as root would give it: sudo's PATH rarely has a virtual environment's."""
+    """Return the command line for root: sudo's PATH rarely includes a virtual environment."""
     executable, *rest = sys.argv
     if Path(executable).name not in ("iosonde", "main.py"):  # called from Python
         return "sudo"
@@ -116,7 +119,7 @@ def _with_sudo() -> str:
 
 
 def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
-    """See that the commands, with their packages, and those of every lab are here. Raises InputError."""
+    """Check that these commands, and those of every lab, are installed. Raises InputError."""
     required = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
     missing = {command: package for command, package in required.items() if not has_command(command)}
     if missing:
@@ -130,7 +133,7 @@ def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
 
 
 def installing(packages: Iterable[str]) -> str:
-    """The commands, as words, that bring these packages."""
+    """Return the commands that install these packages."""
     unique_packages = tuple(dict.fromkeys(packages))
     packaged = [package for package in unique_packages if package not in UNPACKAGED]
     words = [f"apt install {' '.join(packaged)}"] * bool(packaged)
@@ -138,20 +141,21 @@ def installing(packages: Iterable[str]) -> str:
 
 
 def has_command(command: str) -> bool:
-    """Whether a command, or a file by its path, is here; commands of administrators are not on every user's PATH, and
-    ours lie beside this Python."""
+    """Return whether a command, or a file by its path, exists.
+    Administrators' commands may not be on PATH; ours are next to this Python.
+    """
     search_path = f"{Path(sys.executable).parent}:/usr/sbin:/sbin:/usr/local/sbin"
     return os.path.exists(command) or bool(shutil.which(command) or shutil.which(command, path=search_path))
 
 
 def format_command(words: Iterable[str]) -> str:
-    """A command as people read it, cut where it is long."""
+    """Format a command for people, truncated if long."""
     text = shlex.join(words)
     return text if len(text) <= 100 else text[:97] + "…"
 
 
 def write(path: Path, text: str) -> None:
-    """A knob of the kernel. Raises LabError."""
+    """Write a kernel setting. Raises LabError."""
     try:
         path.write_text(text)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Text, figures, HTML page: lay out what they are given, compute nothing."""
+"""Text, figures and HTML page: lay out answers, compute nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Another tool's columns and units for numbers that were recomputed from a record: its users know where to look.
-
-Said in the first line, and never to be taken for the tool's own output: names of phases, narrower columns, no banner.
-Every function gets blocks (operation, iteration, rows) and gives lines under 80 columns.
+"""Columns and units of another tool for numbers recomputed from a record, for users of that tool.
+The first line says so, and differences keep it from being mistaken for the tool's own output: names of phases, narrower
+columns, no banner. Every function takes blocks (operation, iteration, rows) and yields lines under 80 columns.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _WRITERS = {"write": "writers", "read": "readers"}
 
 
 def lines(as_tool: AsTool) -> Iterator[str]:
-    """For each setting its runs, the tool's columns, and what was left out."""
+    """Yield for each setting its runs, the tool's columns, and what was excluded."""
     for number, setting in enumerate(as_tool.settings):
         if number:
             yield ""
@@ -42,7 +41,7 @@ def lines(as_tool: AsTool) -> Iterator[str]:
 
 
 def title(tool: str, of: str) -> str:
-    """The line that every such text begins with."""
+    """Return the first line of every such text."""
     return f"{NAMES[tool]}'s numbers recomputed by iosonde from {of}; {NAMES[tool]} did not run"
 
 
@@ -51,7 +50,7 @@ def _format_block_name(block: ToolPhase) -> str:
 
 
 def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
-    """The table of iterations, its block and transfer sizes once for each phase, and the line of maxima."""
+    """Yield the table of iterations, block and transfer sizes per phase, and the line of maxima."""
     for operation in dict.fromkeys(block.operation for block in blocks):
         mine = [(block.iteration, row) for block in blocks if block.operation == operation for row in block.rows]
         row = mine[0][1]
@@ -85,7 +84,7 @@ def _ior_number(value: float | None, width: int) -> str:
 
 
 def mdtest(summary: Sequence[Any]) -> Iterator[str]:
-    """The summary of rates over the iterations, if there is any phase of mdtest's; those of one name are numbered."""
+    """Yield the summary of rates over the iterations if there is any mdtest phase; duplicate names are numbered."""
     if not summary:
         return
     yield ""
@@ -104,7 +103,7 @@ def mdtest(summary: Sequence[Any]) -> Iterator[str]:
 
 
 def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
-    """A block of throughput mode for each phase. kB are of 1024 bytes."""
+    """Yield a block of throughput mode per phase. kB are 1024 bytes."""
     for block in blocks:
         for row in block.rows:
             who = f"{row.processes:2} {_WRITERS[row.operation]}"
@@ -119,11 +118,11 @@ def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
 
 
 def _iozone_line(what: str, value: float | None, unit: str = "kB/sec") -> str:
-    return f"        {what:43} = " + ("cannot be told" if value is None else f"{value / 1024:10.2f} {unit}")
+    return f"        {what:43} = " + ("unknown" if value is None else f"{value / 1024:10.2f} {unit}")
 
 
 def fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
-    """The lines of a job group (as with --group_reporting) and of the run status."""
+    """Yield the lines of a job group (as with --group_reporting) and of the run status."""
     for block in blocks:
         for row in block.rows:
             low, high = (_fio_rates(value) for value in (row.minimum, row.maximum))
@@ -161,14 +160,14 @@ def _fio_latency(row: Any) -> Iterator[str]:
 
 
 def _fio_unit(low: int, high: int) -> tuple[str, int]:
-    """As in fio's stat.c (show_clat_percentiles)."""
+    """Choose the unit as in fio's stat.c (show_clat_percentiles)."""
     if low > 2_000_000 and high > 99_999_999:
         return "msec", 1_000_000
     return ("usec", 1000) if low > 2000 and high > 99_999 else ("nsec", 1)
 
 
 def elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
-    """FIRST DONE and LAST DONE of each phase. MiB are of 1048576 bytes, rates cut to whole numbers."""
+    """Yield FIRST DONE and LAST DONE of each phase. MiB are 1048576 bytes; rates are truncated to integers."""
     yield ""
     yield "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE"
     yield "=========== ================    ==========   ========="

@@ -1,4 +1,4 @@
-"""The drawing of a cluster: from its file and its bound to what is drawn."""
+"""Content of the drawing of a cluster, from its file and its bound."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .figures.figure import Figure
 
 _NO_NAMES = ClusterNodes(())
-_SOME = 0.05  # limits in so many of the draws: worth a sentence
-# Part → its terms, each with its name there.
+_SOME = 0.05  # share of draws in which a term limits that is worth a sentence
+# Part → its terms with their names in the drawing.
 _TERMS = {
     "clients": {"cpu": "client CPUs", "memory_copy": "memory copies", "latency": "waiting"},
     "client_links": {"network_clients": "client links"},
@@ -47,18 +47,19 @@ _FieldFormatter = Callable[..., str]
 
 
 def cluster_plot(answer: Upgrade) -> Figure:
-    """The cluster of today and what limits it. Raises InputError where there is none."""
+    """Draw the current cluster and its bottleneck. Requires a cluster in the file."""
     today, cluster = answer.today, answer.cluster_file.cluster
     assert cluster is not None
     return cluster_figure(content(cluster, today, answer.level, answer.cluster_file.nodes))
 
 
 def content(cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
-    """The cluster with what each part lets through; ``today`` is None where too little is known for a bound. Nodes that
-    the file names are drawn with their names and roles."""
+    """Return the cluster with the maximum rate of each part; ``today`` is None without a bound.
+    Nodes that the file names are drawn with their names and roles.
+    """
     sentences, parts = _build_sentences(cluster, today, level), _build_parts(cluster, today, level)
     if nodes.both:
-        sentences = (*sentences, Message("mixed-nodes", "A node that is client and server stands on both sides."))
+        sentences = (*sentences, Message("mixed-nodes", "A node that is both client and server appears on both sides."))
     if managers := nodes.list_names(("metadata",)):
         parts["metadata"] = replace(parts.get("metadata", DrawnPart("")), title=f"metadata: {some_of(managers, 2)}")
     return ClusterDrawing(
@@ -98,13 +99,13 @@ def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | No
 
 
 def _spread_disks(cluster: Cluster, servers: int) -> Callable[[int], int]:
-    """Server, from 1 → its disks, where only their sum is known."""
+    """Return a function from server number, from 1, to its disks, if only their sum is known."""
     each, more = divmod(_read_count(cluster, "disks") or 0, servers)
     return lambda number: each + (number <= more)
 
 
 def _list_other_nodes(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
-    """Nodes that are drawn nowhere else, by role."""
+    """Return nodes that are not drawn elsewhere, by role."""
     drawn = (*CLIENTS, *SERVERS)
     names_by_role = {
         role: [node.name for node in nodes.nodes if node.has_role((role,)) and not node.has_role(drawn)]
@@ -119,7 +120,7 @@ def _select_drawn(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
 
 
 def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
-    """The other roles of a node."""
+    """Describe the other roles of a node."""
     others = [role for role in node.roles if role not in here]
     return f"also {', '.join(others)}" if others else ""
 
@@ -127,7 +128,7 @@ def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
 def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tuple[str, ...]:
     layout = _describe_layout(cluster)
     if today is None:
-        return (Message("no-known-limit", "Today: nothing is known that could limit."), layout)
+        return (Message("no-known-limit", "Today: no limit is known."), layout)
     ceiling = today.ceiling
     first = f"Today: {ceiling.system.operation} at most {amount(today.s, 'bytes/s')}, {limiting(ceiling)}."
     others = tuple(name for name, share in today.limits.items() if name not in ceiling.limit and share >= _SOME)
@@ -137,7 +138,7 @@ def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tup
 
 
 def _describe_layout(cluster: Cluster) -> str:
-    """How data is spread, where the file says it."""
+    """Describe how data is distributed, if the file states it."""
     words = cluster.words
     counted = {name: f"{q.value:g}" for name, q in cluster.system.items()}
     code = f"{counted.get('data_chunks', '1')}+{counted.get('parity_chunks', '0')}"
@@ -153,7 +154,7 @@ def _describe_layout(cluster: Cluster) -> str:
 
 def _build_parts(cluster: Cluster, today: Today | None, level: float) -> dict[str, DrawnPart]:
     def format_quantity(unit: str, *names: str) -> str:
-        """The first of these fields that the file gives, with its interval."""
+        """Format the first of these fields that the file has, with its interval."""
         q = next((cluster.system[name] for name in names if name in cluster.system), None)
         if q is None:
             return ""
@@ -178,7 +179,7 @@ def _build_parts(cluster: Cluster, today: Today | None, level: float) -> dict[st
 
 
 def _list_passed(at: str, today: Today | None, level: float) -> tuple[Passed, ...]:
-    """What a part lets through; a classical term whose inputs are not known says so."""
+    """Return the maximum rates of a part; a classical term with unknown inputs has no value."""
     passed_terms = []
     terms = {term.name: term for term in today.ceiling.terms} if today else {}
     for term, name in _TERMS[at].items():
@@ -222,7 +223,7 @@ def _per_byte(seconds: str) -> str:
 
 
 def _format_title(cluster: Cluster, name: str, noun: str) -> str:
-    """``4 servers``; of clients and servers that the file does not say there is 1, as in the bound."""
+    """Format ``4 servers``; if the file states no number of clients or servers it is 1, as in the bound."""
     count = _read_count(cluster, name)
     if count is None and name == "disks":
         return "disks"

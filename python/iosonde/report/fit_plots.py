@@ -1,4 +1,4 @@
-"""The figures of ``fit`` and ``validate``: what of an answer is drawn."""
+"""Figures of ``fit`` and ``validate``."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 
 def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
-    """Predicted against observed of what was taken, the errors of all, and the tree where it is one; ``against`` and
-    ``at`` as of :func:`validation_plot`."""
+    """Draw predicted against observed of the chosen model, the errors of all, and the tree if it is one.
+    ``against`` and ``at`` as in :func:`validation_plot`.
+    """
     examples, choice = answer.examples, answer.choice
     mae_bounds = [
         (candidate.candidate.short, (value, candidate.mae.low, candidate.mae.high))
@@ -56,12 +57,13 @@ def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] |
 
 
 def validation_plot(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
-    """Predicted against observed of the best, and the learning curve where there is one. ``against``: also by this
-    factor, with the levels of others held that ``at`` names. Raises InputError."""
+    """Draw predicted against observed of the best model, and the learning curve if there is one.
+    With ``against``, also draw by this factor, at the levels of other factors in ``at``. Raises InputError.
+    """
     if answer.unseen is None:
         raise InputError(
             "no-fitted-model",
-            "no model could be fitted: there is nothing to draw",
+            "cannot draw: no model could be fitted",
             "use fewer factors, or measure more",
         )
     items = _plot_observed(answer.unseen, against, at or {})
@@ -75,11 +77,11 @@ def validation_plot(answer: Validation, against: str | None = None, at: Mapping[
 
 
 def refuse_plot(answer: HoldoutAnswer, **_how: Any) -> Figure:
-    """There is none. Raises InputError."""
+    """Raises InputError: a stored model has no plot."""
     raise InputError(
         "conflicting-options",
-        "{spell.plot} draws models that were fitted here, and this one of {response} was not",
-        "leave out {spell.plot}, or {spell.model}",
+        "cannot draw the stored model of {response}: {spell.plot} needs models fitted here",
+        "omit {spell.plot} or {spell.model}",
         response=answer.model.response,
     )
 

@@ -1,5 +1,6 @@
-"""How settings of several factors become a table: columns by one factor, rows by the others. The same on the terminal
-and on the page."""
+"""Layout of settings of several factors as a table: columns by one factor, rows by the others.
+The same on the terminal and on the page.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +13,14 @@ from iosonde.core.table import Cell
 from iosonde.core.units import percent, typed_sizes
 
 MOST_COLUMNS = 4
-SEVERAL = 3  # responses that are rows of one table
+SEVERAL = 3  # responses from which they are rows of one table
 Key = tuple[Cell, ...]
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Pivoted(Generic[Item]):
-    """``cells`` by (the levels of the factors of the rows, the level of that of the columns); a setting that was not
-    measured has none."""
+    """``cells`` by (levels of the row factors, level of the column factor); unmeasured settings have none."""
 
     rows: tuple[Key, ...]
     columns: tuple[Cell, ...]
@@ -28,8 +28,9 @@ class Pivoted(Generic[Item]):
 
 
 def column_place(settings: Sequence[Key]) -> int | None:
-    """The place of the factor whose levels become columns: the one with the fewest, the last one where several have;
-    None where there is one factor, or each has many."""
+    """Return the index of the factor whose levels become columns: the one with the fewest, the last of several.
+    None if there is only one factor, or if each has many levels.
+    """
     if not settings or len(settings[0]) < 2:
         return None
     counts = [len({key[place] for key in settings}) for place in range(len(settings[0]))]
@@ -38,7 +39,7 @@ def column_place(settings: Sequence[Key]) -> int | None:
 
 
 def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
-    """These items, one a setting, with columns by the factor at ``column``. All in the order of the levels."""
+    """Arrange items, one per setting, with columns by the factor at index ``column``, in the order of the levels."""
     rest = [(*key[:column], *key[column + 1 :]) for key in settings]
     levels = [key[column] for key in settings]
     cells = dict(zip(zip(rest, levels, strict=True), items, strict=True))
@@ -48,7 +49,7 @@ def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivo
 
 
 def _level_places(levels: Sequence[Cell]) -> dict[Cell, int]:
-    """Level → its place: as they come; numbers and sizes ascending, which settings that are no full grid may not be."""
+    """Return level → index: numbers and sizes ascending, other levels in order of appearance."""
     distinct = list(dict.fromkeys(levels))
     if all(isinstance(level, int | float) for level in distinct):
         distinct = sorted(distinct, key=lambda level: float(level or 0))
@@ -58,7 +59,7 @@ def _level_places(levels: Sequence[Cell]) -> dict[Cell, int]:
 
 
 def format_spread(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
-    """How many trials are behind these cells, and how much they vary: ``n 3, cv 3.9 % to 12 %``."""
+    """Format the number of trials per cell and how much they vary: ``n 3, cv 3.9 % to 12 %``."""
     least, most = min(counts), max(counts)
     n = f"n {least}" if least == most else f"n {least} to {most}"
     sorted_cvs = sorted(cv for cv in cvs if cv is not None)

@@ -1,4 +1,4 @@
-"""The file systems that a lab can hold: one file each, found by name."""
+"""File systems that a lab can run: one module each, found by name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MODULES = {
 
 
 def recipe(name: str) -> Recipe:
-    """How to bring one up. Raises InputError."""
+    """Return the recipe of a file system. Raises InputError."""
     if name not in MODULES:
         raise InputError(
             "unknown-file-system",
-            "{file_system}: no file system that a lab can hold",
-            "one of {file_systems}",
+            "{file_system}: not a file system that a lab can run",
+            "use one of {file_systems}",
             file_system=name,
             file_systems=", ".join(MODULES),
         )
@@ -39,5 +39,5 @@ def recipe(name: str) -> Recipe:
 
 
 def recipe_of(lab: Lab) -> Recipe:
-    """That of the file system which a lab holds."""
+    """Return the recipe of a lab's file system."""
     return recipe(lab.description.file_system)

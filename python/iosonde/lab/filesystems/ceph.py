@@ -1,7 +1,6 @@
-"""CephFS: a monitor, a manager and a metadata server on one host, an OSD on each server's disk, mounted by ceph-fuse.
-
-The primary OSD of an object passes it on to the others: a client sends each byte once. There are no keys: the cluster
-is reached from its own hosts only.
+"""CephFS: monitor, manager and metadata server on one host, an OSD on each server's disk, mounted by ceph-fuse.
+The primary OSD of an object passes it on to the replicas: a client sends each byte once. The cluster has no keys, and
+is reachable only from its own hosts.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MONITOR = "monitor"
 _OWN = ("/var/log/ceph", "/run/ceph")
 _ADMIN_S = 20.0
 _AGREE_S = 300.0
-_PREPARED = "ceph-prepared"  # a file: the root has its layout, which a client that mounts anew must not set back
+_PREPARED = "ceph-prepared"  # marker file: the root has its layout, which a remount must not reset
 _CONFIGURATION = """\
 [global]
 fsid = {fsid}
@@ -73,11 +72,11 @@ class _Ceph(Recipe):
         "getfattr": "attr",
     }
     options = {
-        "size": "copies of each object, on so many servers [2]",
-        "client_cache": "off: ceph-fuse keeps no data, and writes wait for the servers [on]",
-        "stripe_count": "objects that a new file is written to in turns [1]",
-        "stripe_unit": "how much goes to each of them [4MiB]",
-        "object_size": "of each [4MiB]",
+        "size": "copies of each object, on different servers [2]",
+        "client_cache": "off: ceph-fuse caches no data, and writes wait for the servers [on]",
+        "stripe_count": "objects over which a new file is striped [1]",
+        "stripe_unit": "size of a stripe unit [4MiB]",
+        "object_size": "size of each object [4MiB]",
     }
     live = options
     mount_defaults = {"client_cache": "on"}
@@ -87,14 +86,14 @@ class _Ceph(Recipe):
     metadata_role = MONITOR
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """A size needs as many servers."""
+        """Check that the options are valid; a size needs as many servers."""
         super().check(n_servers, options)
         size, cache = options.get("size", "2"), options.get("client_cache", "on")
         if not (size.isascii() and size.isdigit() and 1 <= int(size) <= n_servers):
             raise InputError(
                 "out-of-range",
                 "{spell.set:size={size}}: there are {n_servers} servers",
-                "a size from 1 to that",
+                "use a size from 1 to {n_servers}",
                 size=size,
                 n_servers=n_servers,
             )
@@ -105,7 +104,7 @@ class _Ceph(Recipe):
         ceph_layout.check(options)
 
     def start(self, lab: Lab) -> None:
-        """The monitor, then manager, OSDs and pools, then the metadata server; ready when that is active."""
+        """Start the monitor, then manager, OSDs and pools, then the metadata server; ready when that is active."""
         (monitor,) = lab.select_hosts(MONITOR)
         _configure(lab, monitor)
         for host in lab.hosts:
@@ -128,7 +127,7 @@ class _Ceph(Recipe):
         _start_mds(lab, monitor)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By ceph-fuse; the first one has the root's files laid out as was asked for."""
+        """Mount by ceph-fuse; the first mount sets the requested layout of the root."""
         cache = "true" if self.get_mount_option(lab, "client_cache") == "on" else "false"
         lab.wait(f"{client.name} mounts", lambda: _mounts(lab, client, cache))
         layout_options = {name: value for name, value in lab.description.options.items() if name in ceph_layout.NAMES}
@@ -137,16 +136,16 @@ class _Ceph(Recipe):
             (lab.directory / _PREPARED).touch()
 
     def layout(self, lab: Lab) -> Layout:
-        """Copies by the servers; a file's objects of 4 MiB are spread over all."""
+        """Return the layout: copies by the servers; a file's objects of 4 MiB are spread over all."""
         copies = read_answer("ceph osd pool get data size", self.read(lab, "size"), int)
         return Layout(copies, "servers", servers_of_a_file=len(lab.servers))
 
     def version(self, lab: Lab) -> str:
-        """Of the tools."""
+        """Return the version of the tools."""
         return lab.clients[0].ask(lambda text: text.split()[2], "ceph", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """How many of the OSDs are up and in, the data pool's copies, the layout of new files, clients' caches."""
+        """Return the number of OSDs up and in, the copies of the data pool, the layout of new files, client caches."""
         names = [name for name in self.options if name not in self.mount_defaults]
         return {
             **_query_json(lab, ceph_state.facts, "status"),
@@ -155,7 +154,7 @@ class _Ceph(Recipe):
         }
 
     def read(self, lab: Lab, option: str) -> str:
-        """The size of the data pool, the layout of the mount's root, how mounts are made."""
+        """Return the size of the data pool, the layout of the mount's root, or a mount option."""
         if option in ceph_layout.NAMES:
             return ceph_layout.read(lab, _mounted(lab))[option]
         if option != "size":
@@ -163,7 +162,9 @@ class _Ceph(Recipe):
         return _query_json(lab, lambda answer: str(answer["size"]), "osd", "pool", "get", "data", "size")
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """Of the data pool, when all its objects are stored as often; of files that are made from now on; of mounts."""
+        """Change an option of the data pool, of new files, or of mounts.
+        A new size is in force when all objects have that many copies.
+        """
         if option in ceph_layout.NAMES:
             return ceph_layout.change(lab, _mounted(lab), {option: value})
         if option != "size":
@@ -172,18 +173,20 @@ class _Ceph(Recipe):
         sure = ("--yes-i-really-mean-it",) * (value == "1")
         _ceph(lab, _monitor(lab), "osd", "pool", "set", "data", "size", value, *sure)
         lab.wait(
-            "all objects are stored as often", lambda: self.read(lab, "size") == value and not _unclean(lab), _AGREE_S
+            "all objects have the new number of copies",
+            lambda: self.read(lab, "size") == value and not _unclean(lab),
+            _AGREE_S,
         )
         return None
 
     def health(self, lab: Lab) -> list[str]:
-        """What it says itself, once it has found all placement groups."""
-        if not _monitor(lab).processes("ceph-mds"):  # the monitor believes in it for 15 s more
+        """Return Ceph's own health, once it has found all placement groups."""
+        if not _monitor(lab).processes("ceph-mds"):  # the monitor notices only after 15 s
             return [Message("server-down", "{host}: its metadata server is down", host=MONITOR)]
         return _query_json(lab, ceph_state.complaints, "health", "detail")
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
-        """Its OSD as the monitor sees it, and the metadata server beside the monitor."""
+        """Return the state of each OSD as the monitor sees it, and of the metadata server."""
         try:
             osds, active = _query_json(lab, ceph_state.osds, "osd", "dump"), _mds_is_active(lab)
         except LabError:
@@ -192,7 +195,7 @@ class _Ceph(Recipe):
         return server_states | dict(zip((server.name for server in lab.servers), osds, strict=False))
 
     def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
-        """As its OSDs say: the file that each keeps its data in only grows."""
+        """Return a function of the bytes that the OSDs report: the file in which each keeps its data only grows."""
         osds = [server.resolve_path(f"/run/ceph/osd.{number}.asok") for number, server in enumerate(lab.servers)]
 
         def used() -> int | None:
@@ -202,14 +205,14 @@ class _Ceph(Recipe):
         return used
 
     def count_operations(self, lab: Lab, on: bool) -> None:
-        """OSDs and the metadata server always count: from zero."""
+        """Reset the counters; OSDs and the metadata server always count."""
         if on:
             for daemon in (*ceph_profile.osds(lab), ceph_profile.MDS):
                 _ceph(lab, _monitor(lab), "tell", daemon, "perf", "reset", "all")
             ceph_profile.begin(lab)
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
-        """`perf dump` of the OSDs, and of the metadata server."""
+        """Return the `perf dump` of the OSDs and of the metadata server."""
         seconds = ceph_profile.seconds(lab)
         osds = [
             _query_json(
@@ -226,12 +229,12 @@ class _Ceph(Recipe):
         return (*osds, _query_json(lab, mds, "tell", ceph_profile.MDS, "perf", "dump"))
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its OSD; of the monitor's host the metadata server."""
+        """Return the PID of the OSD; on the monitor's host, of the metadata server."""
         name = "ceph-mds" if server.role == MONITOR else "ceph-osd"
         return server.matching("-x", name)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start its OSD again, or the metadata server."""
+        """Restart the OSD, or the metadata server."""
         if server.role == MONITOR:
             _start_mds(lab, server)
         else:
@@ -252,22 +255,22 @@ def _file(lab: Lab) -> str:
 
 
 def _query_json(lab: Lab, read: Callable[[Any], _T], *words: str) -> _T:
-    """What ``read`` finds in its answer. Raises LabError, also where that is no such answer."""
+    """Return what ``read`` extracts from the answer. Raises LabError, also for an unknown format."""
     output = _ceph(lab, _monitor(lab), *words, "--format", "json")
     return read_answer(f"ceph {format_command(words)}", output, lambda text: read(json.loads(text)))
 
 
 def _unclean(lab: Lab) -> int:
-    """Placement groups that do not have all their copies."""
+    """Return the number of placement groups that lack copies."""
     return _query_json(lab, ceph_state.unclean, "status")
 
 
 def _mounted(lab: Lab) -> LabHost:
-    """A client that can be asked about files."""
+    """Return a client with the file system mounted. Raises LabError."""
     for client in lab.clients:
         if lab.is_mounted(client):
             return client
-    raise LabError("not-mounted", "no client has it mounted", "iosonde lab mount")
+    raise LabError("not-mounted", "no client has the file system mounted", "mount it with iosonde lab mount")
 
 
 def _ceph(lab: Lab, host: LabHost, *words: str) -> str:
@@ -303,14 +306,14 @@ def _start_monitor(lab: Lab, monitor: LabHost) -> None:
 
 
 def _start_mds(lab: Lab, monitor: LabHost) -> None:
-    """Return when it is active; the monitor believes for a while in one that was killed."""
+    """Start the metadata server and wait until it is active; the monitor believes for a while in a killed one."""
     before, own = _active(lab), str(monitor.directory / "ceph-mds")
     monitor.run("ceph-mds", "-c", _file(lab), "-i", "m", "--mds-data", own)
     lab.wait("the metadata server is active", lambda: bool(_active(lab) - before), 90)
 
 
 def _active(lab: Lab) -> set[int]:
-    """Metadata servers that serve, as the monitor believes; each has a number for its life."""
+    """Return the ids of metadata servers that are active according to the monitor; each start has a new id."""
     return _query_json(lab, ceph_state.active_mds, "mds", "stat")
 
 
@@ -319,7 +322,7 @@ def _mds_is_active(lab: Lab) -> bool:
 
 
 def _new_osd(lab: Lab, monitor: LabHost, server: LabHost) -> tuple[int, str]:
-    """Its number and its name for life, which the monitor and the OSD must agree on."""
+    """Return (number, UUID) of a new OSD; the monitor and the OSD must agree on the UUID."""
     name = str(uuid.uuid4())
     return read_answer("ceph osd new", _ceph(lab, monitor, "osd", "new", name), int), name
 

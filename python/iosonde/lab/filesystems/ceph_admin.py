@@ -1,4 +1,4 @@
-"""What an OSD says of itself by its admin socket: in a moment, where `ceph tell` starts a Python for every question."""
+"""State of an OSD by its admin socket: fast, whereas `ceph tell` starts Python for every query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LOGGER, _COUNTER = "bluestore", "bluestore_allocated"
 
 
 def allocated_bytes(osd: Path) -> int | None:
-    """Bytes that data takes on the disk of the OSD with this socket; None where it does not answer."""
+    """Return the bytes allocated on the disk of the OSD with this socket; None if it does not answer."""
     wish = {"prefix": "perf dump", "logger": _LOGGER, "counter": _COUNTER}
     try:
         counters = json.loads(_query_osd(osd, json.dumps(wish)))
@@ -21,7 +21,7 @@ def allocated_bytes(osd: Path) -> int | None:
 
 
 def _query_osd(place: Path, wish: str) -> bytes:
-    """A question ends with a zero byte; the answer begins with its length, four bytes, the highest first."""
+    """Send a query, terminated by a zero byte; the answer begins with its length, four bytes, big-endian."""
     with socket.socket(socket.AF_UNIX) as osd:
         osd.settimeout(_ANSWER_S)
         osd.connect(str(place))

@@ -1,6 +1,5 @@
-"""How new files of CephFS are cut into objects: the layout of the mount's root, kept in its extended attributes.
-
-A file is written to ``stripe_count`` objects in turns, ``stripe_unit`` bytes to each, until they have ``object_size``.
+"""Striping of new CephFS files: the layout of the mount's root, stored in its extended attributes.
+A file is striped over ``stripe_count`` objects, ``stripe_unit`` bytes to each in turn, until they have ``object_size``.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ _ATTRIBUTE = "ceph.dir.layout"
 
 
 def check(options: Mapping[str, str]) -> None:
-    """Of a new file system. Raises InputError for what Ceph would refuse."""
+    """Check the layout of a new file system. Raises InputError for what Ceph would refuse."""
     _check_fit({**_USUAL, **_values(options)}, options)
 
 
 def read(lab: Lab, client: LabHost) -> dict[str, str]:
-    """That of the root, sizes in bytes."""
+    """Return the layout of the root, sizes in bytes."""
     root = str(lab.mount_point)
     return {name: client.run("getfattr", "--only-values", "-n", f"{_ATTRIBUTE}.{name}", root).strip() for name in NAMES}
 
 
 def change(lab: Lab, client: LabHost, options: Mapping[str, str]) -> None:
-    """Of the root: files that are made from now on have it. Raises InputError for parts that do not fit each other."""
+    """Change the layout of the root, which new files inherit. Raises InputError for inconsistent sizes."""
     now = {name: read_answer(f"getfattr {name}", value, int) for name, value in read(lab, client).items()}
     layout = now | _values(options)
     _check_fit(layout, options)
-    # An object never gets smaller than a unit, at no moment: Ceph takes one after the other.
+    # Ceph sets one attribute after the other: an object must never become smaller than a stripe unit.
     order = NAMES if layout["object_size"] < now["object_size"] else NAMES[::-1]
     for name in order:
         if layout[name] != now[name]:
@@ -46,8 +45,8 @@ def _check_fit(layout: Mapping[str, int], options: Mapping[str, str]) -> None:
     if set(NAMES) & set(options) and layout["object_size"] % layout["stripe_unit"]:
         raise InputError(
             "not-a-multiple",
-            "object_size {object_size} is no multiple of stripe_unit {stripe_unit}",
-            "{spell.set:stripe_unit=1MiB} {spell.set:object_size=4MiB}",
+            "object_size {object_size} is not a multiple of stripe_unit {stripe_unit}",
+            "use for example {spell.set:stripe_unit=1MiB} {spell.set:object_size=4MiB}",
             object_size=layout["object_size"],
             stripe_unit=layout["stripe_unit"],
         )
@@ -63,7 +62,7 @@ def _value(name: str, text: str) -> int:
             raise InputError(
                 "invalid-number",
                 "{spell.set:{option}={setting}}: not a number of objects",
-                "{spell.set:{option}=2}",
+                "use for example {spell.set:{option}=2}",
                 option=name,
                 setting=text,
             )
@@ -73,7 +72,7 @@ def _value(name: str, text: str) -> int:
         raise InputError(
             "not-a-multiple",
             "{spell.set:{option}={size}}: not a multiple of 64 KiB",
-            "{spell.set:{option}=1MiB}",
+            "use for example {spell.set:{option}=1MiB}",
             option=name,
             size=text,
         )

@@ -1,6 +1,5 @@
-"""`ceph tell DAEMON perf dump` as data: what each OSD and the metadata server did, and how long it took on average.
-
-Ceph keeps sums: the least and the most of a latency are not known.
+"""`ceph tell DAEMON perf dump` as data: operations of each OSD and the metadata server, and their mean durations.
+Ceph keeps only sums: minimum and maximum latencies are unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from iosonde.lab.profile import ProfiledOperation, ServerProfile, with_shares
 
 MDS = "mds.m"
 _SINCE = "ceph-counted-since"
-# Counter of an OSD → what it is: of clients, and what another OSD passed on.
+# Counter of an OSD → operation, of clients or passed on by another OSD.
 _OF_OSD = {
     "op_r_latency": "read",
     "op_w_latency": "write",
@@ -26,17 +25,17 @@ _REQUEST, _LATENCY = "req_", "_latency"
 
 
 def osds(lab: Lab) -> list[str]:
-    """Their names, by server."""
+    """Return the names of the OSDs, by server."""
     return [f"osd.{number}" for number in range(len(lab.servers))]
 
 
 def begin(lab: Lab) -> None:
-    """Note that all counts are zero now."""
+    """Record that all counters are zero now."""
     (lab.directory / _SINCE).write_text(repr(time.time()))
 
 
 def seconds(lab: Lab) -> float:
-    """Since that; since the lab was brought up where it never was."""
+    """Return the seconds since then, or since bring-up if counters were never reset."""
     since = lab.directory / _SINCE
     with suppress(OSError, ValueError):
         return time.time() - float(since.read_text())
@@ -44,7 +43,7 @@ def seconds(lab: Lab) -> float:
 
 
 def build_osd_profile(server: str, dump: Mapping[str, Any], seconds: float) -> ServerProfile:
-    """One OSD. Bytes are those of clients: what another OSD passed on is not among them."""
+    """Build the profile of one OSD. Bytes are those of clients, without copies from other OSDs."""
     counters = dump["osd"]
     operations = [_operation(name, counters[key]) for key, name in _OF_OSD.items() if key in counters]
     return ServerProfile(
@@ -57,7 +56,7 @@ def build_osd_profile(server: str, dump: Mapping[str, Any], seconds: float) -> S
 
 
 def build_mds_profile(server: str, dump: Mapping[str, Any], seconds: float) -> ServerProfile:
-    """The metadata server: the requests of clients, as create, getattr, unlink."""
+    """Build the profile of the metadata server: requests of clients such as create, getattr, unlink."""
     operations = [
         _operation(key.removeprefix(_REQUEST).removesuffix(_LATENCY), value)
         for key, value in dump["mds_server"].items()

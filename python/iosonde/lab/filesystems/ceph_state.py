@@ -1,5 +1,6 @@
-"""What Ceph's monitor says of the cluster, as `ceph … --format json` has it. Each raises ValueError, LookupError or
-TypeError for another answer."""
+"""Cluster state reported by Ceph's monitor (`ceph … --format json`).
+Each function raises ValueError, LookupError or TypeError for an unknown answer.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _CLEAN = "active+clean"
 
 
 def facts(status: Mapping[str, Any]) -> dict[str, str]:
-    """`status`: how many OSDs are up and in, and the states of placement groups."""
+    """Return from `status` the number of OSDs up and in, and the states of placement groups."""
     osds, states = status["osdmap"], status["pgmap"].get("pgs_by_state", ())
     groups = ", ".join(f"{state['count']} {state['state_name']}" for state in states)
     return {"osds": f"{osds['num_up_osds']} up and {osds['num_in_osds']} in of {osds['num_osds']}",
@@ -22,14 +23,14 @@ def facts(status: Mapping[str, Any]) -> dict[str, str]:
 
 
 def unclean(status: Mapping[str, Any]) -> int:
-    """`status`: placement groups that do not have all their copies."""
+    """Return from `status` the number of placement groups that lack copies."""
     groups = status["pgmap"]
     clean = sum(state["count"] for state in groups.get("pgs_by_state", ()) if state["state_name"].startswith(_CLEAN))
     return int(groups["num_pgs"]) - int(clean)
 
 
 def complaints(health: Mapping[str, Any]) -> list[str]:
-    """`health detail`: what it complains of, a sentence each."""
+    """Return from `health detail` the complaints, a sentence each."""
     checks = sorted(health.get("checks", {}).items())
     messages: list[str] = [
         Message("ceph-health", "{check}: {summary}", check=code, summary=check["summary"]["message"])
@@ -42,7 +43,7 @@ def complaints(health: Mapping[str, Any]) -> list[str]:
 
 
 def osds(dump: Mapping[str, Any]) -> list[ServerState]:
-    """`osd dump`: the state of each, by number."""
+    """Return from `osd dump` the state of each OSD, by number."""
     states = []
     for osd in sorted(dump["osds"], key=lambda entry: int(entry["osd"])):
         words = ["up" if osd["up"] else "down", *([] if osd["in"] else ["out"])]
@@ -51,6 +52,6 @@ def osds(dump: Mapping[str, Any]) -> list[ServerState]:
 
 
 def active_mds(stat: Mapping[str, Any]) -> set[int]:
-    """`mds stat`: the metadata servers that serve; each has a number for its life."""
+    """Return from `mds stat` the ids of active metadata servers; each start has a new id."""
     return {mds["gid"] for system in stat["fsmap"]["filesystems"] for mds in system["mdsmap"]["info"].values()
             if mds["state"] == "up:active"}  # fmt: skip

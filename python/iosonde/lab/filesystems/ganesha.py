@@ -1,4 +1,4 @@
-"""NFS-Ganesha on a host of a lab, what it exports, and how clients mount that: by their kernel, or by our client."""
+"""NFS-Ganesha on a host of a lab, its export, and its mounts: by the kernel's client, or by our own."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ EXPORT {{
 
 
 def library(backend: str) -> str:
-    """Where Ganesha has what it serves a file system by, as ``vfs`` or ``gluster``."""
+    """Return the path of Ganesha's library for a backend, such as ``vfs`` or ``gluster``."""
     pattern = f"/usr/lib/*/ganesha/libfsal{backend}.so"
     return next(iter(glob.glob(pattern)), pattern)
 
 
 def commands(backend: str) -> Mapping[str, str]:
-    """Command or file → package, of the server and of what mounts it here."""
+    """Return command or file → package, of the server and of the NFS client here."""
     client = {"mount.nfs": "nfs-common"} if kernel_has_client() else {OUR_NFS_CLIENT: OUR_NFS_CLIENT}
     return {DAEMON: "nfs-ganesha", library(backend): f"nfs-ganesha-{backend}", "rpcbind": "rpcbind", **client}
 
 
 def serve(lab: Lab, server: LabHost, path: str, export: str, backend: str) -> None:
-    """Export ``path``, as ``backend`` has it, under the name ``export``; ready when it answers."""
+    """Export ``path`` of ``backend`` under the name ``export``; ready when it answers."""
     server.bind(STATE)
     server.run("mkdir", "-p", "/run/ganesha", "/run/rpcbind", f"{STATE}/ganesha")
     _file(server).write_text(_CONFIGURATION.format(path=path, export=export, backend=backend))
@@ -54,9 +54,9 @@ def serve(lab: Lab, server: LabHost, path: str, export: str, backend: str) -> No
 
 
 def start(lab: Lab, server: LabHost) -> None:
-    """Start the daemon, again, too: clients go on where they were."""
+    """Start the daemon, also after a failure: clients continue where they were."""
     log = str(server.directory / "log" / "ganesha")
-    # What tells clients that it was started again: by itself it is the second, and two starts may be in one.
+    # The epoch signals a restart to clients; by default it has seconds, and two starts may share one.
     epoch = str(time.time_ns() // 1_000_000)
     server.run(DAEMON, "-f", str(_file(server)), "-L", log, "-p", "/run/ganesha.pid", "-N", "NIV_EVENT",
                "-E", epoch)  # fmt: skip
@@ -64,13 +64,13 @@ def start(lab: Lab, server: LabHost) -> None:
 
 
 def mount(lab: Lab, client: LabHost, server: LabHost, export: str, *words: str) -> None:
-    """By the kernel, or by our own client."""
+    """Mount by the kernel's client, or by our own."""
     command = ["mount", "-t", "nfs"] if kernel_has_client() else [OUR_NFS_CLIENT]
     client.run(*command, f"{server.name}:{export}", str(lab.mount_point), "-o", ",".join(words))
 
 
 def answers(asking: LabHost, server: LabHost) -> bool:
-    """Whether it does a call that does nothing."""
+    """Return whether the server answers a null call."""
     try:
         asking.run("rpcinfo", "-T", "tcp", server.address, "nfs", "3", limit_s=_ANSWER_S)
     except LabError:
@@ -79,13 +79,13 @@ def answers(asking: LabHost, server: LabHost) -> bool:
 
 
 def no_answer(server: LabHost) -> Message:
-    """Complain of a server that does not do such a call."""
+    """Return the complaint about a server that does not answer."""
     return Message("no-response", "{host} does not answer as an NFS server", host=server.name)
 
 
 @cache
 def kernel_has_client() -> bool:
-    """Whether this kernel can mount NFS; its module is loaded for that."""
+    """Return whether this kernel can mount NFS, after loading its module."""
     if "\tnfs\n" not in Path("/proc/filesystems").read_text():
         try:
             run_program(["modprobe", "--quiet", "nfs"], 10)

@@ -23,16 +23,15 @@ from .recipe import Layout, Recipe, ServerState
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
 _CREATE_OPTIONS = ("replica", "disperse", "redundancy")
 _ON = ("on", "enable")
-# Other ways to a volume, and why a lab has none of them.
-_NOT_MOUNTABLE = "is no file system: nothing can be mounted; on a real system measure its commands, as curl"
+# Other access methods of a volume, and why a lab lacks them.
+_NOT_MOUNTABLE = "cannot be mounted; on a real system measure its commands, such as curl"
 _NOT_HERE = {
-    "cifs": "Samba would serve it, and the kernel alone can mount that, which labs cannot count on; on a real system "
-    "measure the mount",
-    "http": f"it moves whole objects and {_NOT_MOUNTABLE}",
-    "ftp": f"it moves whole files and {_NOT_MOUNTABLE}",
+    "cifs": "it needs Samba and a kernel client, which labs cannot rely on; on a real system measure the mount",
+    "http": f"it transfers whole objects and {_NOT_MOUNTABLE}",
+    "ftp": f"it transfers whole files and {_NOT_MOUNTABLE}",
 }
-# At its first start glusterd has the settings of geo-replication written by a dozen Python processes: 2 to 5 s a server
-# of what no lab uses. One that only tells its version is taken at its word.
+# At its first start glusterd configures geo-replication by a dozen Python processes: 2 to 5 s per server for a feature
+# that labs do not use. A stub that only prints its name avoids this.
 _QUICK_START = """\
 mkdir -p /var/log/glusterfs/bricks /run/gluster
 there=$(glusterfs --print-libexecdir)/gsyncd
@@ -50,12 +49,12 @@ class _Gluster(Recipe):
     deducts_copies = True
     commands = {"glusterd": "glusterfs-server", "gluster": "glusterfs-server", "mount.glusterfs": "glusterfs-client"}
     options = {
-        "replica": "copies of each file, on so many servers",
-        "disperse": "pieces of an erasure code, parity included",
-        "redundancy": "of these, parity",
-        "shard": "size of the pieces that a file is cut into; off: none",
-        "access": "native: its FUSE client; nfs: NFS-Ganesha on the first server, which has a client in it [native]",
-        "direct_io": "on: the client's kernel keeps no data, Gluster's own caches are all there is [off]",
+        "replica": "copies of each file, on different servers",
+        "disperse": "fragments of an erasure code, including parity",
+        "redundancy": "parity fragments among these",
+        "shard": "size of the shards of a file; off: none",
+        "access": "native: its FUSE client; nfs: NFS-Ganesha on the first server [native]",
+        "direct_io": "on: the client's kernel caches no data, only Gluster itself does [off]",
     }
     mount_defaults = {"direct_io": "off"}
     live = {**volume_options.OPTIONS, "direct_io": options["direct_io"]}
@@ -64,24 +63,24 @@ class _Gluster(Recipe):
     machine_directories = (ganesha.STATE,)
 
     def knows(self, option: str) -> bool:
-        """Its own words, and every option of a volume."""
+        """Return whether it is an option of the recipe or of a volume."""
         return option in self.options or "." in option
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """Copies and pieces must fit the servers; options of the volume are for Gluster to know."""
+        """Check that copies and fragments fit the servers; options of the volume are checked by Gluster."""
         super().check(n_servers, {name: value for name, value in options.items() if "." not in name})
         if len({"replica", "disperse"} & set(options)) == 2 or ("redundancy" in options and "disperse" not in options):
             raise InputError(
                 "conflicting-options",
-                "{spell.set}: a volume is made of copies, or of pieces with parity",
-                "{spell.set:replica=2}, or {spell.set:disperse=3} {spell.set:redundancy=1}",
+                "{spell.set}: a volume has either copies, or fragments with parity",
+                "use {spell.set:replica=2}, or {spell.set:disperse=3} {spell.set:redundancy=1}",
             )
         for name in _CREATE_OPTIONS:
             if name in options and not (options[name].isascii() and options[name].isdigit()):
                 raise InputError(
                     "invalid-number",
-                    "{spell.set:{option}={setting}}: not a whole number",
-                    "{spell.set:{option}=2}",
+                    "{spell.set:{option}={setting}}: not an integer",
+                    "use for example {spell.set:{option}=2}",
                     option=name,
                     setting=options[name],
                 )
@@ -89,8 +88,8 @@ class _Gluster(Recipe):
             if (count := int(options.get(name, 1))) > 1 and n_servers % count:
                 raise InputError(
                     "not-a-multiple",
-                    "{spell.set:{option}={count}}: {n_servers} servers cannot be grouped by {count}",
-                    "{spell.servers:{suggested_servers}}",
+                    "{spell.set:{option}={count}}: cannot group {n_servers} servers by {count}",
+                    "use {spell.servers:{suggested_servers}}",
                     option=name,
                     count=count,
                     n_servers=n_servers,
@@ -104,22 +103,22 @@ class _Gluster(Recipe):
         if _in_pieces(options) and parse_size(options["shard"]) < 4 * 2**20:
             raise InputError(
                 "out-of-range",
-                "{spell.set:shard={shard}}: pieces have 4 MiB at least",
-                "{spell.set:shard=4MiB}",
+                "{spell.set:shard={shard}}: shards need at least 4 MiB",
+                "use for example {spell.set:shard=4MiB}",
                 shard=options["shard"],
             )
 
     def start(self, lab: Lab) -> None:
-        """Daemons, one trusted pool, one volume with its options."""
+        """Start the daemons, form one trusted pool, and create one volume with its options."""
         lab.each(lab.servers, _start_daemon)
         first, *others = lab.servers
         lab.wait("glusterd answers", lambda: _answers(first))
         for other in others:
             gluster(first, "peer", "probe", other.address)
-        # Each of them: what makes the volume asks the others, which must know each other too.
+        # Check each server: creating the volume queries all peers, which must know each other too.
         lab.wait("all servers are peers", lambda: all(_peers(server) == len(others) for server in lab.servers))
         options = lab.description.options
-        # One copy is a volume without a word of copies.
+        # A volume of one copy is created without `replica`.
         create_options = [
             name for name in _CREATE_OPTIONS if name in options and not (name == "replica" and options[name] == "1")
         ]
@@ -137,7 +136,7 @@ class _Gluster(Recipe):
             ganesha.serve(lab, first, "/", f"/{VOLUME}", backend)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By the FUSE client, or as an NFS client does."""
+        """Mount by the FUSE client, or by NFS."""
         if _by_nfs(lab):
             ganesha.mount(lab, client, lab.servers[0], f"/{VOLUME}", "vers=3", "proto=tcp", "nolock")
             return
@@ -146,12 +145,12 @@ class _Gluster(Recipe):
         client.run("mount", "-t", "glusterfs", *how, f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
 
     def client_has_ended(self, lab: Lab, client: LabHost) -> None:
-        """By what it was started for: a server's self-heal daemon has the same name."""
+        """Wait until the client process has ended; matched by arguments, as self-heal daemons have the same name."""
         mine = f"pgrep -f '[g]lusterfs .*{lab.mount_point}$' || :"
         lab.wait(f"the client of {client.name} has ended", lambda: not client.shell(mine).strip())
 
     def layout(self, lab: Lab) -> Layout:
-        """The client sends each copy, or each piece, by itself; behind NFS a server does."""
+        """Return the layout: the client sends each copy or fragment itself; behind NFS a server does."""
         info = _info(lab)
         counts, options = (
             _counted(info),
@@ -165,16 +164,16 @@ class _Gluster(Recipe):
         )
 
     def version(self, lab: Lab) -> str:
-        """Of the server."""
+        """Return the version of the server."""
         return lab.servers[0].ask(lambda text: text.splitlines()[0], "gluster", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """What the volume is, what was changed of it, and of what translators the first client is made."""
+        """Return the volume's type, its changed options, and the translators of the first client."""
         info = _info(lab)
         facts = {option.findtext("name") or "": option.findtext("value") or "" for option in info.iter("option")}
         if _by_nfs(lab):
             facts["access"] = f"NFS-Ganesha of {lab.servers[0].name}"
-        with suppress(LabError):  # unmounted, or a client that does not answer: health says it
+        with suppress(LabError):  # unmounted, or no answer: reported by health
             facts["translators of the client"] = ", ".join(volume_options.parts(lab, lab.clients[0]))
         return {
             "type": info.findtext(".//typeStr") or "",
@@ -183,7 +182,7 @@ class _Gluster(Recipe):
         } | facts
 
     def read(self, lab: Lab, option: str) -> str:
-        """What is in force: of the volume, or what it was made with."""
+        """Return the value in force, of the volume or of its creation."""
         if option in self.mount_defaults:
             return self.get_mount_option(lab, option)
         if option in _CREATE_OPTIONS:
@@ -195,14 +194,14 @@ class _Gluster(Recipe):
         return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """Of the volume, or of mounts."""
+        """Change an option of the volume, or of mounts."""
         if option in self.mount_defaults:
             return super().change(lab, option, value)
         if option in self.options:
             raise InputError(
                 "immutable-option",
-                "{option}: a volume is made with it, and keeps it",
-                "another lab: iosonde lab up glusterfs --set {option}={new_setting}",
+                "{option} is fixed when a volume is created",
+                "bring up another lab: iosonde lab up glusterfs --set {option}={new_setting}",
                 option=option,
                 new_setting=value,
             )
@@ -210,13 +209,13 @@ class _Gluster(Recipe):
         return None
 
     def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
-        """Those of the volume by one question."""
+        """Return the values of several options; those of the volume by one query."""
         ours = [option for option in options if self._is_volume_option(option)]
         values = volume_options.read_all(lab.servers[0], ours) if ours else {}
         return {option: values[option] if option in values else self.read(lab, option) for option in options}
 
     def change_all(self, lab: Lab, options: Mapping[str, str]) -> None:
-        """Those of the volume at once: clients take up one new description."""
+        """Change several options; those of the volume at once, so that clients reload once."""
         super().change_all(
             lab, {option: value for option, value in options.items() if not self._is_volume_option(option)}
         )
@@ -227,7 +226,7 @@ class _Gluster(Recipe):
         return option not in self.mount_defaults and option not in self.options
 
     def health(self, lab: Lab) -> list[str]:
-        """Daemons that are down, clients that miss a brick, copies that do not agree."""
+        """Return complaints: daemons that are down, clients without a brick, copies that differ."""
         if not _by_nfs(lab):
             return bricks.health(lab, _heals(lab))
         gate = lab.servers[0]
@@ -235,24 +234,24 @@ class _Gluster(Recipe):
         return [*bricks.health(lab, _heals(lab), has_native_clients=False), *silent]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
-        """Its daemons, on each server."""
+        """Return the state of the daemons on each server."""
         server_states = lab.each(lab.servers, lambda server: bricks.state(server, _heals(lab)))
         return dict(zip((server.name for server in lab.servers), server_states, strict=True))
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
-        """From the bricks' own files."""
+        """Return the placement of a file, from the bricks' own files."""
         return bricks.placement(lab, file)
 
     def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
-        """By one look at each brick."""
+        """Return the placement of files below a directory, by one query per brick."""
         return bricks.placements(lab, directory)
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its brick's."""
+        """Return the PIDs of the brick."""
         return server.processes(bricks.BRICK)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """The daemon if it is down, the brick."""
+        """Restart the daemon if it is down, and the brick."""
         if not server.processes(bricks.DAEMON):
             server.run("sh", "-c", _START)
             lab.wait(f"glusterd of {server.name} answers", lambda: _answers(server))
@@ -261,22 +260,22 @@ class _Gluster(Recipe):
             ganesha.start(lab, server)
 
     def heal(self, lab: Lab) -> None:
-        """Now, and not when the self-heal daemons next look."""
-        with suppress(LabError):  # it refuses while a brick is down: the next one will do
+        """Start healing now rather than at the next scan of the self-heal daemons."""
+        with suppress(LabError):  # it refuses while a brick is down: the next request will succeed
             gluster(lab.servers[0], "volume", "heal", VOLUME, limit_s=10)
 
     def count_operations(self, lab: Lab, on: bool) -> None:
-        """`volume profile start` with all counts at zero, or `stop`."""
+        """Run `volume profile start` with all counters at zero, or `stop`."""
         first = lab.servers[0]
         if not on:
             gluster(first, "volume", "profile", VOLUME, "stop")
             return
-        with suppress(LabError):  # it refuses where it has been started
+        with suppress(LabError):  # it refuses if already started
             gluster(first, "volume", "profile", VOLUME, "start")
         gluster(first, "volume", "profile", VOLUME, "info", "clear")
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
-        """`volume profile info`, since it was started."""
+        """Return `volume profile info` since it was started."""
         words = ("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
         try:
             output = in_its_turn(lambda: lab.servers[0].run(*words))
@@ -284,7 +283,7 @@ class _Gluster(Recipe):
             if "is not started" not in str(error.values.get("reason")):  # the tool's own words
                 raise
             raise InputError(
-                "profiling-disabled", "the servers do not count their operations", "iosonde lab profile on"
+                "profiling-disabled", "the servers do not count their operations", "enable it: iosonde lab profile on"
             ) from error
         return read_answer(
             "gluster volume profile", output, lambda text: glusterfs_profile.profiles_from_text(text, lab.servers)
@@ -306,24 +305,27 @@ def _by_nfs(lab: Lab) -> bool:
 
 
 def _check_access(options: Mapping[str, str]) -> None:
-    """What a volume can be reached by here. Raises InputError, which says of the others why not."""
+    """Check the access method of the volume. Raises InputError, which explains why others are unavailable."""
     access = _access(options)
     if access in _NOT_HERE:
         raise InputError(
             "unsupported-option-value",
             "{spell.set:access={access}}: " + _NOT_HERE[access],
-            "native, or nfs",
+            "use native or nfs",
             access=access,
         )
     if access not in ("native", "nfs"):
         raise InputError(
-            "unknown-option-value", "{spell.set:access={access}}: no way to a volume", "native, or nfs", access=access
+            "unknown-option-value",
+            "{spell.set:access={access}}: unknown access method",
+            "use native or nfs",
+            access=access,
         )
     if access == "nfs" and options.get("direct_io", "off") == "on":
         raise InputError(
             "conflicting-options",
-            "{spell.set:direct_io=on}: of the FUSE client, and access=nfs has none",
-            "leave one of them out",
+            "{spell.set:direct_io=on} is an option of the FUSE client, which access=nfs does not use",
+            "omit one of them",
         )
 
 
@@ -341,7 +343,7 @@ def _info(lab: Lab) -> Xml.Element:
 
 
 def _counted(info: Xml.Element) -> dict[str, int]:
-    """What the volume was made with, where Gluster chose for itself, too."""
+    """Return the parameters of the volume's creation, including Gluster's defaults."""
     texts = {name: info.findtext(f".//{name}Count") or "0" for name in _CREATE_OPTIONS}
     return {name: read_answer(f"gluster volume info: {name}", text, int) for name, text in texts.items()}
 

@@ -1,4 +1,4 @@
-"""What Gluster's servers are now, seen at their own processes and files: nothing here asks a daemon that may hang."""
+"""State of Gluster's servers, from their own processes and files: never from a daemon that may hang."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .recipe import ServerState
 
 DAEMON, BRICK, HELPER = "glusterd", "glusterfsd", "glusterfs"
 _ANSWERS_S = 10.0
-# On the server: the file's number, '' where it is not there; its size, of a pointer to another brick 0; its pieces.
+# Run on the server; prints the file's gfid ('' if absent), and its bytes with shards (0 for a link to another brick).
 _LOOK = """\
 import glob, json, os, sys, uuid
 brick, below, number = sys.argv[1:]
@@ -32,7 +32,7 @@ except OSError:
 pieces = glob.glob(os.path.join(glob.escape(brick), ".shard", number + ".*")) if number else []
 print(json.dumps([found, size + sum(map(os.path.getsize, pieces))]))
 """
-# The same of every file below a directory: name → [number, size], and the bytes of pieces by the file's number.
+# The same for every file below a directory: name → [gfid, size], and the bytes of shards by gfid.
 _LOOK_BELOW = """\
 import json, os, stat, sys, uuid
 from pathlib import Path
@@ -53,7 +53,7 @@ for entry in os.scandir(shards) if os.path.isdir(shards) else ():
         pieces[number] = pieces.get(number, 0) + entry.stat().st_size
 print(json.dumps([files, pieces]))
 """
-# Files whose copies are to be healed, as a brick has noted: number → the bricks (by number) whose data it says is old.
+# Files with pending heals, as recorded by a brick: gfid → numbers of the bricks that it considers stale.
 _LOOK_ACCUSED = """\
 import json, os, sys
 brick, volume = sys.argv[1:]
@@ -71,29 +71,30 @@ _CONNECTED = re.compile(rf"{VOLUME}-client-(\d+)/private:\s*connected = (\d)")
 
 
 def brick_of(server: LabHost) -> Path:
-    """Where a server keeps its part of the volume."""
+    """Return the path of a server's brick."""
     return server.disk / "brick"
 
 
 def health(lab: Lab, heals: bool, has_native_clients: bool = True) -> list[str]:
-    """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies;
-    ``has_native_clients``: they are clients of the volume itself."""
+    """Return complaints: daemons that are down, clients without a brick, copies that differ.
+    ``heals``: there are copies. ``has_native_clients``: clients use the volume itself.
+    """
     host_messages = [
         *lab.each(lab.servers, lambda server: _check_server(server, heals)),
         *lab.each(lab.clients if has_native_clients else (), lambda client: _check_client(lab, client)),
     ]
-    split = _split(lab) if heals and any(host_messages) else 0  # a split brain is one of what bricks complain of
+    split = _split(lab) if heals and any(host_messages) else 0  # a split brain always causes other complaints
     template = (
         "split brain: {files} "
         + ("file was" if split == 1 else "files were")
-        + " changed on both sides, and it is not known which copy is right"
+        + " changed on both sides, and the right copy is unknown"
     )
     split_messages: list[str] = [Message("split-brain", template, files=split)] if split else []
     return [complaint for messages in (*host_messages, split_messages) for complaint in messages]
 
 
 def _split(lab: Lab) -> int:
-    """Files of which two bricks each say that the other's data is old."""
+    """Return the number of files of which two bricks consider each other's data stale."""
     accusations = lab.each(lab.servers, _accused)
     files = set()
     for number, of in enumerate(accusations):
@@ -106,12 +107,12 @@ def _accused(server: LabHost) -> dict[str, list[int]]:
     try:
         words = (sys.executable, "-c", _LOOK_ACCUSED, str(brick_of(server)), VOLUME)
         return server.ask(lambda text: dict(json.loads(text)), *words, limit_s=_ANSWERS_S)
-    except LabError:  # a server that does not answer is a complaint of its own
+    except LabError:  # a server without an answer is reported separately
         return {}
 
 
 def state(server: LabHost, heals: bool) -> ServerState:
-    """What serves on a server."""
+    """Return the state of the server processes."""
     try:
         there = server.all_processes()
     except LabError:
@@ -123,7 +124,7 @@ def state(server: LabHost, heals: bool) -> ServerState:
 
 
 def placement(lab: Lab, file: Path) -> dict[str, int]:
-    """Bytes of a file on each server. Raises InputError where no brick has it."""
+    """Return the bytes of a file on each server. Raises InputError if no brick has it."""
     below = file.relative_to(lab.mount_point)
     number = next(
         (candidate for candidate, _ in lab.each(lab.servers, lambda server: _looked(server, below)) if candidate), ""
@@ -132,7 +133,7 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
         raise InputError(
             "no-such-file",
             "{path}: no brick has such a file",
-            "name one below {mount_point}",
+            "use a path below {mount_point}",
             path=below,
             mount_point=lab.mount_point,
         )
@@ -141,7 +142,7 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
 
 
 def placements(lab: Lab, directory: Path) -> dict[str, dict[str, int]]:
-    """Bytes of every file below a directory on each server."""
+    """Return the bytes of every file below a directory on each server."""
     below = str(directory.relative_to(lab.mount_point))
     looked = lab.each(
         lab.servers,
@@ -171,7 +172,7 @@ def _check_server(server: LabHost, heals: bool) -> list[str]:
             messages.append(
                 Message(
                     "copies-differ",
-                    "{host}: its brick knows of {files} files whose copies do not agree",
+                    "{host}: {files} files have copies that differ, according to its brick",
                     host=server.name,
                     files=pending,
                 )
@@ -186,7 +187,7 @@ def _down(server: LabHost, daemon: str) -> Message:
 
 
 def _pending(server: LabHost) -> int:
-    """What the brick has noted to be healed on others, as `gluster volume heal … info` counts it."""
+    """Return the number of pending heals of the brick, as `gluster volume heal … info` counts them."""
     index = brick_of(server) / ".glusterfs" / "indices" / "xattrop"
     listing = server.shell(f"ls {shlex.quote(str(index))} 2>/dev/null || :", limit_s=_ANSWERS_S)
     return sum(not name.startswith("xattrop-") for name in listing.split())
@@ -208,8 +209,7 @@ def _check_client(lab: Lab, client: LabHost) -> list[str]:
 
 
 def _looked(server: LabHost, below: Path, number: str = "") -> tuple[str, int]:
-    """(the file's number in the volume, bytes) as a brick has them; of a file that is cut, with its pieces after the
-    first, which carry its number in their names."""
+    """Return (gfid, bytes) of a file on a brick, with the shards named after ``number``."""
     words = (sys.executable, "-c", _LOOK, str(brick_of(server)), str(below), number)
     return server.ask(_number_and_bytes, *words)
 

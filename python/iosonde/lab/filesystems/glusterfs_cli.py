@@ -19,17 +19,18 @@ T = TypeVar("T")
 
 
 class RefusedError(LabError):
-    """It understood, and said no."""
+    """Raised if Gluster refuses a command."""
 
 
 def gluster(server: LabHost, *words: str, limit_s: float = 60.0) -> Xml.Element:
-    """Its answer. Raises RefusedError where it says no, LabError where it does not answer."""
+    """Return the answer of a command. Raises RefusedError if it is refused, LabError without an answer."""
     return in_its_turn(lambda: _once(server, words, limit_s), limit_s)
 
 
 def in_its_turn(ask: Callable[[], T], limit_s: float = 60.0) -> T:
-    """What ``ask`` gives. A volume does one command at a time, whoever gives it: until ``limit_s`` have passed it is
-    asked again."""
+    """Return the result of ``ask``, retried for up to ``limit_s`` while another command runs.
+    A volume runs one command at a time, whoever sends it.
+    """
     until = time.monotonic() + limit_s
     while True:
         try:
@@ -42,7 +43,7 @@ def in_its_turn(ask: Callable[[], T], limit_s: float = 60.0) -> T:
 
 
 def _once(server: LabHost, words: Sequence[str], limit_s: float) -> Xml.Element:
-    # It ends with exit code 0 or another one where it refuses; the answer says so in both cases.
+    # The exit code of a refusal varies; the answer is unambiguous.
     output = server.shell(f"gluster --mode=script --xml {shlex.join(words)} || :", limit_s=limit_s)
     try:
         answer = Xml.fromstring(output)
@@ -55,7 +56,7 @@ def _once(server: LabHost, words: Sequence[str], limit_s: float) -> Xml.Element:
             output=output.strip() or "no answer",
         ) from error
     if answer.findtext("opRet") != "0":
-        reason = answer.findtext("opErrstr") or "it does not say why"
+        reason = answer.findtext("opErrstr") or "no reason given"
         raise RefusedError(
             "lab-command-failed",
             "{reason}",

@@ -1,6 +1,5 @@
-"""Options of a Gluster volume: changed live, read back, and waited for until every client has them.
-
-`gluster volume set` answers when the servers know; clients fetch the new description a moment later.
+"""Options of a Gluster volume: changed live, read back, and awaited until every client has them.
+`gluster volume set` returns when the servers know; clients fetch the new volume file a moment later.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ from iosonde.lab.lab import Lab
 
 from .glusterfs_cli import VOLUME, RefusedError, gluster
 
-# Those that studies of Gluster vary; every other volume option can be given, too.
+# Options that studies of Gluster vary; all other volume options are accepted too.
 OPTIONS = {
-    "performance.write-behind": "on, off: the client gathers writes and answers before they are sent",
-    "performance.write-behind-window-size": "how much of a file it holds back so",
-    "performance.flush-behind": "on, off: close answers before its data is sent",
-    "performance.read-ahead": "on, off: the client fetches what is likely read next",
-    "performance.read-ahead-page-count": "pieces of 128 KiB that it fetches so",
-    "performance.io-cache": "on, off: the client keeps what was read",
-    "performance.cache-size": "how much io-cache and quick-read keep",
-    "performance.quick-read": "on, off: a small file comes with the answer to its look-up",
-    "performance.open-behind": "on, off: open answers before the server is asked",
-    "performance.stat-prefetch": "on, off: md-cache, the client keeps attributes",
-    "performance.md-cache-timeout": "seconds that it keeps them",
-    "performance.io-thread-count": "threads of each brick",
-    "performance.client-io-threads": "on, off: threads of the client's own",
+    "performance.write-behind": "on, off: the client buffers writes and acknowledges them before sending",
+    "performance.write-behind-window-size": "size of this buffer per file",
+    "performance.flush-behind": "on, off: close returns before its data is sent",
+    "performance.read-ahead": "on, off: the client prefetches sequential reads",
+    "performance.read-ahead-page-count": "pages of 128 KiB to prefetch",
+    "performance.io-cache": "on, off: the client caches reads",
+    "performance.cache-size": "size of the caches of io-cache and quick-read",
+    "performance.quick-read": "on, off: lookups return the content of small files",
+    "performance.open-behind": "on, off: open returns before the server is contacted",
+    "performance.stat-prefetch": "on, off: md-cache, the client caches attributes",
+    "performance.md-cache-timeout": "seconds for which attributes are cached",
+    "performance.io-thread-count": "I/O threads of each brick",
+    "performance.client-io-threads": "on, off: I/O threads in the client",
 }
-# Option that puts a part into the client → the part.
+# Option that enables a translator of the client → the translator.
 _PARTS = {"performance.stat-prefetch": "md-cache", "performance.client-io-threads": "io-threads"} | {
     f"performance.{name}": name
     for name in ("write-behind", "read-ahead", "readdir-ahead", "io-cache", "quick-read", "open-behind", "nl-cache")
 }
-# In a client's log: it has a new description. Where there is one server: there is one, and then what it does with it.
+# Lines of a client's log: a new volume file was fetched. With a single server: a notice, followed by its handling.
 _FETCHED, _NOTICE = "Received list of available volfile servers", "Volume file changed"
 _TAKEN_S = 10.0
 _WHICH = "iosonde lab list shows the usual ones"
@@ -43,13 +42,13 @@ _ON = ("on", "yes", "true", "enable", "1")
 
 
 def read(server: LabHost, option: str) -> str:
-    """What is in force, a default too. Raises InputError where there is no such option."""
+    """Return the value in force, or the default. Raises InputError for an unknown option."""
     try:
         answer = gluster(server, "volume", "get", VOLUME, option)
     except RefusedError as error:
         raise InputError(
             "unknown-option",
-            "{option}: no option of a Gluster volume: {reason}",
+            "{option}: not an option of a Gluster volume: {reason}",
             _WHICH,
             option=option,
             reason=error.message,
@@ -59,7 +58,7 @@ def read(server: LabHost, option: str) -> str:
 
 
 def put(server: LabHost, options: Mapping[str, str]) -> None:
-    """Of the volume, several at once; clients have them a moment later. Raises InputError where Gluster refuses one."""
+    """Set options of the volume at once; clients have them a moment later. Raises InputError if Gluster refuses one."""
     if not options:
         return
     try:
@@ -68,7 +67,7 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
         text = ", ".join(f"{option}={value}" for option, value in options.items())
         raise InputError(
             "option-rejected",
-            "{options}: Gluster refuses it: {reason}",
+            "{options}: refused by Gluster: {reason}",
             _WHICH,
             options=text,
             reason=error.message,
@@ -76,7 +75,7 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
 
 
 def read_all(server: LabHost, options: Collection[str]) -> dict[str, str]:
-    """Several, by one question. Raises InputError where one is no option."""
+    """Return several values by one query. Raises InputError for an unknown option."""
     if len(options) == 1:
         return {option: read(server, option) for option in options}
     values = {
@@ -90,7 +89,7 @@ def read_all(server: LabHost, options: Collection[str]) -> dict[str, str]:
 
 
 def change(lab: Lab, options: Mapping[str, str]) -> None:
-    """Change them, and wait until every client that has the volume mounted has them. Raises InputError, LabError."""
+    """Change options, and wait until every client with a mount has them. Raises InputError, LabError."""
     server, mounted = lab.servers[0], [client for client in lab.clients if lab.is_mounted(client)]
     before = {client.name: _fetched(lab, client) for client in mounted}
     was = read_all(server, options)
@@ -101,7 +100,7 @@ def change(lab: Lab, options: Mapping[str, str]) -> None:
         return
     text = ", ".join(f"{option}={options[option]}" for option in changed)
     lab.wait(
-        f"the clients are told of {text}",
+        f"the clients are notified of {text}",
         lambda: all(_fetched(lab, client) > before[client.name] for client in mounted),
         _TAKEN_S,
     )
@@ -119,8 +118,8 @@ def _has(lab: Lab, client: LabHost, expected_parts: Mapping[str, bool]) -> bool:
 
 
 def parts(lab: Lab, client: LabHost) -> list[str]:
-    """The translators that the client's mount is made of now, those of the volume itself by their own name."""
-    # The mount takes up a changed description with the next operation: `stat` is one.
+    """Return the current translators of the client's mount, without the prefix of the volume."""
+    # The mount applies a new volume file at its next operation, such as `stat`.
     output = client.shell(
         f'stat "{lab.mount_point}" >/dev/null; ls "{lab.mount_point}/.meta/graphs/active"', limit_s=10
     )
@@ -128,10 +127,10 @@ def parts(lab: Lab, client: LabHost) -> list[str]:
 
 
 def _fetched(lab: Lab, client: LabHost) -> int:
-    """How often the client has been given a description of the volume."""
+    """Return how often the client has fetched the volume file."""
     log = client.directory / "own" / "var-log-glusterfs" / f"{re.sub('/', '-', str(lab.mount_point).strip('/'))}.log"
     log_text = log.read_text(errors="replace")
     if len(lab.servers) > 1:
         return log_text.count(_FETCHED)
     *notices, last = log_text.split(_NOTICE)
-    return len(notices) - (bool(notices) and last.count("\n") < 2)  # the last one may not have been followed yet
+    return len(notices) - (bool(notices) and last.count("\n") < 2)  # the last notice may not have been handled yet

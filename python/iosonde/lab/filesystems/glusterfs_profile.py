@@ -1,7 +1,5 @@
-"""`gluster volume profile` as data: what each brick did, and how long it took.
-
-Its text is read and not its XML, which does not say whether latencies are in microseconds, as they were, or in
-nanoseconds.
+"""`gluster volume profile` as data: operations of each brick, and their durations.
+Parses the text, as the XML does not tell whether latencies are in microseconds (older versions) or nanoseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ _TOTAL = re.compile(r"^ *(Duration|Data Read|Data Written): (\d+)", re.MULTILINE
 
 
 def profiles_from_text(text: str, servers: Sequence[LabHost]) -> tuple[ServerProfile, ...]:
-    """That of every brick in `volume profile … info cumulative`."""
+    """Return the profile of every brick in `volume profile … info cumulative`."""
     names = {server.address: server.name for server in servers}
     _, *pieces = _BRICK.split(text)
     return tuple(_build_brick_profile(names.get(address, address), piece)

@@ -1,4 +1,4 @@
-"""Hadoop on a host: where its jars are, its configuration, its daemons (one JVM each), and what its name node says."""
+"""Hadoop on a host: location of its jars, its configuration, its daemons (one JVM each), queries of its name node."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RPC_PORT, HTTP_PORT, DATA_PORT = 8020, 9870, 9866
 ANSWER_S = 5.0
 _T = TypeVar("_T")
 _HEAP_MIB = 256
-# A JVM reserves for each core; a lab has many JVMs on few. The serial collector starts fastest and needs least.
-# What WebHDFS makes JSON with defines classes by reflection, which Java has had to be told since 16.
+# JVMs reserve memory per core, and a lab runs many: the serial collector starts fastest and needs least.
+# WebHDFS's JSON library defines classes by reflection, which Java 16 and later must be allowed to do.
 _JAVA = ("java", f"-Xmx{_HEAP_MIB}m", "-XX:+UseSerialGC", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true",
          "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED")  # fmt: skip
-# The jars come without the directories of their web pages; empty ones do: what we ask needs no page.
+# The jars lack the directories of their web pages; empty ones suffice for our queries.
 _WEB = ("hdfs", "datanode", "nfs3", "static")
 _LOG = """\
 log4j.rootLogger=WARN,A
@@ -35,12 +35,12 @@ log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 
 
 def own_jars() -> Path:
-    """Where ``make lab-hdfs`` puts them: beside this Python."""
+    """Return where ``make lab-hdfs`` installs the jars: next to this Python."""
     return Path(sys.prefix) / "share" / "iosonde" / "hadoop"
 
 
 def jar_directories() -> list[Path]:
-    """Those of the Hadoop that HADOOP_HOME names, else our own."""
+    """Return the jar directories of HADOOP_HOME, else our own."""
     if home := os.environ.get("HADOOP_HOME"):
         share = Path(home) / "share" / "hadoop"
         return [share / part for part in ("common", "common/lib", "hdfs", "hdfs/lib")]
@@ -48,19 +48,19 @@ def jar_directories() -> list[Path]:
 
 
 def gateway_jar() -> Path:
-    """The jar that is there if all are; a pattern where it is not."""
+    """Return the jar that exists if all do; a pattern if it is missing."""
     pattern = "hadoop-hdfs-nfs-[0-9]*.jar"
     jars = [jar for directory in jar_directories() for jar in sorted(directory.glob(pattern))]
     return jars[0] if jars else jar_directories()[-1] / "hadoop-hdfs-nfs-VERSION.jar"
 
 
 def version() -> str:
-    """Of the jars: ``3.4.1``."""
+    """Return the version of the jars: ``3.4.1``."""
     return gateway_jar().stem.rpartition("nfs-")[2]
 
 
 def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object]) -> None:
-    """Write the configuration that daemons on this host read."""
+    """Write the configuration of the daemons on this host."""
     directory = _configuration(host)
     for part in _WEB:
         (directory / "webapps" / part / "WEB-INF").mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object])
     (directory / "log4j.properties").write_text(_LOG)
     common = {
         "fs.defaultFS": f"hdfs://{name_node.name}.lab:{RPC_PORT}", "hadoop.tmp.dir": host.directory / "hadoop" / "tmp",
-        # Whoever asks through a gateway is taken for whom it says.
+        # Trust the user names that a gateway passes on.
         "hadoop.proxyuser.root.groups": "*", "hadoop.proxyuser.root.hosts": "*",
         "ipc.client.connect.retry.interval": 200, "ipc.client.connect.max.retries": 300,
     }  # fmt: skip
@@ -77,7 +77,7 @@ def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object])
 
 
 def java(host: LabHost, of: str, *words: str) -> list[str]:
-    """The command of a daemon."""
+    """Return the command of a daemon."""
     path = ":".join([str(_configuration(host)), *(f"{jar_directory}/*" for jar_directory in jar_directories())])
     return [*_JAVA, "-cp", path, of, *words]
 
@@ -88,18 +88,18 @@ def start(host: LabHost, of: str) -> None:
 
 
 def pids(host: LabHost, of: str) -> list[int]:
-    """Of a daemon, as its host has them: all are called java, so its class tells it."""
+    """Return the PIDs of a daemon, as its host numbers them; found by class, as all are called java."""
     return host.matching("-f", "--", f" {of}$")
 
 
 def bean(name_node: LabHost, name: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
-    """What ``read`` finds in what the name node says of itself. Raises LabError where it does not answer."""
+    """Return what ``read`` extracts from a bean of the name node. Raises LabError without an answer."""
     where = f"/jmx?qry=Hadoop:service=NameNode,name={name}"
     return _query_name_node(name_node, where, lambda answer: read(dict(answer["beans"][0]) if answer["beans"] else {}))
 
 
 def block_locations(name_node: LabHost, path: str, read: Callable[[Mapping[str, Any]], _T]) -> _T:
-    """What ``read`` finds in those of a file by its path, as WebHDFS has it. Raises LabError."""
+    """Return what ``read`` extracts from the block locations of a file, by WebHDFS. Raises LabError."""
     return _query_name_node(name_node, f"/webhdfs/v1{quote(path)}?op=GET_BLOCK_LOCATIONS&user.name=root", read)
 
 

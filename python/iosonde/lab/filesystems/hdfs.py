@@ -1,7 +1,6 @@
 """HDFS: a name node, a data node on each server's disk; clients mount it through Hadoop's own NFS gateway.
-
-Each client runs a gateway for itself, as Hadoop recommends: a native client of HDFS in one JVM that stays, whose data
-goes to the data nodes by itself. It is mounted by our own NFS client. Copies are passed on from data node to data node.
+Each client runs its own gateway, as Hadoop recommends: a native HDFS client in one permanent JVM, which sends data
+directly to the data nodes. It is mounted by our own NFS client. Data nodes pass copies on to each other.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ MASTER = "namenode"
 _NFS_PORT, _MOUNT_PORT = 2049, 4242
 _LEAST_BLOCK = 2**20
 _UP_S = 90.0
-# A data node that is silent is dead after 2 · _RECHECK + 10 · _HEARTBEAT.
+# A silent data node is dead after 2 · _RECHECK + 10 · _HEARTBEAT.
 _HEARTBEAT_S, _RECHECK_MS = 1, 500
-# A data node takes no block that leaves less than 1 GiB, unless it is told to.
+# By default a data node accepts no block that leaves less than 1 GiB.
 _FREE_SPACE_KEY = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
 
 
 class _Hdfs(Recipe):
     title = "HDFS"
     options = {
-        "replication": "copies of each block, on so many servers [1]",
-        "block_size": "of files; a file lies on other servers from one block to the next [64MiB]",
+        "replication": "copies of each block, on different servers [1]",
+        "block_size": "block size of files; each block may be on other servers [64MiB]",
     }
     live = options
     mount_defaults = {"replication": "1", "block_size": "64MiB"}
@@ -42,19 +41,19 @@ class _Hdfs(Recipe):
 
     @property
     def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # where the jars are depends
-        """With the jars, which are no package."""
+        """Commands with packages, including the jars, which have none."""
         return {"java": "default-jre-headless", str(hadoop.gateway_jar()): HADOOP_JARS, "rpcbind": "rpcbind",
                 "curl": "curl", OUR_NFS_CLIENT: OUR_NFS_CLIENT}  # fmt: skip
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """As many copies as servers at most, blocks that a name node takes."""
+        """Check that there are at most as many copies as servers, and blocks that a name node accepts."""
         super().check(n_servers, options)
         copies = options.get("replication", "1")
         if not (copies.isascii() and copies.isdigit() and 1 <= int(copies) <= n_servers):
             raise InputError(
                 "out-of-range",
                 "{spell.set:replication={copies}}: there are {n_servers} servers",
-                "a number from 1 to that",
+                "use a number from 1 to {n_servers}",
                 copies=copies,
                 n_servers=n_servers,
             )
@@ -67,7 +66,7 @@ class _Hdfs(Recipe):
             )
 
     def start(self, lab: Lab) -> None:
-        """All JVMs at once, as they wait for each other; ready when the name node hears of all data nodes."""
+        """Start all JVMs at once, as they wait for each other; ready when the name node knows all data nodes."""
         name_node = _name_node(lab)
         lab.each(lab.servers, lambda server: self.restart(lab, server))
         _start_name_node(name_node)
@@ -75,7 +74,7 @@ class _Hdfs(Recipe):
         lab.wait("data nodes are known to the name node", lambda: _ready(name_node, len(lab.servers)), _UP_S)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """The gateway on the client, by our NFS client; in the mount table it is what is behind the gateway."""
+        """Mount the client's gateway by our NFS client; the mount table shows HDFS itself."""
         if not hadoop.pids(client, hadoop.GATEWAY):
             self._start_gateway(lab, client)
         source = f"hdfs://{_name_node(lab).name}:{hadoop.RPC_PORT}"
@@ -84,27 +83,27 @@ class _Hdfs(Recipe):
         lab.wait(f"{client.name} mounts", lambda: _works(client, *words), _UP_S)
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
-        """The gateway ends, too: files that it has open are closed, and it forgets what it knows."""
+        """Unmount, and end the gateway: it closes its open files, and drops its caches."""
         super().unmount(lab, client)
         if pids := hadoop.pids(client, hadoop.GATEWAY):
             client.run("kill", *map(str, pids))
             lab.wait(f"the gateway of {client.name} has ended", lambda: not hadoop.pids(client, hadoop.GATEWAY))
 
     def layout(self, lab: Lab) -> Layout:
-        """Chained copies; a file of more than one block is spread."""
+        """Return the layout: chained copies; a file of several blocks is spread."""
         return Layout(int(self.read(lab, "replication")), "servers", servers_of_a_file=1)
 
     def version(self, lab: Lab) -> str:
-        """Of the jars, and what mounts it."""
+        """Return the version of the jars, and how it is mounted."""
         return f"Hadoop {hadoop.version()}, its NFS gateway on each client"
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """Copies, blocks, and how many of them there are."""
+        """Return copies, block size, and the number of blocks."""
         blocks = hadoop.bean(_name_node(lab), "FSNamesystem", lambda counters: str(counters.get("BlocksTotal", "~")))
         return {**{name: self.read(lab, name) for name in self.options}, "blocks": blocks}
 
     def health(self, lab: Lab) -> list[str]:
-        """Data nodes that the name node does not hear of, and blocks that lack copies."""
+        """Return complaints: dead data nodes, and blocks that lack copies."""
         messages: list[str] = [
             Message("server-down", "{host}: its data node is {state}", host=name, state=state.says)
             for name, state in self.states(lab).items()
@@ -113,10 +112,12 @@ class _Hdfs(Recipe):
         try:
             return messages + hadoop.bean(_name_node(lab), "FSNamesystem", hdfs_state.lacking)
         except LabError:
-            return [Message("no-response", "{host}: does not answer", host=MASTER)]
+            return [Message("no-response", "{host} does not answer", host=MASTER)]
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
-        """As the name node hears of them, which misses one only after 11 s: so whether they listen is asked, too."""
+        """Return the states of data nodes as the name node sees them, and whether they listen.
+        The name node notices a missing one only after 11 s.
+        """
         try:
             there = hadoop.bean(_name_node(lab), "NameNodeInfo", hdfs_state.live)
         except LabError:
@@ -126,17 +127,17 @@ class _Hdfs(Recipe):
                 for server in lab.servers}  # fmt: skip
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """Each block's copies, as the name node has them."""
+        """Return the placement of each block's copies, as the name node reports it."""
         path = f"/{file.relative_to(lab.mount_point)}"
         server_bytes = hadoop.block_locations(_name_node(lab), path, hdfs_state.bytes_by_host)
         return {server.name: server_bytes.get(server.name, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its data node."""
+        """Return the PIDs of the data node."""
         return hadoop.pids(server, hadoop.DATA_NODE)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start its data node."""
+        """Start the data node."""
         settings = {"dfs.datanode.data.dir": f"file://{server.disk}/data", "dfs.heartbeat.interval": _HEARTBEAT_S,
                     "dfs.datanode.du.reserved": 0, _FREE_SPACE_KEY: 0}  # fmt: skip
         hadoop.configure(server, _name_node(lab), settings)
@@ -150,7 +151,7 @@ class _Hdfs(Recipe):
             "nfs.server.port": _NFS_PORT, "nfs.mountd.port": _MOUNT_PORT,
         }  # fmt: skip
         hadoop.configure(client, _name_node(lab), settings)
-        # It ends where it cannot tell rpcbind that it is there, and asks from a port that only -i lets it ask from.
+        # The gateway ends unless it can register with rpcbind; it does so from a port that only -i permits.
         client.shell("pgrep -x rpcbind >/dev/null || { mkdir -p /run/rpcbind; rpcbind -w -i; }")
         hadoop.start(client, hadoop.GATEWAY)
 

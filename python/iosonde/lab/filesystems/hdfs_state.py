@@ -1,4 +1,4 @@
-"""What HDFS's name node says, as data."""
+"""State reported by HDFS's name node, as data."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-# Of FSNamesystem's counters → what it means.
+# Counter of FSNamesystem → its meaning.
 _LACKING = {
-    "MissingBlocks": "have no copy on any server that is there",
-    "LowRedundancyBlocks": "have fewer copies than they should have",
+    "MissingBlocks": "have no copy on any live server",
+    "LowRedundancyBlocks": "have too few copies",
 }
 
 
 def live(names: Mapping[str, Any]) -> set[str]:
-    """Hosts of the data nodes that are heard of, and have said what they can hold (NameNodeInfo)."""
+    """Return the hosts of live data nodes that have reported their capacity (NameNodeInfo)."""
     nodes = json.loads(names.get("LiveNodes") or "{}")
     return {_host(name) for name, node in nodes.items() if node.get("capacity")}
 
 
 def lacking(counters: Mapping[str, Any]) -> list[str]:
-    """Blocks that are not stored as often as they should be, a sentence each (FSNamesystem)."""
+    """Return complaints about blocks that lack copies, a sentence each (FSNamesystem)."""
     return [
         Message("missing-copies", "{count} blocks " + what, count=counters[name], state=name)
         for name, what in _LACKING.items()
@@ -31,7 +31,7 @@ def lacking(counters: Mapping[str, Any]) -> list[str]:
 
 
 def bytes_by_host(locations: Mapping[str, Any]) -> dict[str, int]:
-    """Bytes of a file on each host that has some (GET_BLOCK_LOCATIONS)."""
+    """Return the bytes of a file by host (GET_BLOCK_LOCATIONS)."""
     totals: dict[str, int] = {}
     for block in locations["LocatedBlocks"]["locatedBlocks"]:
         for node in block["locations"]:
@@ -41,5 +41,5 @@ def bytes_by_host(locations: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _host(name: str) -> str:
-    """``server1.lab:9866`` → ``server1``."""
+    """Return ``server1`` of ``server1.lab:9866``."""
     return name.partition(":")[0].removesuffix(".lab")

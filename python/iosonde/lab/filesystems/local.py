@@ -1,4 +1,4 @@
-"""A directory on the client's own disk: no file system over a network, to see what the lab itself does."""
+"""A directory on the client's own disk: no network file system, to measure the lab itself."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class _Local(Recipe):
     title = "a directory on the clients' own disks"
 
     def start(self, lab: Lab) -> None:
-        """Nothing serves."""
+        """Do nothing: no server exists."""
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """Show the client's own disk at the common place."""
+        """Bind the client's own disk to the common mount point."""
         (client.disk / "data").mkdir(exist_ok=True) if client.disk.is_mount() else None
         client.shell(f'mkdir -p "{client.disk}/data"; mount --bind "{client.disk}/data" "{lab.mount_point}"')
 
     def layout(self, lab: Lab) -> Layout:
-        """One copy, where the client is."""
+        """Return the layout: one copy, on the client."""
         return Layout()
 
 

@@ -1,6 +1,5 @@
 """MooseFS: a master, a chunk server on each server's disk, mounted by its FUSE client.
-
-Copies are passed on from chunk server to chunk server: a client sends each byte once, whatever the goal.
+Chunk servers pass copies on to each other: a client sends each byte once, whatever the goal.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from .recipe import Layout, Recipe, ServerState
 
 MASTER = "master"
 _NEW_METADATA, _SETTINGS = "MFSM NEW", "mfsmaster.cfg"
-_PREPARED = "moosefs-prepared"  # a file: the root has its goal, which a client that mounts anew must not set back
+_PREPARED = "moosefs-prepared"  # marker file: the root has its goal, which a remount must not reset
 _AGREE_S, _ANSWER_S = 120.0, 10.0
 _T = TypeVar("_T")
 _CACHE_MODES = ("auto", "yes", "no", "direct")
 _LACKING = {
-    "missing": "have no copy on any server that is there",
-    "endangered": "have one copy where there should be more",
-    "undergoal": "have fewer copies than they should have",
+    "missing": "have no copy on any live server",
+    "endangered": "have only one copy instead of several",
+    "undergoal": "have too few copies",
 }
 
 
@@ -41,8 +40,8 @@ class _MooseFs(Recipe):
         "mfscli": "moosefs-cli",
     }
     options = {
-        "goal": "copies of each chunk, on so many servers [1]",
-        "client_cache": "auto, yes, no or direct: whether the client's kernel keeps data (mfscachemode) [auto]",
+        "goal": "copies of each chunk, on different servers [1]",
+        "client_cache": "auto, yes, no or direct: whether the client's kernel caches data (mfscachemode) [auto]",
     }
     live = options
     mount_defaults = {"client_cache": "auto"}
@@ -52,57 +51,57 @@ class _MooseFs(Recipe):
     metadata_role = MASTER
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """A goal needs as many servers."""
+        """Check that the options are valid; a goal needs as many servers."""
         super().check(n_servers, options)
         goal, cache = options.get("goal", "1"), options.get("client_cache", "auto")
         if not (goal.isascii() and goal.isdigit() and 1 <= int(goal) <= n_servers):
             raise InputError(
                 "out-of-range",
                 "{spell.set:goal={goal}}: there are {n_servers} servers",
-                "a goal from 1 to that",
+                "use a goal from 1 to {n_servers}",
                 goal=goal,
                 n_servers=n_servers,
             )
         if cache not in _CACHE_MODES:
             raise InputError(
                 "unknown-option-value",
-                "{spell.set:client_cache={cache}}: not a mode",
-                "one of {cache_modes}",
+                "{spell.set:client_cache={cache}}: unknown mode",
+                "use one of {cache_modes}",
                 cache=cache,
                 cache_modes=", ".join(_CACHE_MODES),
             )
 
     def start(self, lab: Lab) -> None:
-        """The master, then its chunk servers; ready when their space is known."""
+        """Start the master, then its chunk servers; ready when the master knows them."""
         (master,) = lab.select_hosts(MASTER)
         _start_master(master)
         lab.each(lab.servers, lambda server: _start_chunk_server(server, master))
         lab.wait("chunk servers are known to the master", lambda: _count_chunk_servers(master) == len(lab.servers))
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By its FUSE client; the first one sets the goal of all that comes."""
+        """Mount by the FUSE client; the first mount sets the goal of all files."""
         (master,) = lab.select_hosts(MASTER)
         mode = self.get_mount_option(lab, "client_cache").upper()
         words = ["mfsmount", str(lab.mount_point), "-H", master.address, "-o", f"mfscachemode={mode}"]
         lab.wait(f"{client.name} mounts", lambda: _works(client, *words))
         if client is lab.clients[0] and not (lab.directory / _PREPARED).exists():
-            lab.wait("space is there", lambda: "mfs" in client.run("df", "-T", str(lab.mount_point)))
+            lab.wait("space is available", lambda: "mfs" in client.run("df", "-T", str(lab.mount_point)))
             client.run("mfssetgoal", "-r", lab.description.options.get("goal", "1"), str(lab.mount_point))
-            # Else what is deleted stays on the disks for a day.
+            # Else deleted files stay on the disks for a day.
             client.run("mfssettrashtime", "-r", "0", str(lab.mount_point))
             (lab.directory / _PREPARED).touch()
 
     def layout(self, lab: Lab) -> Layout:
-        """Chained copies; a file of more than one chunk is spread."""
+        """Return the layout: chained copies; a file of several chunks is spread."""
         return Layout(read_answer("mfsgetgoal", self.read(lab, "goal"), int), "servers", servers_of_a_file=1)
 
     def version(self, lab: Lab) -> str:
-        """Of the master."""
+        """Return the version of the master."""
         (master,) = lab.select_hosts(MASTER)
         return master.ask(lambda text: text.split()[1], "sh", "-c", "mfsmaster -v 2>&1")
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """Goal, caches, and the chunks by how many copies they have of those that they should have."""
+        """Return goal, caches, and the number of chunks by class."""
         classes = _chunk_classes(lab)
         chunks = ", ".join(f"{count} {name}" for name, count in classes.items() if count)
         return {
@@ -112,7 +111,7 @@ class _MooseFs(Recipe):
         }
 
     def read(self, lab: Lab, option: str) -> str:
-        """The goal of the mount's root; how mounts are made."""
+        """Return the goal of the mount's root, or a mount option."""
         if option != "goal":
             return super().read(lab, option)
         client = next((candidate for candidate in lab.clients if lab.is_mounted(candidate)), lab.clients[0])
@@ -120,19 +119,19 @@ class _MooseFs(Recipe):
         return output.rpartition(":")[2].strip()
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """The goal of all that is there and will be; returns when chunks have their copies."""
+        """Change the goal of all files, and wait until chunks have their copies; or change a mount option."""
         if option != "goal":
             return super().change(lab, option, value)
         self.check(len(lab.servers), {"goal": value})
         lab.clients[0].run("mfssetgoal", "-r", value, str(lab.mount_point))
-        lab.wait("chunks have as many copies as the goal says", lambda: self._agrees(lab), _AGREE_S)
+        lab.wait("chunks have the copies of the goal", lambda: self._agrees(lab), _AGREE_S)
         return None
 
     def health(self, lab: Lab) -> list[str]:
-        """Chunk servers that the master does not see, and chunks that lack copies."""
+        """Return complaints: disconnected chunk servers, and chunks that lack copies."""
         states = self.states(lab)
         if MASTER in states:
-            return [Message("no-response", "{host}: it does not answer", host=MASTER)]
+            return [Message("no-response", "{host} does not answer", host=MASTER)]
         messages = [
             Message("not-connected", "{host}: its chunk server is not connected to the master", host=name)
             for name, state in states.items()
@@ -141,7 +140,7 @@ class _MooseFs(Recipe):
         return messages + self._differing(lab)
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
-        """As the master sees them."""
+        """Return the states of chunk servers as the master sees them."""
         try:
             there = _query_master(moosefs_state.connected, _master(lab), "-SCS")
         except LabError:
@@ -152,12 +151,12 @@ class _MooseFs(Recipe):
         }
 
     def _agrees(self, lab: Lab) -> bool:
-        """Whether no chunk lacks a copy, or has one too many that still takes its space."""
+        """Return whether no chunk lacks a copy, or has a surplus copy that still takes space."""
         classes = _chunk_classes(lab)
         return not any(classes.get(name) for name in (*_LACKING, "overgoal"))
 
     def _differing(self, lab: Lab) -> list[str]:
-        """Chunks that are not stored as often as they should be."""
+        """Return complaints about chunks that lack copies."""
         try:
             classes = _chunk_classes(lab)
         except LabError as error:
@@ -169,19 +168,19 @@ class _MooseFs(Recipe):
         ]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """From the client's own tool: each chunk's copies, by the servers' addresses."""
+        """Return the placement by the client's own tool: each chunk's copies, by server address."""
         client = lab.clients[0]
         n_bytes = client.ask(int, "stat", "-c", "%s", str(file))
         server_bytes = client.ask(lambda text: moosefs_state.bytes_by_address(text, n_bytes), "mfsfileinfo", str(file))
         return {server.name: server_bytes.get(server.address, 0) for server in lab.servers}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its chunk server; of the master that."""
+        """Return the PIDs of the chunk server, or of the master."""
         name = "mfsmaster" if server.role == MASTER else "mfschunkserver"
         return server.matching("-x", name)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start its chunk server again; of the master that, with what its log of changes says since its last copy."""
+        """Restart the chunk server, or the master, which replays its change log."""
         (master,) = lab.select_hosts(MASTER)
         if server == master:
             master.run("mfsmaster", "-c", str(master.directory / "mfs" / _SETTINGS), "-a", "start")
@@ -214,7 +213,7 @@ def _start_master(master: LabHost) -> None:
         "DATA_PATH": data,
         "EXPORTS_FILENAME": data / "exports.cfg",
         "TOPOLOGY_FILENAME": data / "topology.cfg",
-        # Chunks are looked at from the start, and once a minute: it takes no less.
+        # Check chunks from the start, and once a minute, the minimum.
         "REPLICATIONS_DELAY_INIT": 0,
         "CHUNKS_LOOP_MIN_TIME": 60,
     }
@@ -243,7 +242,7 @@ def _written(file: Path, settings: Mapping[str, object]) -> Path:
 
 
 def _count_chunk_servers(master: LabHost) -> int:
-    """How many chunk servers are connected."""
+    """Return the number of connected chunk servers."""
     try:
         return len(_query_master(moosefs_state.connected, master, "-SCS"))
     except LabError:

@@ -1,21 +1,23 @@
-"""What MooseFS's master says of chunk servers and chunks, as `mfscli -n -p -s'|'` prints it."""
+"""State of chunk servers and chunks reported by MooseFS's master (`mfscli -n -p -s'|'`)."""
 
 from __future__ import annotations
 
 _SERVER, _CLASS = "chunk servers:", "chunkclass "
-_CHUNK_BYTES = 64 * 2**20  # a file lies on another server from one chunk to the next
+_CHUNK_BYTES = 64 * 2**20  # each chunk of a file may be on other servers
 
 
 def connected(text: str) -> set[str]:
-    """`-SCS`: addresses of chunk servers that are connected. Raises ValueError for another text: where no master
-    answers, mfscli says so and ends well."""
+    """Return from `-SCS` the addresses of connected chunk servers.
+    Raises ValueError for other text: without an answer from the master mfscli prints an error and exits with 0.
+    """
     return {rest.split("|")[0] for name, rest in _rows(text) if name == _SERVER}
 
 
 def chunk_classes(text: str) -> dict[str, int]:
-    """`-SIC`: missing, endangered, undergoal, stable, overgoal, pending deletion, to be removed → how many chunks.
-
-    Raises ValueError for another text."""
+    """Return from `-SIC` the number of chunks by class.
+    Classes are missing, endangered, undergoal, stable, overgoal, pending deletion, to be removed. Raises ValueError for
+    other text.
+    """
     rows = (rest.split("|") for _, rest in _rows(text))
     counts = {name.removeprefix(_CLASS).rstrip(":"): int(count[0]) for name, *count in rows if name.startswith(_CLASS)}
     if not counts:
@@ -24,8 +26,9 @@ def chunk_classes(text: str) -> dict[str, int]:
 
 
 def bytes_by_address(text: str, n_bytes: int) -> dict[str, int]:
-    """`mfsfileinfo FILE` of a file of so many bytes: how many of them each chunk server holds, by its address. Raises
-    ValueError for another text."""
+    """Return from `mfsfileinfo FILE`, for a file of ``n_bytes``, the bytes on each chunk server by address.
+    Raises ValueError for other text.
+    """
     totals: dict[str, int] = {}
     chunk_bytes, remaining = None, n_bytes
     for line in text.splitlines():
@@ -42,7 +45,7 @@ def bytes_by_address(text: str, n_bytes: int) -> dict[str, int]:
 
 
 def _rows(text: str) -> list[tuple[str, str]]:
-    """(first column, the rest) of each row. Raises ValueError where a line is none."""
+    """Return (first column, the rest) of each row. Raises ValueError if a line is not a row."""
     rows = [line.partition("|") for line in text.splitlines() if line.strip()]
     if not all(bar for _, bar, _ in rows):
         raise ValueError("not a table")

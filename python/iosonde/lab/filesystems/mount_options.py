@@ -1,4 +1,4 @@
-"""Options of clients' mounts that were changed while a lab is up: kept in its directory, where mounts read them."""
+"""Mount options changed while a lab is up: stored in its directory, where mounts read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FILE = "mount-options.json"
 
 
 def changed(lab: Lab) -> dict[str, str]:
-    """Those that were changed, with their values now."""
+    """Return the changed options with their current values."""
     try:
         values: dict[str, str] = json.loads((lab.directory / _FILE).read_text())
     except FileNotFoundError:
@@ -19,7 +19,7 @@ def changed(lab: Lab) -> dict[str, str]:
 
 
 def keep(lab: Lab, option: str, value: str) -> None:
-    """Have all mounts from now on made with it."""
+    """Store an option for all future mounts."""
     temporary_file = lab.directory / f".{_FILE}"
     temporary_file.write_text(json.dumps(changed(lab) | {option: value}) + "\n")
     temporary_file.replace(lab.directory / _FILE)

@@ -1,6 +1,5 @@
-"""NFS: one server (NFS-Ganesha), mounted by the kernel's client; where the kernel has none, by our own over FUSE.
-
-Ours (``rust/nfs-mount``) speaks version 3, and shows up as type ``fuse.nfs`` in the mount table.
+"""NFS: one server (NFS-Ganesha), mounted by the kernel's client, or by our own over FUSE if the kernel has none.
+Our client (``rust/nfs-mount``) speaks version 3, and appears as type ``fuse.nfs`` in the mount table.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ class _Nfs(Recipe):
     deducts_copies = True
     usual_servers, fixed_servers = 1, True
     options = {
-        "sync": "on: every write is on the server's disk when it returns [off]",
-        "vers": "of the protocol; other than 3 where the kernel has a client [3]",
+        "sync": "on: every write reaches the server's disk before it returns [off]",
+        "vers": "protocol version; other than 3 only with a kernel client [3]",
     }
     live = options
     mount_defaults = {"sync": "off", "vers": "3"}
@@ -36,11 +35,11 @@ class _Nfs(Recipe):
 
     @property
     def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # not the same everywhere
-        """With what mounts it here."""
+        """Commands with packages, including the NFS client here."""
         return ganesha.commands("vfs")
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """One server, and a version that can be mounted here."""
+        """Check that there is one server, and a version that can be mounted here."""
         super().check(n_servers, options)
         if (sync := options.get("sync", "off")) not in ("on", "off"):
             raise InputError("unknown-option-value", "{spell.set:sync={sync}}: neither on nor off", sync=sync)
@@ -48,8 +47,8 @@ class _Nfs(Recipe):
         if version not in _VERSIONS:
             raise InputError(
                 "unknown-option-value",
-                "{spell.set:vers={version}}: no version of NFS",
-                "one of {versions}",
+                "{spell.set:vers={version}}: unknown version of NFS",
+                "use one of {versions}",
                 version=version,
                 versions=", ".join(_VERSIONS),
             )
@@ -57,56 +56,56 @@ class _Nfs(Recipe):
             raise InputError(
                 "kernel-feature-missing",
                 "{spell.set:vers={version}}: this kernel has no NFS client, and ours speaks version 3",
-                "leave it out",
+                "omit it",
                 version=version,
             )
 
     def start(self, lab: Lab) -> None:
-        """Ready when it answers."""
+        """Start the server; ready when it answers."""
         (server,) = lab.servers
         server.run("mkdir", "-p", str(_data(server)))
         server.run("chmod", "777", str(_data(server)))
         ganesha.serve(lab, server, str(_data(server)), EXPORT, "Name = VFS;")
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By the kernel, or by our own client."""
+        """Mount by the kernel's client, or by our own."""
         (server,) = lab.servers
         words = ["sync"] if self.get_mount_option(lab, "sync") == "on" else []
         words += [f"vers={self.get_mount_option(lab, 'vers')}", "proto=tcp", "nolock"]
         ganesha.mount(lab, client, server, EXPORT, *words)
 
     def layout(self, lab: Lab) -> Layout:
-        """One copy on one server."""
+        """Return the layout: one copy on one server."""
         return Layout()
 
     def version(self, lab: Lab) -> str:
-        """Of the server, and who mounts it."""
+        """Return the version of the server, and the client."""
         release = lab.servers[0].ask(lambda text: text.split(" = V")[1].split()[0], ganesha.DAEMON, "-v")
         client = "the kernel's client" if ganesha.kernel_has_client() else "our FUSE client"
         return f"NFS-Ganesha {release}, version {self.get_mount_option(lab, 'vers')}, {client}"
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """The export, and how clients mount it: as their mount tables have it."""
+        """Return the export, and the mount options from the clients' mount tables."""
         mounts = {words for client in lab.clients for words in _mounted_with(lab, client)}
         return {"export": f"{EXPORT} of {lab.servers[0].name}", "mounted with": "; ".join(sorted(mounts)) or "nothing"}
 
     def health(self, lab: Lab) -> list[str]:
-        """Whether the server answers a call that does nothing."""
+        """Return a complaint if the server does not answer a null call."""
         (server,) = lab.servers
         return [] if ganesha.answers(lab.clients[0], server) else [ganesha.no_answer(server)]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """All of it on the one server."""
+        """Return the bytes on the only server."""
         (server,) = lab.servers
         inside = _data(server) / file.relative_to(lab.mount_point)
         return {server.name: server.ask(int, "stat", "-c", "%s", str(inside))}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """The daemon."""
+        """Return the PIDs of the daemon."""
         return server.matching("-x", ganesha.DAEMON)
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start the daemon; clients go on where they were."""
+        """Start the daemon; clients continue where they were."""
         ganesha.start(lab, server)
 
 

@@ -1,7 +1,6 @@
 """OpenAFS without a kernel module: a file server on one server's disk, mounted by afsd.fuse, without Kerberos.
-
-Without Kerberos nobody is an administrator, and a new volume lets only administrators write. So the volume is dumped,
-the administrators in its root's list of rights are replaced by everybody, and it is restored.
+Without Kerberos nobody is an administrator, and only administrators may write to a new volume. So the volume is dumped,
+its root's access list is changed from administrators to everybody, and it is restored.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _DAEMONS = "/usr/lib/openafs"
 _ADMINISTRATORS, _EVERYBODY = (-204).to_bytes(4, "big", signed=True), (-101).to_bytes(4, "big", signed=True)
 _CACHE_KIB = 100_000
 _WAIT_S = 60.0
-# As the kernel names them, 15 characters at most.
+# Process names in the kernel, at most 15 characters.
 _PROCESSES = ("bosserver", "dafileserver", "davolserver", "salvageserver", "vlserver", "ptserver")
 
 
@@ -42,7 +41,7 @@ class _OpenAfs(Recipe):
     client_keeps_data = True
 
     def start(self, lab: Lab) -> None:
-        """Databases first, which take a moment to agree that they are alone; then the file server and its volume."""
+        """Start the databases, which need a moment to reach a quorum; then the file server and its volume."""
         (server,) = lab.servers
         _configure(server, server)
         server.bind("/var/lib/openafs")
@@ -61,7 +60,7 @@ class _OpenAfs(Recipe):
         _let_everybody_write(server)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By afsd.fuse, which shows the cell below its mount; the cell itself is shown at the common place."""
+        """Mount by afsd.fuse, and bind the cell below its mount to the common mount point."""
         _configure(client, lab.servers[0])
         cache, afs_mount = client.directory / "afs-cache", client.directory / "afs"
         cache.mkdir()
@@ -73,24 +72,24 @@ class _OpenAfs(Recipe):
         client.run("mount", "--bind", f"{afs_mount}/.{CELL}", str(lab.mount_point))
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
-        """End its client, and remove what that kept on disk: another one would go on with it."""
+        """End the client, and remove its disk cache: the next client would reuse it."""
         client.run("umount", str(lab.mount_point))
         client.run("umount", str(client.directory / "afs"))
         self.client_has_ended(lab, client)
         remove_tree(client.directory / "afs-cache")
 
     def layout(self, lab: Lab) -> Layout:
-        """One copy on one server."""
+        """Return the layout: one copy on one server."""
         return Layout()
 
     def version(self, lab: Lab) -> str:
-        """Of the server."""
+        """Return the version of the server."""
         (server,) = lab.servers
         return server.ask(lambda text: text.rpartition("OpenAFS ")[2].split()[0],
                           "rxdebug", server.address, "7000", "-version")  # fmt: skip
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """The volume as its server has it, and what each client keeps on its disk at most."""
+        """Return the volume as its server reports it, and the maximum disk cache of a client."""
         (server,) = lab.servers
         output = server.run("vos", "examine", VOLUME, "-noauth", "-format", limit_s=20)
         volume = {words[0]: words[1] for line in output.splitlines() if len(words := line.split()) > 1}
@@ -98,7 +97,7 @@ class _OpenAfs(Recipe):
                 "client cache": f"{_CACHE_KIB} KiB on disk"}  # fmt: skip
 
     def health(self, lab: Lab) -> list[str]:
-        """Its processes as their overseer sees them."""
+        """Return complaints about processes, as their overseer sees them."""
         (server,) = lab.servers
         lines = _status(server)
         if lines is None:
@@ -110,11 +109,11 @@ class _OpenAfs(Recipe):
         ]
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """The overseer first, which would start the others again; file server, volume server, databases."""
+        """Return the PIDs: the overseer first, as it restarts the others; file server, volume server, databases."""
         return [pid for name in _PROCESSES for pid in server.matching("-x", name)]
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start the overseer, and with it all that ran."""
+        """Start the overseer, which starts all others."""
         _start_overseer(lab, server)
         lab.wait(f"{server.name} serves again", lambda: not self.health(lab), _WAIT_S)
 
@@ -125,7 +124,7 @@ def _start_overseer(lab: Lab, server: LabHost) -> None:
 
 
 def _status(server: LabHost) -> list[str] | None:
-    """What the overseer says; None where it does not answer, which bos does not take for an error."""
+    """Return the status by the overseer; None without an answer, for which bos does not fail."""
     with suppress(LabError):
         output = server.shell(f"{shlex.join(_bos(server, 'status'))} 2>&1", limit_s=20)
         return None if "failed to contact" in output else output.splitlines()
@@ -159,7 +158,9 @@ def _works(host: LabHost, *words: str) -> bool:
 
 
 def _quorum(server: LabHost) -> bool:
-    """Whether the databases take a change: that of users by making one, that of volumes by what it complains of."""
+    """Return whether the databases accept changes.
+    Tested by creating a user, and by the error of creating a volume.
+    """
     with suppress(LabError):
         server.run("pts", "createuser", f"probe{server.shell('date +%N').strip()}", "-noauth", limit_s=20)
         output = server.shell(f"vos create {server.address} a nobody -noauth 2>&1 || :", limit_s=20)
@@ -172,7 +173,7 @@ def _let_everybody_write(server: LabHost) -> None:
     server.run("vos", "dump", "-id", VOLUME, "-file", str(dump), "-noauth")
     content = dump.read_bytes()
     if _ADMINISTRATORS not in content:
-        raise LabError("unexpected-content", "OpenAFS: the new volume's list of rights is not as expected")
+        raise LabError("unexpected-content", "OpenAFS: unexpected access list of the new volume")
     dump.write_bytes(content.replace(_ADMINISTRATORS, _EVERYBODY))
     server.run("vos", "restore", "-server", server.address, "-partition", "a", "-name", VOLUME, "-file", str(dump),
                "-overwrite", "full", "-noauth")  # fmt: skip

@@ -1,7 +1,6 @@
-"""OrangeFS (PVFS2): a server on each disk, all of them for data and metadata, mounted by its FUSE client (pvfs2fuse).
-
-No package of Debian's has it: it is looked for where ORANGEFS_HOME says, else beside the ``pvfs2-server`` on PATH, else
-in /opt/orangefs. A file is striped over all servers; nothing is copied.
+"""OrangeFS (PVFS2): a server on each disk, for data and metadata, mounted by its FUSE client (pvfs2fuse).
+It has no Debian package. It is searched in ORANGEFS_HOME, else next to the ``pvfs2-server`` on PATH, else in
+/opt/orangefs. A file is striped over all servers; nothing is replicated.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _STRIP = "64KiB"
 _LEAST_STRIP = 4096
 _SYNC = ("yes", "no")
 _LOG = "/run/pvfs2-server.log"
-# Of pvfs2-viewdist.
+# Output of pvfs2-viewdist.
 _ON_SERVER = re.compile(r"^Datafile \d+ - tcp://([^:]+):", re.MULTILINE)
 _STRIP_SIZE = re.compile(r"strip_size:(\d+)")
 
 
 def prefix() -> Path:
-    """Where it is installed, or would be."""
+    """Return where it is, or would be, installed."""
     if home := os.environ.get("ORANGEFS_HOME"):
         return Path(home)
     executable = shutil.which("pvfs2-server")
@@ -43,20 +42,20 @@ def prefix() -> Path:
 class _OrangeFs(Recipe):
     title = "OrangeFS"
     options = {
-        "strip_size": f"bytes of a file on one server before the next has its turn [{_STRIP}]",
-        "sync_data": "yes or no: whether a server has what is written on its disk before it answers [no]",
+        "strip_size": f"size of a stripe unit on one server [{_STRIP}]",
+        "sync_data": "yes or no: whether a server writes data to disk before it answers [no]",
     }
     client_process = "pvfs2fuse"
 
     @property
     def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # where they are depends
-        """All of one installation."""
+        """Commands of one installation."""
         return {
             str(prefix() / name): ORANGEFS for name in ("sbin/pvfs2-server", "bin/pvfs2-genconfig", "bin/pvfs2fuse")
         }
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """Strips of whole pages."""
+        """Check that strips are multiples of a page."""
         super().check(n_servers, options)
         strip = parse_size(options.get("strip_size", _STRIP))
         if strip < _LEAST_STRIP or strip % _LEAST_STRIP:
@@ -68,14 +67,14 @@ class _OrangeFs(Recipe):
         if (sync := options.get("sync_data", "no")) not in _SYNC:
             raise InputError(
                 "unknown-option-value",
-                "{spell.set:sync_data={sync_data}}: not an answer",
-                "one of {sync_modes}",
+                "{spell.set:sync_data={sync_data}}: neither yes nor no",
+                "use one of {sync_modes}",
                 sync_data=sync,
                 sync_modes=", ".join(_SYNC),
             )
 
     def start(self, lab: Lab) -> None:
-        """One file of settings, the same for all; each server makes its storage, and then serves."""
+        """Write the common settings; let each server create its storage, and start it."""
         settings = _settings(lab)
         for server in lab.servers:
             _file(server).write_text(settings)
@@ -83,7 +82,7 @@ class _OrangeFs(Recipe):
         lab.each(lab.servers, lambda server: self.restart(lab, server))
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By pvfs2fuse, which stays in the foreground, once the servers answer."""
+        """Mount by pvfs2fuse, which stays in the foreground, once the servers answer."""
         lab.wait("servers answer", lambda: all(server.listens(_PORT) for server in lab.servers))
         _table(client).write_text(f"{_spec(lab)} {lab.mount_point} pvfs2 defaults,noauto 0 0\n")
         options = f"fs_spec={_spec(lab)},subtype=pvfs2fuse"
@@ -91,20 +90,20 @@ class _OrangeFs(Recipe):
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:
-        """Each file in strips over all servers."""
+        """Return the layout: each file striped over all servers."""
         return Layout(servers_of_a_file=len(lab.servers))
 
     def version(self, lab: Lab) -> str:
-        """Of the servers."""
+        """Return the version of the servers."""
         return lab.servers[0].ask(lambda text: text.split()[0], *_words("sbin/pvfs2-server", "--version"))
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """How it stripes, and when it answers."""
+        """Return the strip size, and whether servers write synchronously."""
         return {"strip_size": lab.description.options.get("strip_size", _STRIP),
                 "sync_data": lab.description.options.get("sync_data", "no")}  # fmt: skip
 
     def health(self, lab: Lab) -> list[str]:
-        """Servers that do not take a connection."""
+        """Return complaints about servers that do not accept connections."""
         return [
             Message("no-response", "{host}: its pvfs2-server does not answer", host=server.name)
             for server in lab.servers
@@ -112,7 +111,7 @@ class _OrangeFs(Recipe):
         ]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
-        """From its own tool: the order of the servers, and the size of a strip; they take their turns."""
+        """Compute the placement from the order of servers and the strip size, by its own tool."""
         client, server_bytes = lab.clients[0], dict.fromkeys((server.name for server in lab.servers), 0)
         view = ("env", f"PVFS2TAB_FILE={_table(client)}", *_words("bin/pvfs2-viewdist", "-f", str(file)))
         order, strip = client.ask(_distribution, *view)
@@ -123,16 +122,16 @@ class _OrangeFs(Recipe):
         return server_bytes
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its one server."""
+        """Return the PIDs of the server."""
         return server.processes("pvfs2-server")
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start it again."""
+        """Start the server."""
         server.run(*_server_words(server))
 
 
 def _distribution(text: str) -> tuple[list[str], int]:
-    """The servers in their order, and the size of a strip."""
+    """Return the servers in order, and the strip size. Raises ValueError for other text."""
     order, strip = _ON_SERVER.findall(text), int(_STRIP_SIZE.findall(text)[0])
     if not order or not strip:
         raise ValueError("no servers")
@@ -140,7 +139,7 @@ def _distribution(text: str) -> tuple[list[str], int]:
 
 
 def _settings(lab: Lab) -> str:
-    """As its own tool writes them, with each server's storage on that server's disk."""
+    """Return the settings written by its own tool, with each server's storage on its own disk."""
     names = ",".join(server.name for server in lab.servers)
     options = {"strip_size": _STRIP, "sync_data": "no", **lab.description.options}
     words = _words("bin/pvfs2-genconfig", "--quiet", "--protocol", "tcp", "--tcpport", str(_PORT), "--fsname", _NAME,
@@ -148,7 +147,7 @@ def _settings(lab: Lab) -> str:
                    "--logfile", _LOG, "--default-num-dfiles", str(len(lab.servers)), "--dist-name", "simple_stripe",
                    "--dist-params", f"strip_size:{parse_size(options['strip_size'])}", "-")  # fmt: skip
     text = lab.servers[0].run(*words)
-    text = re.sub(r"(?m)^\d+\n", "", text)  # the tool of 2.10 prints a number of its own in between
+    text = re.sub(r"(?m)^\d+\n", "", text)  # the tool of 2.10 prints stray numbers
     text = re.sub(r"(?m)^(\s*TroveSyncData\s+).*$", rf"\g<1>{options['sync_data']}", text)
     own = [f"<ServerOptions>\n\tServer {host.name}\n\tDataStorageSpace {host.disk}/data\n"
            f"\tMetadataStorageSpace {host.disk}/metadata\n</ServerOptions>\n" for host in lab.servers]  # fmt: skip
@@ -160,7 +159,7 @@ def _file(server: LabHost) -> Path:
 
 
 def _table(client: LabHost) -> Path:
-    """What its tools, not its mounts, go by."""
+    """Return the table of file systems read by its tools, but not by its mounts."""
     return client.directory / "pvfs2tab"
 
 
@@ -173,7 +172,7 @@ def _server_words(server: LabHost, *more: str) -> tuple[str, ...]:
 
 
 def _words(program: str, *words: str) -> tuple[str, ...]:
-    """One of its programs, which finds its library."""
+    """Return the words that run one of its programs with its library."""
     return ("env", f"LD_LIBRARY_PATH={prefix() / 'lib'}", str(prefix() / program), *words)
 
 

@@ -1,6 +1,5 @@
-"""What a file system has to say to stand in a lab: how its servers start, how a client mounts it, what is true of it.
-
-A recipe gets hosts with their names, links and disks, and needs nothing of the machine. Add one: a file here with
+"""Interface of a file system in a lab: how its servers start, how a client mounts it, its properties.
+A recipe gets hosts with names, links and disks, and needs nothing of the machine. To add one: a module here with
 `RECIPE`, a line in `__init__.py`, a row in `docs/lab.md`, a test in `tests/lab`.
 """
 
@@ -24,11 +23,9 @@ from . import mount_options
 
 @dataclass(frozen=True)
 class Layout:
-    """How data lies on the servers: what the bound needs to know.
-
-    ``copies`` of every byte, sent by ``copied_by``: the client, or from server to server (chained). Or pieces:
-    ``data_parts`` + ``parity_parts`` of an erasure code. A file lies on ``servers_of_a_file`` servers (its copies not
-    counted).
+    """Data layout on the servers, as the bound needs it.
+    ``copies`` of every byte, sent by ``copied_by``: the client, or from server to server (chained). Or an erasure code
+    of ``data_parts`` + ``parity_parts``. A file is on ``servers_of_a_file`` servers, not counting copies.
     """
 
     copies: int = 1
@@ -38,69 +35,68 @@ class Layout:
     servers_of_a_file: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class ServerState:
-    """What serves on a host, in a few words (``brick up``), and whether that is as it should be."""
+    """State of the server processes of a host in a few words (``brick up``), and whether it is healthy."""
 
     says: str
     well: bool
 
 
 class Recipe(ABC):
-    """One file system. Methods raise LabError where a host fails to do what it is told, InputError for wrong
-    options."""
+    """A file system. Methods raise LabError if a host fails, InputError for wrong options."""
 
     title: str
-    # Command → Debian package that has it.
+    # Command → its Debian package.
     commands: Mapping[str, str] = {}
-    # Option of ``--set`` → what it says.
+    # Option of ``--set`` → its meaning.
     options: Mapping[str, str] = {}
-    # Option that can be changed while it runs → what it says.
+    # Option that can be changed live → its meaning.
     live: Mapping[str, str] = {}
-    # Option of clients' mounts → its value where nobody gives one; changed live by mounting anew.
+    # Option of clients' mounts → its default; changed live by a remount.
     mount_defaults: Mapping[str, str] = {}
-    # What serves a client's mount, as the kernel names it (15 characters at most); empty: the kernel does.
+    # Process that serves a client's mount, as the kernel names it (at most 15 characters); empty: the kernel itself.
     client_process: str = ""
-    # Whether a client keeps data where dropping the kernel's pages does not reach it: only a new mount is cold.
+    # True if a client caches data outside the page cache: only a new mount is cold.
     client_keeps_data: bool = False
-    # Roles of hosts besides servers and clients, one host each; a master, say.
+    # Roles of hosts besides servers and clients, one host each; for example a master.
     extra_hosts: Sequence[str] = ()
-    # Of these, the role of the one that keeps metadata, whose process can be ended and started again, too.
+    # Role of the host with the metadata, whose process can be killed and restarted too.
     metadata_role: str = ""
-    # Directories that must be on the machine; those that are not are made, and removed with the lab.
+    # Directories that must exist on the machine; missing ones are created, and removed with the lab.
     machine_directories: Sequence[str] = ()
-    # How many servers it has where nobody says; whether it cannot have more than that.
+    # Default number of servers; whether it is fixed.
     usual_servers: int = 3
     fixed_servers: bool = False
-    # Whether servers keep data on disks of their own.
+    # True if servers store data on their own disks.
     has_disks: bool = True
-    # Whether a mount says that it holds what all disks do less copies and parity, or all of it; None: neither of them.
+    # True if a mount reports the disks' capacity less copies and parity, False if all of it, None if neither.
     deducts_copies: bool | None = None
 
     @property
     def can_be_killed(self) -> bool:
-        """Whether what serves data on a server is known, so that it can be ended and started again."""
+        """Return whether the server processes are known, so that they can be killed and restarted."""
         return type(self).server_processes is not Recipe.server_processes
 
     def killable(self, lab: Lab) -> tuple[LabHost, ...]:
-        """Hosts on which what serves can be ended and started again: servers, and the one with the metadata."""
+        """Return hosts whose server process can be killed and restarted: servers, and that of the metadata."""
         return (*lab.servers, *lab.select_hosts(self.metadata_role)) if self.can_be_killed else ()
 
     def knows(self, option: str) -> bool:
-        """Whether ``--set`` may say this option."""
+        """Return whether ``--set`` accepts this option."""
         return option in self.options
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """Refuse what it cannot be; more than the names of options. Raises InputError."""
+        """Refuse invalid settings; overridden for more than the names of options. Raises InputError."""
         if self.fixed_servers and n_servers != self.usual_servers:
             raise InputError(
                 "unsupported-server-count",
-                "{file_system} has {required_servers} server here, not {n_servers}",
-                "{spell.servers:{required_servers}}",
+                "{file_system} supports only {required_servers} server here, not {n_servers}",
+                "use {spell.servers:{required_servers}}",
                 file_system=self.title,
                 required_servers=self.usual_servers,
                 n_servers=n_servers,
@@ -109,7 +105,7 @@ class Recipe(ABC):
             if name not in self.options:
                 raise InputError(
                     "unknown-option",
-                    "{spell.set:{option}}: no option of {file_system}",
+                    "{spell.set:{option}}: not an option of {file_system}",
                     _choose_hint(self.options),
                     option=name,
                     file_system=self.title,
@@ -122,34 +118,35 @@ class Recipe(ABC):
 
     @abstractmethod
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """Mount it at ``lab.mount_point`` on a client."""
+        """Mount the file system at ``lab.mount_point`` on a client."""
 
     def unmount(self, lab: Lab, client: LabHost) -> None:
-        """Unmount it there, so that the client forgets all that it has cached; a daemon that serves the mount may
-        have something to write out, and has ended when this returns."""
+        """Unmount on a client, so that nothing remains cached.
+        A daemon that serves the mount may have data to flush; it has ended on return.
+        """
         client.run("umount", str(lab.mount_point))
         self.client_has_ended(lab, client)
 
     def client_has_ended(self, lab: Lab, client: LabHost) -> None:
-        """Wait until no process serves the mount there."""
+        """Wait until no process serves the mount on a client."""
         if name := self.client_process:
             lab.wait(f"{name} of {client.name} has ended", lambda: not client.processes(name))
 
     @abstractmethod
     def layout(self, lab: Lab) -> Layout:
-        """What is true of its data now."""
+        """Return the current data layout."""
 
     def version(self, lab: Lab) -> str:
-        """What it says of its version."""
+        """Return the version."""
         return ""
 
     def read(self, lab: Lab, option: str) -> str:
-        """The value of a live option now."""
+        """Return the current value of a live option."""
         if option in self.mount_defaults:
             return self.get_mount_option(lab, option)
         raise InputError(
             "unknown-option",
-            "{file_system} has no option that can be read: {option}",
+            "{option} is not a readable option of {file_system}",
             _choose_hint(self.live),
             file_system=self.title,
             option=option,
@@ -157,11 +154,11 @@ class Recipe(ABC):
         )
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """Change a live option; it is in force at the clients when this returns."""
+        """Change a live option; it is in force at the clients on return."""
         if option not in self.mount_defaults:
             raise InputError(
                 "immutable-option",
-                "{file_system} has no option that can be changed live: {option}",
+                "cannot change {option} of {file_system} live",
                 _choose_hint(self.live),
                 file_system=self.title,
                 option=option,
@@ -174,34 +171,34 @@ class Recipe(ABC):
         )
 
     def read_all(self, lab: Lab, options: Collection[str]) -> dict[str, str]:
-        """The values of several; by one question where a recipe can ask so."""
+        """Return the values of several options; overridden to use one query."""
         return {option: self.read(lab, option) for option in options}
 
     def change_all(self, lab: Lab, options: Mapping[str, str]) -> None:
-        """Change several; at once where a recipe can."""
+        """Change several options; overridden to change them at once."""
         for option, value in options.items():
             self.change(lab, option, value)
 
     def remount(self, lab: Lab, client: LabHost) -> None:
-        """Mount it anew there."""
+        """Unmount and mount again on a client."""
         self.unmount(lab, client)
         self.mount(lab, client)
 
     def get_mount_option(self, lab: Lab, option: str) -> str:
-        """What mounts are made with: as it was changed last, as was asked for, or as usual."""
+        """Return the value of a mount option: as last changed, as requested, or the default."""
         initial_value = lab.description.options.get(option, self.mount_defaults[option])
         return mount_options.changed(lab).get(option, initial_value)
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """What it says of itself now, name → value."""
+        """Return current properties, name → value."""
         return {}
 
     def health(self, lab: Lab) -> list[str]:
-        """What is wrong now, a sentence each: a server that is down, copies that do not agree. Empty: nothing."""
+        """Return current complaints, a sentence each: a server down, copies that differ."""
         return []
 
     def states(self, lab: Lab) -> dict[str, ServerState]:
-        """What serves on each host, seen there, by the host's name; empty where nothing serves."""
+        """Return the state of the server processes by host name, as seen on the hosts; empty if there are none."""
         if type(self).server_processes is Recipe.server_processes:
             return {}
         return dict(
@@ -213,11 +210,11 @@ class Recipe(ABC):
         )
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """Bytes of a file below the mount point on each server, by name; None where it does not say."""
+        """Return the bytes of a file below the mount point on each server, by name; None if it is not reported."""
         return None
 
     def placements(self, lab: Lab, directory: Path) -> dict[str, dict[str, int]] | None:
-        """The same of every file below a directory there, by its name in it."""
+        """Return the same for every file below a directory, by its relative path."""
         listing = lab.clients[0].run("find", str(directory), "-type", "f", "-printf", r"%P\0")
         bytes_by_file: dict[str, dict[str, int]] = {}
         for name in sorted(filter(None, listing.split("\0"))):
@@ -227,42 +224,44 @@ class Recipe(ABC):
         return bytes_by_file
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """PIDs, as the host sees them, of what serves data (or metadata) there; for faults."""
+        """Return the PIDs, as the host numbers them, of data (or metadata) server processes; for faults."""
         return []
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start again what served there."""
+        """Restart the server processes of a host."""
         raise InputError(
             "unsupported-operation",
-            "{file_system}: servers cannot be started again in the lab yet",
+            "cannot restart servers of {file_system} in a lab yet",
             file_system=self.title,
         )
 
     def heal(self, lab: Lab) -> None:
-        """Ask for copies to be made equal now, where it would take its time; what came of it is in ``health``."""
+        """Start to heal copies now, instead of later; the outcome is in ``health``."""
         return
 
     def used_bytes(self, lab: Lab) -> Callable[[], int | None]:
-        """Who tells, ten times a second, the bytes in use on the servers' disks; None where one does not say."""
+        """Return a function of the bytes in use on the servers' disks, to be called ten times a second.
+        It returns None if a server does not answer.
+        """
         disks = [server.resolve_path(server.disk) for server in lab.servers] if self.has_disks else []
         return lambda: sum(map(_used, disks))
 
     def count_operations(self, lab: Lab, on: bool) -> None:
-        """Have servers count their operations from now on, or no more."""
+        """Have servers count their operations from now on, or stop counting."""
         raise self._not_counted
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
-        """What servers did since they count."""
+        """Return the operations of servers since they count."""
         raise self._not_counted
 
     @property
     def profiled(self) -> bool:
-        """Whether its servers count their operations."""
+        """Return whether its servers count operations."""
         return type(self).profile is not Recipe.profile
 
     @property
     def placed(self) -> bool:
-        """Whether it can be said where a file's bytes are."""
+        """Return whether it reports where a file's bytes are."""
         return type(self).placement is not Recipe.placement
 
     @property
@@ -270,7 +269,7 @@ class Recipe(ABC):
         return InputError(
             "unsupported-operation",
             "{file_system}: its servers do not count their operations",
-            "iosonde lab list says which ones do",
+            "iosonde lab list shows file systems that do",
             file_system=self.title,
         )
 
@@ -288,4 +287,4 @@ def _used(directory: Path) -> int:
 
 
 def _choose_hint(options: Mapping[str, str]) -> str:
-    return "one of {options}" if options else "it has none"
+    return "use one of {options}" if options else "it has no options"

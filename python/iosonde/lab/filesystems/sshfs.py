@@ -1,4 +1,4 @@
-"""SSHFS: one server's disk over SFTP, mounted by its FUSE client. No copies, no more than one server."""
+"""SSHFS: one server's disk over SFTP, mounted by its FUSE client. A single copy on a single server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Sshfs(Recipe):
     mount_defaults = {"direct_io": "off"}
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """One server."""
+        """Check that there is one server, and the value of ``direct_io``."""
         super().check(n_servers, options)
         if (value := options.get("direct_io", "off")) not in ("on", "off"):
             raise InputError(
@@ -36,12 +36,12 @@ class _Sshfs(Recipe):
             )
 
     def start(self, lab: Lab) -> None:
-        """Every host has an sshd already."""
+        """Create the data directory; every host already has an sshd."""
         (server,) = lab.servers
         server.shell(f'mkdir -p "{_data(server)}"')
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By its FUSE client."""
+        """Mount by the FUSE client."""
         (server,) = lab.servers
         options = "allow_other,reconnect"
         if self.get_mount_option(lab, "direct_io") == "on":
@@ -49,19 +49,19 @@ class _Sshfs(Recipe):
         client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", options)
 
     def layout(self, lab: Lab) -> Layout:
-        """One copy on one server."""
+        """Return the layout: one copy on one server."""
         return Layout()
 
     def version(self, lab: Lab) -> str:
-        """Of the client."""
+        """Return the version of the client."""
         return lab.clients[0].ask(lambda text: text.splitlines()[0].split()[-1], "sshfs", "--version")
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """How clients mount it."""
+        """Return the mount options."""
         return {"direct_io": self.get_mount_option(lab, "direct_io")}
 
     def health(self, lab: Lab) -> list[str]:
-        """Whether the server lets a client in: mounts connect again by themselves."""
+        """Return a complaint if the server does not accept a client; mounts reconnect by themselves."""
         (server,) = lab.servers
         try:
             lab.clients[0].run("ssh", server.name, "true", limit_s=_ANSWER_S)
@@ -70,13 +70,13 @@ class _Sshfs(Recipe):
         return []
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """All of it on the one server."""
+        """Return the bytes on the only server."""
         (server,) = lab.servers
         inside = _data(server) / file.relative_to(lab.mount_point)
         return {server.name: server.ask(int, "stat", "-c", "%s", str(inside))}
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """Its sshd, with those that serve a mount each."""
+        """Return the PIDs of its sshd, with one per mount."""
         return server.matching("-x", "sshd")
 
     def restart(self, lab: Lab, server: LabHost) -> None:

@@ -15,7 +15,7 @@ from .recipe import Layout, Recipe
 REDIRECTOR = "redirector"
 _PORT, _CLUSTER_PORT = 1094, 3121
 _SPACE = {"space": "oss.space", "free": "oss.free"}
-_USER = "nobody"  # it refuses to be root
+_USER = "nobody"  # it refuses to run as root
 _COMMON = """\
 all.export /data r/w
 cms.space min 60m 30m
@@ -46,7 +46,7 @@ class _XRootD(Recipe):
     extra_hosts = (REDIRECTOR,)
 
     def start(self, lab: Lab) -> None:
-        """Ready when a write is accepted: the redirector waits for its servers."""
+        """Start all daemons; ready when a write is accepted, as the redirector waits for its servers."""
         (redirector,) = lab.select_hosts(REDIRECTOR)
         manager = f"all.manager {redirector.name}.lab:{_CLUSTER_PORT}\n"
         _start(redirector, _COMMON + _REDIRECTOR + manager)
@@ -54,33 +54,33 @@ class _XRootD(Recipe):
         lab.wait("a write is accepted", lambda: _accepts(lab.clients[0], redirector))
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By xrootdfs, which stays in the foreground."""
+        """Mount by xrootdfs, which stays in the foreground."""
         (redirector,) = lab.select_hosts(REDIRECTOR)
         where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
         client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:
-        """Each file whole on one server."""
+        """Return the layout: each file complete on one server."""
         return Layout()
 
     def version(self, lab: Lab) -> str:
-        """Of the servers."""
+        """Return the version of the servers."""
         return lab.servers[0].ask(lambda text: text.split()[-1], "sh", "-c", "xrootd -v 2>&1")
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """Where the file lies on the servers' disks."""
+        """Return where the file is on the servers' disks."""
         inside = file.relative_to(lab.mount_point)
         return {server.name: _size(server, server.disk / "data" / inside) for server in lab.servers}
 
     def facts(self, lab: Lab) -> dict[str, str]:
-        """The space that the redirector knows of: of all its data servers together."""
+        """Return the space of all data servers that the redirector knows."""
         (redirector,) = lab.select_hosts(REDIRECTOR)
         words = ("xrdfs", f"{redirector.name}.lab:{_PORT}", "query", "space", "/data")
         return lab.clients[0].ask(_space, *words, limit_s=5)
 
     def health(self, lab: Lab) -> list[str]:
-        """Who does not answer: the redirector or a data server."""
+        """Return complaints about a redirector or data server without an answer."""
         everyone = (*lab.select_hosts(REDIRECTOR), *lab.servers)
         return [
             Message("no-response", "{host} does not answer as an XRootD server", host=host.name)
@@ -89,11 +89,11 @@ class _XRootD(Recipe):
         ]
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
-        """The data server and its manager."""
+        """Return the PIDs of the data server and its manager."""
         return server.matching("-x", "xrootd|cmsd")
 
     def restart(self, lab: Lab, server: LabHost) -> None:
-        """Start both again."""
+        """Restart both daemons."""
         _start_daemons(server)
 
 

@@ -1,8 +1,7 @@
-"""Each figure described once, as a Vega-Lite specification in plain data: for the page, for notebooks, for files.
-
-One file for each kind of figure takes the content that is drawn and gives a ``Figure``. ``vocabulary`` has what they
-share (axes, units, intervals, colours), ``files`` makes PNG, SVG and PDF. Names of fields are fixed and ours; text
-from data stands only in data, titles and domains, never in an expression.
+"""Figures as Vega-Lite specifications in plain data: for the page, for notebooks and for files.
+Each module turns the content of one kind of figure into a ``Figure``. ``vocabulary`` holds what all of them share
+(axes, units, intervals, colours); ``files`` writes PNG, SVG and PDF. Field names are fixed. Text from data occurs only
+in data, titles and domains, never in an expression.
 """
 
 from __future__ import annotations

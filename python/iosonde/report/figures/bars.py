@@ -1,4 +1,4 @@
-"""One metric by number of nodes: bars from zero with their intervals and the trials as dots."""
+"""A metric by number of nodes: bars from zero with their intervals, and the trials as dots."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .vocabulary import BLUE, INK, PAPER, Row, ends, flat, interval, layer, name
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
 MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
-LOG_BEYOND = 20.0  # values so many times apart have no unit in common
+LOG_BEYOND = 20.0  # ratio of largest to smallest value beyond which no single unit suits both
 
 
 def bars_figure(bars: Bars, axis: str) -> Figure:
-    """Mean by node count with its interval and the trials as dots. No interval: a hollow bar."""
+    """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
     divisor, unit = scale_of(bars)
     rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
     places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
@@ -89,8 +89,9 @@ def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
 
 
 def bars_reach(bars: Bars) -> tuple[float, float]:
-    """The ends of the axis, with 0 and all values between them: room for the whiskers, but a hopeless interval leaves
-    the frame and not the bars."""
+    """Return the ends of the axis, which include 0 and all values.
+    The axis leaves room for whiskers. An interval longer than ``MOST_STRETCH`` times the mean is cut off.
+    """
     values = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
     least, most = min([0.0, *values]), max([0.0, *values])
     if least == most:
@@ -101,9 +102,8 @@ def bars_reach(bars: Bars) -> tuple[float, float]:
 
 
 def scale_of(bars: Bars) -> tuple[float, str]:
-    """(divisor, unit) for all of a metric's values: the least one's, so that none gets a leading zero.
-
-    The greatest one's where they lie far apart.
+    """Return (divisor, unit) for all values of a metric: that of the smallest, so that none has a leading zero.
+    Where values lie more than ``LOG_BEYOND`` apart it is that of the largest.
     """
     values = [abs(cell.estimate.value) for cell in bars.cells if cell.estimate.value]
     if not values:

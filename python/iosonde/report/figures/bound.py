@@ -1,4 +1,4 @@
-"""The figures of a bound: the roofline, a panel for each operation and setting, or where the time was lost."""
+"""Figures of a bound: the roofline, a panel per operation and setting, or the waterfall of lost time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ KINDS = ("roofline", "waterfall")
 
 
 def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> Figure:
-    """The first panels of the roofline against clients, servers or request, or of the waterfall. Raises InputError."""
+    """Draw the first 12 panels of the roofline against clients, servers or request, or of the waterfall. Raises
+    InputError."""
     if kind not in KINDS:
         raise InputError(
             "unknown-option-value",
-            "there is no figure '{kind}' of a bound",
-            "take {kinds}",
+            "unknown figure of a bound: '{kind}'",
+            "use {kinds}",
             kind=kind,
             kinds=" or ".join(KINDS),
         )

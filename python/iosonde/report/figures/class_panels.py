@@ -1,4 +1,4 @@
-"""Classes of operations over the time of a trial: their shares, where in the file they are, on which rank."""
+"""Classes of operations over the time of a trial: their shares, offsets in the file, and ranks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ HEIGHT, _GAP = 130, 60  # px
 
 
 def time_axis(end_s: float) -> tuple[Spec, float]:
-    """(the axis of a trial's time, seconds in its unit)."""
+    """Return (the time axis of a trial, seconds per unit of the axis)."""
     divisor, unit = human_scale(end_s, "s")
     return number(f"{unit} after the first start", domain=(0.0, end_s / divisor)), divisor
 
 
 @dataclass(frozen=True)
 class ClassPanel:
-    """What the panels of a trial share: the ``names`` of its classes and their ``colour``, the axis ``x`` of its time,
-    which counts in ``over`` seconds from ``after_s`` before the first operation on."""
+    """Shared properties of the panels of a trial.
+    ``names`` and ``colour`` are those of its classes. The time axis ``x`` has units of ``over`` seconds and starts
+    ``after_s`` seconds before the first operation.
+    """
 
     names: Sequence[str]
     colour: Spec
@@ -34,25 +36,25 @@ class ClassPanel:
     after_s: float = 0.0
 
     def layer(self, rows: Sequence[Row], mark: str, y: Spec, **more: Any) -> Spec:
-        """Rows in it: with ``end`` and ``high`` rectangles, else points."""
+        """Return a layer of these rows: rectangles, which need ``end`` and ``high``, or points."""
         ends = {"x2": {"field": "end"}, "y2": {"field": "high"}} if mark == "rect" else {}
         return layer(rows, mark, {"x": self.x, "y": y, **ends, "color": self.colour}, clip=True, **more)
 
     def at(self, begin_s: float) -> float | None:
-        """Where a moment is drawn."""
+        """Return the position of a moment on the time axis."""
         return short((self.after_s + begin_s) / self.over)
 
     def series(self, of: int) -> str:
-        """As the colours have it."""
+        """Return the name of class ``of`` as the colour legend spells it."""
         return label(self.names[of])
 
     def word(self, of: int) -> str:
-        """``slow``."""
+        """Return the short name of class ``of``: ``slow``."""
         return self.names[of].split(":")[0]
 
 
 def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
-    """The share of the time of operations that each class took, one above the other."""
+    """Draw the share of operation time of each class, stacked."""
     rows: list[Row] = []
     for part in times:
         low = 0.0
@@ -69,7 +71,7 @@ def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
 
 
 def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
-    """Offsets against time."""
+    """Draw offsets against time."""
     reach = max((offset for _, offset, _, _ in drawn.places), default=1.0)
     step = 2 ** math.floor(math.log2(max(reach, 2.0) / 2))
     axis: dict[str, Any] = {**flat("offset"), "labelExpr": SIZES, "values": list(range(0, int(reach) + 1, step))}
@@ -80,7 +82,7 @@ def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
 
 
 def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
-    """A line a rank: the class that took most of its time."""
+    """Draw a line per rank, coloured by the class that took most of its time."""
     first = [rank for _, _, rank, _, _ in drawn.ranks]
     low, high = min(first), max(first) + drawn.ranks_a_line
     title = "rank" if drawn.ranks_a_line == 1 else f"rank, {drawn.ranks_a_line} in a line"
@@ -96,7 +98,7 @@ def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
 
 
 def panels(drawn: DrawnOperations, names: Sequence[str], colour: Spec, width: int) -> list[Spec]:
-    """What there is of these, side by side."""
+    """Return the available panels, to be placed side by side."""
     panel = ClassPanel(names, colour, *time_axis(drawn.times[-1].end_s if drawn.times else 1.0))
     panel_specs = [shares(drawn.times, panel)]
     if drawn.places:

@@ -1,6 +1,5 @@
-"""A cluster as its file describes it: clients, network, servers, disks, what each lets through, and what limits.
-
-The part that limits is marked three times: by colour, by thick lines, and by the word.
+"""A cluster as its file describes it: clients, network, servers, disks, the rate of each, and the bottleneck.
+The bottleneck is marked three times: by colour, by thick lines and by a word.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from .figure import Figure
 from .vocabulary import INK, MUTED, PAPER, VERMILION, Row, Spec, layer, view
 
 _LINE, _FILL = "#8a8d91", "#f4f4f1"
-_TITLE = 72  # columns of text
-_NAME, _FACT = 20, 27  # of them in the box of a node, by the size of its letters
-_NODE = 16.0  # units: how wide such a box is
-_OTHERS = 6.5  # units: how high the row of other nodes is
-_ALL_OF = 4  # nodes or disks that are drawn one by one
+_TITLE = 72  # columns of the title
+_NAME, _FACT = 20, 27  # columns that fit in the box of a node at its font sizes
+_NODE = 16.0  # width of the box of another node, units
+_OTHERS = 6.5  # height of the row of other nodes, units
+_ALL_OF = 4  # up to this many nodes or disks are drawn individually
 _UNIT = 7.6  # px; the drawing is 100 units wide
 _POINT = 1.29  # px of text for each point
 _TOP, _MIDDLE, _PITCH, _LIST, _ENTRY = 62.0, 30.0, 6.0, 15.5, 9.6
-_KEY = "Below each part: the most that it lets through, in bytes of the application. The least of all is the bound."
+_KEY = "Below each part: its maximum rate, in bytes of the application. The bound is the minimum of all."
 _CLIENTS, _BAR, _SERVERS, _DISKS = (1.0, 17.0), (36.0, 42.0), (58.0, 99.0), (75.0, 97.5)
 _AT = {"clients": 9.0, "client_links": 25.5, "network": 39.0, "server_links": 52.0, "servers": 66.0, "disks": 86.0}
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What one part lets through by a formula, bytes/s of the application; without a value it is not known."""
+    """Maximum rate of one part by a formula, bytes/s of the application; no value if unknown."""
 
     name: str
     formula: str
@@ -41,7 +40,7 @@ class Passed:
 
 @dataclass(frozen=True)
 class DrawnPart:
-    """One part of the way from clients to disks: its title, facts about one of its kind, and what it lets through."""
+    """A part of the path from clients to disks: its title, facts about one unit of it, and its maximum rates."""
 
     title: str
     facts: tuple[str, ...] = ()
@@ -49,13 +48,13 @@ class DrawnPart:
 
     @property
     def limits(self) -> bool:
-        """Whether something in it is what limits."""
+        """Return whether this part is the bottleneck."""
         return any(term.limits for term in self.passed)
 
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """One box: a node with what it is besides its place, and its disks (None: not known); or nodes of one role."""
+    """A box: a node, its other roles and its number of disks (None: unknown); or the other nodes of one role."""
 
     title: str
     fact: str = ""
@@ -64,9 +63,10 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class ClusterDrawing:
-    """A cluster. ``parts``: clients, client_links, network, server_links, servers, disks, and, where known, metadata.
-    ``clients`` and ``servers`` are the nodes to draw (None: those left out), ``others`` nodes that are neither, by
-    role."""
+    """A cluster. ``parts`` has the keys clients, client_links, network, server_links, servers, disks, and metadata if
+    known.
+    ``clients`` and ``servers`` are the nodes to draw (None: an omission mark); ``others`` are nodes of other roles.
+    """
 
     name: str
     sentences: tuple[str, ...]
@@ -77,12 +77,12 @@ class ClusterDrawing:
 
 
 def number_drawn(count: int) -> tuple[int | None, ...]:
-    """The numbers, from 1, of what is drawn of ``count``: all of a few, else the first, None, the last."""
+    """Return the numbers, from 1, of the items to draw: all of a few, else the first, None and the last."""
     return tuple(range(1, count + 1)) if count <= _ALL_OF else (1, None, count)
 
 
 def amount(estimate: Estimate, unit: str) -> str:
-    """``110 (107–113) MiB/s``, or ``110 MiB/s`` of what a file states as exact."""
+    """Format ``110 (107–113) MiB/s``, or ``110 MiB/s`` for a value that a file states as exact."""
     if estimate.value is not None and estimate.low is None:
         return format_rate(estimate.value, unit)
     return estimate_text(estimate, unit)
@@ -90,7 +90,7 @@ def amount(estimate: Estimate, unit: str) -> str:
 
 @dataclass(frozen=True)
 class _Look:
-    """How a text looks; ``size`` in points."""
+    """Style of a text; ``size`` in points."""
 
     size: float
     colour: str = INK
@@ -99,37 +99,37 @@ class _Look:
     angle: int = 0
 
     def mark(self) -> Row:
-        """The same as properties of a mark."""
+        """Return the style as properties of a mark."""
         return {"fontSize": round(self.size * _POINT, 1), "color": self.colour, "align": self.align,
                 "angle": self.angle, "fontWeight": 600 if self.bold else "normal"}  # fmt: skip
 
 
 @dataclass
 class _Paper:
-    """Lines, boxes and texts by their looks; each look becomes one layer."""
+    """Lines, boxes and texts grouped by style; each style becomes one layer."""
 
     lines: dict[tuple[str, float, bool], list[Row]] = field(default_factory=dict)
     boxes: dict[tuple[str, float, str, float], list[Row]] = field(default_factory=dict)
     texts: dict[_Look, list[Row]] = field(default_factory=dict)
 
     def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
-        """From one place to another."""
+        """Add a line between two points."""
         row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
         self.lines.setdefault((*_edge_style(limits), dashed), []).append(row)
 
     def box(self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL,
             corner: float = 6) -> None:  # fmt: skip
-        """A frame with round corners about ``y``; without corners it has no line."""
+        """Add a frame centred on ``y``; with ``corner`` 0 it has no outline."""
         row = {"x": across[0], "x2": across[1], "y": y - height / 2, "y2": y + height / 2}
         self.boxes.setdefault((*_edge_style(limits), fill, corner), []).append(row)
 
     def say(self, x: float, y: float, text: str, look: _Look) -> None:
-        """A text about a place."""
+        """Add a text at a position."""
         if text:
             self.texts.setdefault(look, []).append({"x": x, "y": y, "said": escape(text)})
 
     def layers(self, bottom: float) -> list[Spec]:
-        """Lines below boxes below texts."""
+        """Return the layers, from back to front: lines, boxes, texts."""
         x, y = ({"field": name, "type": "quantitative", "axis": None,
                  "scale": {"domain": list(ends), "nice": False, "zero": False}}
                 for name, ends in (("x", (0, 100)), ("y", (bottom, _TOP))))  # fmt: skip
@@ -147,7 +147,7 @@ class _Paper:
 
 
 def cluster_figure(item: ClusterDrawing) -> Figure:
-    """The drawing, as high as its longest list needs."""
+    """Draw the cluster, as high as its longest list needs."""
     bottom, paper = _compute_bottom(item), _Paper()
     paper.say(1, _TOP - 1.5, _truncate_text(item.name), _Look(10.5, bold=True, align="left"))
     lines = [line for sentence in item.sentences for line in wrapped(sentence, limit=112)]
@@ -171,12 +171,12 @@ def _compute_bottom(item: ClusterDrawing) -> float:
 
 
 def _compute_list_top(item: ClusterDrawing) -> float:
-    """Where the list begins: below the other nodes."""
+    """Return where the list of rates begins: below the other nodes."""
     return _LIST - (_OTHERS if item.others else 0.0)
 
 
 def _column_terms(item: ClusterDrawing, at: str) -> list[Passed]:
-    """What stands below a part; the metadata servers stand with the network."""
+    """Return the rates listed below a part; those of the metadata servers go below the network."""
     parts = [item.parts.get(at), item.parts.get("metadata") if at == "network" else None]
     return [term for part in parts if part for term in part.passed]
 
@@ -215,7 +215,7 @@ def _draw_name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
 
 
 def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
-    """Nodes that data does not pass, below the network that they are on."""
+    """Draw the nodes that data does not pass, below their network."""
     y, pitch = _LIST - 2.5, _NODE + 2
     for place, node in enumerate(item.others):
         x = _AT["network"] + (place - (len(item.others) - 1) / 2) * pitch
@@ -225,9 +225,9 @@ def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
 
 
 def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> None:
-    """Cylinders: a body with two round ends."""
+    """Draw disks as cylinders: a body with a round end."""
     if count is None:
-        paper.say(_AT["disks"], y, "disks not known", _Look(7, MUTED))
+        paper.say(_AT["disks"], y, "disks unknown", _Look(7, MUTED))
         return
     numbers, pitch = number_drawn(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
     for place, number in enumerate(numbers):
@@ -258,9 +258,9 @@ def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
 
 
 def _draw_passed(paper: _Paper, x: float, y: float, passed: Passed) -> None:
-    """Name and formula, rate, interval; in a frame, with the word, where it limits."""
+    """Write name, formula, rate and interval; the bottleneck has a frame and the word ``limits``."""
     has_rate = passed.rate.value is not None
-    rate_text = amount(passed.rate, "bytes/s") if has_rate else "not known"
+    rate_text = amount(passed.rate, "bytes/s") if has_rate else "unknown"
     value, _, rest = rate_text.partition(" (")
     interval, _, unit = rest.partition(") ")
     paper.say(x, y - 1.1, passed.name, _Look(7, MUTED))
@@ -274,7 +274,7 @@ def _draw_passed(paper: _Paper, x: float, y: float, passed: Passed) -> None:
 
 
 def _place_rows(nodes: Sequence[DrawnNode | None]) -> list[tuple[DrawnNode | None, float]]:
-    """Where each is drawn, from the top down, around the middle."""
+    """Return the vertical position of each node, from the top down, centred."""
     return [(node, _MIDDLE + ((len(nodes) - 1) / 2 - place) * _PITCH) for place, node in enumerate(nodes)]
 
 
@@ -302,7 +302,7 @@ def _draw_dots(paper: _Paper, x: float, y: float) -> None:
 
 
 def _truncate_text(text: str, columns: int = _TITLE) -> str:
-    """No longer than so many columns."""
+    """Truncate the text to ``columns``."""
     text = escape(text)
     if width(text) <= columns:
         return text
@@ -313,5 +313,5 @@ def _truncate_text(text: str, columns: int = _TITLE) -> str:
 
 
 def drawn_number(number: int) -> str:
-    """``12``; of the largest, four digits."""
+    """Format ``12``; numbers from a million on with four digits."""
     return str(number) if number < 10**6 else f"{number:.4g}"

@@ -1,5 +1,7 @@
-"""A corpus: each run by phase or by level of a covariate on a logarithmic axis, the median of systems with its
-interval, one's own result; distributions; one score against the other."""
+"""Figures of a corpus: runs by phase or covariate with the median of systems and one's own result, distributions,
+scores.
+Values are on logarithmic axes.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ _DOT = {"filled": True, "size": 22, "opacity": 0.55}
 
 @dataclass(frozen=True)
 class _Strip:
-    """Runs beside each other: (value, what is said of it); in base units."""
+    """Runs side by side: (value, tooltip), in base units."""
 
     name: str
     runs: Sequence[tuple[float, str]]
@@ -56,12 +58,12 @@ class _Strip:
 
 
 def figure(answer: Corpus) -> Figure:
-    """A panel for each unit."""
+    """Draw a panel per unit."""
     return together(panels(answer), columns=1)
 
 
 def panels(answer: Corpus) -> list[Figure]:
-    """Every run by phase, a figure for each unit. Index numbers without one are not drawn: they are in the text."""
+    """Draw every run by phase, a figure per unit. Index numbers without a unit are left to the text."""
     kinds = dict.fromkeys((phase.unit, phase.per) for phase in answer.phases if phase.unit in _SCALES)
     return [
         _draw_panel([phase for phase in answer.phases if (phase.unit, phase.per) == kind], answer) for kind in kinds
@@ -91,7 +93,7 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
 
 
 def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
-    """Each strip in a row; the unit is that of the phase."""
+    """Draw a row per strip, in the unit of ``phase``."""
     divisor, x = _build_scale(phase, [value for strip in strips for value, _ in strip.runs], "x")
     runs: list[Row] = []
     medians: list[Row] = []
@@ -137,7 +139,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
 
 
 def by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
-    """A number by a covariate: strips of its levels, or points over one of many. ``unit`` is that of the levels."""
+    """Draw a metric by a covariate with its ``unit``: strips by level, or points if it has many levels."""
     setting = phase.settings[name]
     title = f"{phase.title} by {name}"
     caption = f"{title}: it explains {percent_interval(phase.explained[name].share)} of the variance between systems."
@@ -169,7 +171,7 @@ def _draw_levels(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequen
 
 
 def distribution(phase: CorpusPhase) -> Figure:
-    """The share of systems up to each value, and where one's own lies."""
+    """Draw the share of systems at or below each value, and one's own result."""
     divisor, x = _build_scale(phase, phase.values, "x")
     rows = [
         {
@@ -183,7 +185,7 @@ def distribution(phase: CorpusPhase) -> Figure:
     mine = []
     if phase.placed is not None:
         tip = (
-            f"yours {_format_value(phase.placed.value, phase)}\nabove {percent_interval(phase.placed.share)} of "
+            f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
             "the systems"
         )
         row = {
@@ -206,17 +208,17 @@ def distribution(phase: CorpusPhase) -> Figure:
 
 
 def placed(answer: Corpus) -> Figure:
-    """Above which share of the systems one's own result lies, by phase."""
+    """Draw the share of systems that the user's own result exceeds, by phase."""
     rows: list[Row] = []
     placed_phases = [phase for phase in answer.phases if phase.placed is not None]
     titles = unique(phase.title for phase in placed_phases)
     for phase, name in zip(placed_phases, titles, strict=True):
         if phase.placed is not None and phase.placed.share.value is not None:
             low, high = ends(phase.placed.share, 0.01) or (None, None)
-            tip = f"{name}\nabove {percent_interval(phase.placed.share)} of {phase.systems} systems"
+            tip = f"{name}\nexceeds {percent_interval(phase.placed.share)} of {phase.systems} systems"
             rows.append({"y": name, "x": short(100 * phase.placed.share.value), "low": low, "high": high, "tip": tip})
     y = names("", titles, "y", {"domain": False, "labelLimit": 240})
-    x = number("% of systems that yours is above", domain=(0, 100), axis={"grid": True})
+    x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
     spec = view(
         *interval(rows, y, x, across=True, cap=10, strokeWidth=2),
         layer(rows, "point", {"x": x, "y": y}, color=VERMILION, filled=True, size=80, shape="diamond", opacity=1),
@@ -224,12 +226,12 @@ def placed(answer: Corpus) -> Figure:
         height=max(2, len(rows)) * _ROW,
     )
     return Figure(
-        spec, "Systems that yours is above", "The share of systems that yours is above, by phase, with its interval."
+        spec, "Systems that yours exceeds", "The share of systems that yours exceeds, by phase, with its interval."
     )
 
 
 def scores(answer: Corpus) -> Figure:
-    """The metadata score against the bandwidth score of each run."""
+    """Draw the metadata score of each run against its bandwidth score."""
     (gib, bandwidth), (kilo, rate) = _SCALES["bytes/s"], _SCALES["operations/s"]
     xs, ys = [score.bandwidth / gib for score in answer.scores], [score.rate / kilo for score in answer.scores]
     rows = [
@@ -245,7 +247,7 @@ def scores(answer: Corpus) -> Figure:
 
 
 def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tuple[float, Spec]:
-    """(what values are divided by, their channel)."""
+    """Return (the divisor of values, their channel)."""
     divisor, unit = _SCALES.get(phase.unit, (1.0, phase.unit))
     reached = [value / divisor for value in values]
     per = f" per {phase.per}" if phase.per else ""

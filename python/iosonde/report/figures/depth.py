@@ -1,4 +1,4 @@
-"""What a tree of settings falls short of the best possible, by its depth."""
+"""Shortfall of a decision tree of settings from the best possible, by its depth."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ _LEARNED, _CROSSED = "learned from", "cross-validation"
 
 
 def figure(answer: Advised | AdvisedEach) -> Figure:
-    """Of the advice that was learned."""
+    """Draw the loss of the learned advice by depth."""
     advice = answer.advice
     losses, crossed = [depth.loss for depth in advice.depths], [depth.crossed for depth in advice.depths]
     return depth_figure(losses, crossed, advice.depth, advice.instances.format_setting(advice.best_default))
 
 
 def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
-    """Loss (a share of the best possible) by the most questions on a way, from 0: where it was learned, and in
-    cross-validation with intervals. ``stop`` is the depth that was chosen, ``default`` what depth 0 is."""
+    """Draw the loss (share of the best possible) by the maximum number of questions, on learned data and
+    cross-validated.
+    ``crossed`` has intervals. ``stop`` is the chosen depth, ``default`` the setting at depth 0.
+    """
     x = names(f"questions (0: {default}; dotted: stops here)", [str(depth) for depth in range(len(learned))])
     y = number("", "y", zero=True, axis=flat("short of the best, %"))
     colour = legend([_LEARNED, _CROSSED], [BLUE, VERMILION])

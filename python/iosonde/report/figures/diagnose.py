@@ -1,5 +1,6 @@
-"""Operations by class: duration over operation number, and the density of log duration beside it, on one axis; below,
-over time: what share of the time each class took, where in the file it is, on which rank."""
+"""Operations by class: duration over operation number, and the density of log duration on the same axis.
+Below, over time: the share of time of each class, and where in the file and on which rank it occurs.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +36,15 @@ from .vocabulary import (
 )
 
 _TITLE = "Operations by how long they took"
-_MOST = 6  # operations that are drawn
+_MOST = 6  # groups of operations that are drawn
 _WIDTH, _PANEL_GAP, _HEIGHT, _BETWEEN = 480, 130, 230, 14  # px
 _MIDDLE = (SERIES[2], SERIES[4], SERIES[3], SERIES[5])
 
 
 def figure(operation_causes: OperationCauses) -> Figure:
-    """A row for each operation with more than one class, those with the highest cost first; where none has, of the
-    first. Above, of a study of paths, time against size."""
+    """Draw a row per operation with several classes, by descending cost; else a row for the first operation.
+    If ``operation_causes`` has a study of paths, draw time against size above.
+    """
     groups = [group for group in operation_causes.groups if len(group.classes) > 1][:_MOST] or list(
         operation_causes.groups[:1]
     )
@@ -96,7 +98,7 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
 
 
 def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
-    """(what each class is called and its likely cause; their colours, explained so far above, px)."""
+    """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
     names = unique(_legend_labels(group))
     return names, legend(
         [label(name) for name in names], _class_colours(group), columns=1, offset=offset, labelLimit=560
@@ -113,7 +115,7 @@ def _legend_labels(group: DiagnosedOperations) -> list[str]:
 
 
 def _class_colours(group: DiagnosedOperations) -> list[str]:
-    """Blue is fast, vermilion the slowest; the talk's colours have the same sense."""
+    """Return a colour per class: blue is fast, vermilion the slowest."""
     last = len(group.classes) - 1
     return [
         BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]
@@ -141,7 +143,7 @@ def _draw_density(group: DiagnosedOperations, y: Spec, names: Sequence[str], ser
     top = max((height for _, height, _ in group.drawn.curve), default=1.0)
     quiet = {**y, "axis": {"labels": False, "title": None, "values": y["axis"]["values"]}}
     x = number("density (root)", domain=(0.0, 1.02), axis={"labels": False, "ticks": False})
-    # The root of the density: a hill of a thousandth of the operations is to be seen, too.
+    # The root of the density keeps a peak of a thousandth of the operations visible.
     rows: list[Row] = [
         {"x": short((height / top) ** 0.5), "y": short(took), "series": label(names[place])}
         for took, height, place in group.drawn.curve

@@ -1,4 +1,4 @@
-"""Responses against factors: one panel for each pair, or all responses in one."""
+"""Responses against factors: one panel per pair, or all responses in one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHAPES = ("square", "circle", "diamond", "triangle-up", "cross", "triangle-down
 
 @dataclass(frozen=True)
 class _Look:
-    """How one of several responses is told from the others; ``aside``: px from its place."""
+    """Style of one response among several; ``aside`` is its offset in px."""
 
     colour: str
     shape: str = "square"
@@ -48,14 +48,15 @@ class _Look:
 
 
 def factors_figure(panels: Sequence[FactorPanel], columns: int) -> Figure:
-    """All panels, so many in a row; of several responses in each, explained once."""
+    """Draw all panels in ``columns`` columns; several responses share one legend."""
     explained = min(columns, len(panels)) - 1
     return together([factor_figure(panel, place == explained) for place, panel in enumerate(panels)], columns)
 
 
 def factor_figure(panel: FactorPanel, explained: bool = True) -> Figure:
-    """Trials as faint points, means of levels with intervals, and the line. Of one response what is said about it
-    stands above; of several only their names, in a legend beside the data where they are ``explained``."""
+    """Draw trials as faint points, means of levels with intervals, and the line.
+    A single response has its sentences above. Several have only their names, in a legend to the right if ``explained``.
+    """
     several = len(panel.series) > 1
     series_names = unique(series.name for series in panel.series)
     looks = _assign_looks(panel)
@@ -102,14 +103,14 @@ def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
 
 
 def _assign_looks(panel: FactorPanel) -> list[_Look]:
-    """A colour, a shape and a place beside the others for each response."""
+    """Assign a colour, a shape and an offset to each response."""
     count = len(panel.series)
     colours = colours_of(count)
     if count == 1:
         return [_Look(colours[0])]
     levels = max(len(series.means) for series in panel.series)
     step = min(_APART, 0.5 * _WIDE / max(levels, 1) / count)
-    around = len(_SHAPES)  # beyond, a colour comes again with another shape
+    around = len(_SHAPES)  # beyond, colours repeat with another shape
     return [
         _Look(colours[at], _SHAPES[(at + at // around) % around], round((at - (count - 1) / 2) * step, 1))
         for at in range(count)
@@ -117,7 +118,7 @@ def _assign_looks(panel: FactorPanel) -> list[_Look]:
 
 
 def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
-    """The legend, beside the data."""
+    """Build the legend to the right of the data."""
     colour = legend(names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
     shapes = {**colour, "scale": {"domain": list(names), "range": [look.shape for look in looks]}}
     rows = [{"series": name} for name in names]
@@ -125,7 +126,7 @@ def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
 
 
 def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spec]:
-    """(place → what stands for it in the data, the channel), with room for marks so many px ``aside``."""
+    """Return (position → its value in the data, the channel), with room for marks offset by ``aside`` px."""
     title = panel.label or panel.factor
     if panel.named:
         texts = unique(text for _, text in panel.ticks)

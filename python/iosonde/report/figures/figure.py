@@ -1,4 +1,4 @@
-"""A figure as data: its specification, what it is called, and what it shows in words."""
+"""A figure as data: its specification, title, and description in words."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ MIME_TYPE = "application/vnd.vegalite.v6+json"
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """One figure. ``spec`` is Vega-Lite without title and theme: where it is shown decides on them.
-
-    ``description`` says in a sentence what is drawn, for those who do not see it.
+    """A figure. ``spec`` is Vega-Lite without title and theme, which depend on where it is shown.
+    ``description`` states in a sentence what is drawn, for readers who cannot see it.
     """
 
     spec: Spec
@@ -30,38 +29,38 @@ class Figure:
     description: str
 
     def __repr__(self) -> str:
-        """What it shows, in words, where it cannot be shown."""
+        """Describe the figure in words, where it cannot be shown."""
         return f"Figure: {escape(self.description)}"
 
     def to_dict(self) -> Spec:
-        """A whole Vega-Lite specification, with its title and the theme for light paper."""
+        """Return a complete Vega-Lite specification, with its title and the theme for light paper."""
         return {"$schema": SCHEMA, "config": CONFIG, **self.titled(), "description": escape(self.description)}
 
     def titled(self) -> Spec:
-        """The specification with its title inside."""
+        """Return the specification with its title inside."""
         return {"title": heading(self.title), **self.spec} if self.title else self.spec
 
     def image(self, form: str) -> bytes:
-        """The content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
+        """Return the content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
         return image(self.to_dict(), form)
 
     def save(self, path: str | Path) -> Path:
-        """Write it as ``.png``, ``.svg`` or ``.pdf``, whole or not at all. Raises InputError."""
+        """Write the figure as ``.png``, ``.svg`` or ``.pdf``, atomically. Raises InputError."""
         return replace_file(Path(path), self.image(figure_format(path)))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """What a notebook shows: the interactive figure, or the SVG where it cannot."""
+        """Return what a notebook shows: the interactive figure, or the SVG as a fallback."""
         return {MIME_TYPE: self.to_dict(), "image/svg+xml": self.image("svg").decode()}
 
 
 def heading(text: str | Sequence[str]) -> Spec:
-    """A title of one or more lines; text stays text."""
+    """Build a title of one or more lines, as plain text."""
     lines = text.split("\n") if isinstance(text, str) else list(text)
     return {"text": [escape(line) for line in lines]}
 
 
 def together(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:
-    """Several figures as one, row by row; a single one is itself."""
+    """Combine figures into one, row by row; a single one is returned as it is."""
     if len(figures) == 1:
         return figures[0]
     spec: dict[str, Any] = {"concat": [_remove_zoom(figure.titled()) for figure in figures], "columns": columns}
@@ -70,5 +69,5 @@ def together(figures: Sequence[Figure], columns: int, description: str = "") -> 
 
 
 def _remove_zoom(spec: Mapping[str, Any]) -> Spec:
-    """Zooming is left to figures that stand alone: one name may exist once in a specification."""
+    """Remove zooming, which needs a parameter name that is unique in a specification."""
     return {key: value for key, value in spec.items() if key != "params"}

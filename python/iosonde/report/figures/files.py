@@ -17,7 +17,7 @@ _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
 
 
 def names_of_files(titles: Sequence[str]) -> list[str]:
-    """A plain file name for each title, without its ending; all different."""
+    """Return a plain, unique file name for each title, without its ending."""
     used: list[str] = []
     for title in titles:
         stem = re.sub(r"[^A-Za-z0-9._=+-]+", "_", title).strip("._")[:80] or "metric"
@@ -29,9 +29,8 @@ def names_of_files(titles: Sequence[str]) -> list[str]:
 
 
 def image(specification: Spec, form: str) -> bytes:
-    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FIGURE_FORMATS.
-
-    The same bytes for the same figure, but in a PDF with several fonts these come in any order.
+    """Render a complete specification (``Figure.to_dict``) as the content of a file; ``form`` is one of FIGURE_FORMATS.
+    The same figure gives the same bytes, except for the order of fonts in a PDF with several.
     """
     import vl_convert
 
@@ -44,12 +43,12 @@ def image(specification: Spec, form: str) -> bytes:
 
 
 def _check_size(svg: str) -> None:
-    """Raises InputError for a figure whose pixels would take so much memory that the library ends the process."""
+    """Raises InputError for a figure with more pixels than the renderer has memory for."""
     size_match = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
     if size_match and float(size_match[1]) * float(size_match[2]) * _SCALE**2 > _MOST_PIXELS:
         raise InputError(
             "figure-too-large",
-            "the figure is {width_points} by {height_points} points, which is too much for a PNG",
+            "cannot write a PNG of {width_points} by {height_points} points: it is too large",
             "write it as .svg, or choose fewer metrics",
             width_points=size_match[1],
             height_points=size_match[2],
@@ -57,7 +56,7 @@ def _check_size(svg: str) -> None:
 
 
 def numbered(svg: str) -> str:
-    """Clip paths are numbered through a process's life: here from 0, so that a file does not depend on others."""
+    """Number clip paths from 0, so that a file does not depend on figures rendered before it in this process."""
     numbers: dict[str, str] = {}
     parts = re.split(r"(<[^>]*>)", svg)
     return "".join(

@@ -1,4 +1,4 @@
-"""Every metric by two factors at once: a field for each setting, darker where the mean is higher."""
+"""Every metric by two factors at once: a cell per setting, darker where the mean is higher."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, shor
 
 _FIELD = {1: (62, 34), 2: (52, 32), 3: (46, 30), 4: (38, 26), 5: (34, 24)}  # px, by panels in a row
 _MOST = {1: 640, 2: 330, 3: 240, 4: 185, 5: 150}  # px wide
-_READABLE = 30  # px of a field with its value in it
-_SCALE = 70  # px of a panel's scale of colours
+_READABLE = 30  # px of a cell that has room for its value
+_SCALE = 70  # px of a panel's colour scale
 _CHARACTER, _LINE = 6.2, 12  # px of a label
-_DARK = 0.5  # of the reach of colours, beyond which text is light
+_DARK = 0.5  # share of the colour range beyond which text is light
 
 
 def heatmap_figure(plot: SettingsPlot) -> Figure:
-    """One figure of all panels. Raises InputError where there are no two factors."""
+    """Draw all panels as one figure. Raises InputError unless there are two factors."""
     if plot.color is None or not plot.joined:
         raise InputError(
             "missing-factors",
-            "a heat map is of settings of two factors",
+            "cannot draw a heat map without two factors",
             "name them with {spell.x} and {spell.color}, or draw {spell.kind:settings}",
         )
     across, scales = columns_of(plot), scales_of(plot.panels, True)
@@ -57,17 +57,17 @@ def _compute_size(plot: SettingsPlot, across: int) -> tuple[int, int]:
 
 
 def _has_room(plot: SettingsPlot, across: int) -> bool:
-    """Whether fields have room for their value."""
+    """Return whether cells have room for their value."""
     assert plot.color is not None
     width, height = _compute_size(plot, across)
     return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
 
 
 def _describe_numbers(plot: SettingsPlot, across: int) -> str:
-    """What the numbers in the fields are."""
+    """Describe the numbers in the cells."""
     means = [point.mean for panel in plot.panels for point in panel.points]
     if not any(mean.low is not None for mean in means):
-        return "Single trials: there are no intervals" if means else "Nothing to draw"
+        return "Single trials: no intervals" if means else "Nothing to draw"
     counts = sorted({mean.n for mean in means})
     if counts == [1]:
         return "Means of the iterations of one run" + (
@@ -79,14 +79,14 @@ def _describe_numbers(plot: SettingsPlot, across: int) -> str:
 
 @dataclass(frozen=True)
 class _Reach:
-    """The values that colours reach over, in all panels of one scale; ``log``: by their ratios."""
+    """Range of values of the colour scale, in all panels of one scale; ``log`` if it is logarithmic."""
 
     least: float
     most: float
     log: bool
 
     def dark(self, value: float) -> bool:
-        """Whether a text upon the colour of ``value`` has to be light."""
+        """Return whether text on the colour of ``value`` has to be light."""
         if self.log:
             return math.log(value / self.least) > _DARK * math.log(self.most / self.least)
         return value - self.least > _DARK * (self.most - self.least)
@@ -129,8 +129,9 @@ def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, rea
 
 
 def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
-    """Labels that stand where they do not fit side by side. None is left out because its box, which is larger than a
-    text that stands, touches another's."""
+    """Rotate labels that do not fit side by side, and keep all of them.
+    Vega would drop a label whose box, which is larger than the rotated text, touches another.
+    """
     longest = max(map(len, texts), default=0)
     if longest * _CHARACTER <= width / max(1, len(texts)):
         return {"labelOverlap": False}
@@ -138,7 +139,7 @@ def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
 
 
 def _label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
-    """Every label, or of too many every second, third, …"""
+    """Show every label, or if they are too many every second, third, …"""
     return {"labelOverlap": False, "values": list(texts[:: max(1, math.ceil(_LINE * len(texts) / max(1, room)))])}
 
 
@@ -183,7 +184,7 @@ def _draw_texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> lis
         return []
     look: dict[str, Any] = {"color": colour, "fontSize": 10.5, "fontWeight": 600}
     specs = []
-    for has_half in (True, False):  # with half of the interval below it, or alone in the middle
+    for has_half in (True, False):  # with the half-width of the interval below, or alone in the middle
         some = [row for row in plain if bool(row["half"]) is has_half]
         if some:
             specs.append(layer(some, "text", {**places, "text": {"field": "said"}}, **look, dy=-5 if has_half else 0))

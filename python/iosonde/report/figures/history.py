@@ -1,4 +1,4 @@
-"""One series of a store's history: its points in the order of time, the level between changes, and the changes."""
+"""A series of a store's history: its points in time order, the level between changes, and the changes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _DATE = 16  # characters of an ISO date, to the minute
 
 
 def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Figure:
-    """``changes``: those of this series, in the order of time. The axis is time, or the number of the point where some
-    have no date."""
+    """Draw a series with its ``changes``, in time order.
+    The axis is time, or the point number if some points have no date.
+    """
     divisor, unit = human_scale(float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit)
     dated = all(run.started_at for run in series.runs)
     places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
@@ -81,7 +82,7 @@ def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
 
 
 def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
-    """(level, first point, last point) between two changes; none where nothing changed."""
+    """Yield (level, first point, last point) between changes; nothing without a change."""
     starts = [_find_place(series, change.first_after.run) for change in changes]
     if changes:
         yield changes[0].before, 0, starts[0] - 1

@@ -23,7 +23,7 @@ _LIGHT = "#b2d4e8"
 
 @dataclass(frozen=True)
 class Bar:
-    """One factor: its first-order and its total share, and the S1 that a dummy rarely passes."""
+    """A factor: its first-order and total share, and the S1 that a dummy factor rarely exceeds."""
 
     name: str
     s1: Estimate
@@ -33,14 +33,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Importance:
-    """The factors of one response, the most important first."""
+    """Factors of one response, the most important first."""
 
     title: str
     bars: tuple[Bar, ...]
 
 
 def figure(answer: Rankings) -> Figure:
-    """A panel for each response."""
+    """Draw a panel per response."""
     items = [
         Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
         for r in answer.rankings
@@ -49,7 +49,7 @@ def figure(answer: Rankings) -> Figure:
 
 
 def importance_figure(item: Importance) -> Figure:
-    """A row for each factor, shares of the variance from 0 to 1."""
+    """Draw a row per factor: shares of the variance from 0 to 1."""
     bars = item.bars[:_MOST]
     bar_names = unique(bar.name for bar in bars)
     x = number("share of the variance", domain=(0, 1), axis={"grid": True})
@@ -72,7 +72,7 @@ def importance_figure(item: Importance) -> Figure:
 
 
 def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
-    """That of ST, that of S1."""
+    """Return (the row of ST, the row of S1)."""
     tip = f"{name}\nS1 {_format_share(bar.s1)}\nST {_format_share(bar.st)}"
     total, first = ({"y": name, "x": short(estimate.value), "series": series, "tip": tip} for estimate, series in
                     ((bar.st, _TOTAL), (bar.s1, _FIRST)))  # fmt: skip
@@ -88,7 +88,7 @@ def _format_share(estimate: Estimate) -> str:
 
 
 def share_parts(estimate: Estimate) -> tuple[str, str]:
-    """(value, interval) with two decimals, as ``rank`` prints them."""
+    """Format (value, interval) with two decimals, as ``rank`` prints them."""
     if estimate.value is None:
         return CANNOT_TELL, CANNOT_TELL
     if estimate.low is None or estimate.high is None:

@@ -1,4 +1,4 @@
-"""The figures of what was drawn, by their kind: a panel for each metric, operation or phase."""
+"""Figures by kind: a panel per metric, operation or phase."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .over_time import over_time_figure
 from .settings import settings_figure
 from .timeline import timeline_figure
 
-_MOST_FIELDS = 60  # of a heat map, one above the other
+_MOST_FIELDS = 60  # rows of a heat map
 
 
 def fits(kind: str) -> Fits:
-    """What a figure of metrics by settings has room for."""
+    """Return how many levels a figure of metrics by settings has room for."""
     return Fits(hues=_MOST_FIELDS, shades=_MOST_FIELDS) if kind == "heatmap" else Fits()
 
 
 def figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
-    """Kind → its figure, made when it is called; that raises InputError where it cannot be drawn."""
+    """Return (kind, a function that draws its figure); the function raises InputError if it cannot."""
     by_kind = groupby(drawn.figures, key=lambda drawn_item: drawn_item[0])
     return [(kind, partial(_draw_kind, kind, [item for _, item in items], drawn)) for kind, items in by_kind]
 
 
 def bars_alone(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
-    """Name of a file → the bars of one operation."""
+    """Return (file name, a function that draws the bars of one operation)."""
     items = [item for _, item in drawn.figures]
     names = names_of_files([bars.operation for bars in items])
     return [(name, partial(bars_figure, bars, drawn.axis)) for name, bars in zip(names, items, strict=True)]

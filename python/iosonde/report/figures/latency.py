@@ -1,4 +1,4 @@
-"""How long the operations of one kind took: distributions over logarithmic time, percentiles below them."""
+"""Durations of operations of one kind: distributions over logarithmic time, percentiles below."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .vocabulary import (
 )
 
 _SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
-_ROW_OF_PEAK = 0.13  # a row of percentiles, as a share of the highest peak
+_ROW_OF_PEAK = 0.13  # height of a row of percentiles, as a share of the highest peak
 
 
 def latency_figure(latency: Latency, axis: str) -> Figure:
-    """The outline of each distribution; below it, per node count, the percentiles with intervals."""
+    """Draw the outline of each distribution, and below it the percentiles with intervals per node count."""
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
     names = [counted(series.nodes, axis) for series in latency.series]
@@ -89,7 +89,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
             ]
             if positive_rows
             else []
-        ),  # a legend of no shape would have no end
+        ),  # a legend without shapes would never finish
         height=190 + 16 * len(names),
         resolve={"legend": {"color": "shared"}},
     )
@@ -106,7 +106,7 @@ def _time_channel(latency: Latency) -> Spec:
 
 
 def _trace_outline(series: LatencySeries, name: str) -> list[Row]:
-    """Steps over the buckets; buckets of equal height are one."""
+    """Return steps over the buckets; adjacent buckets of equal height are merged."""
     if not series.shares:
         return []
     rows: list[Row] = []
@@ -137,7 +137,7 @@ def _build_percentile(nodes: int, key: str, estimate: Estimate, name: str, y: fl
 
 
 def _build_reach(series: LatencySeries, name: str, place: int, step: float) -> list[Row]:
-    """From the least percentile to the largest."""
+    """Return the line from the smallest to the largest percentile."""
     values: Sequence[float] = [e.value for e in series.percentiles.values() if e.value]
     if not values:
         return []

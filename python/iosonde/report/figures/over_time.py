@@ -1,4 +1,4 @@
-"""How a trial's phases went over their time: the rate above, the durations of operations, and the classes of these."""
+"""Phases of a trial over time: the rate above, durations of operations and their classes below."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 
 _WIDTH, _RATE, _LATENCY, _CLASSES = 430, 120, 120, 90  # px
 _CHARACTERS = 80  # in a line below a title
 _LEGEND = 24  # px above a panel
-_FEW = 40  # bins whose points are drawn, too
+_FEW = 40  # up to this many bins, points are drawn too
 _LINE, _DASHES = (1, 0), {UNDONE: (5, 3), WELL: (1, 3)}
 _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
 
 
 def over_time_figure(plot: OverTimePlot) -> Figure:
-    """Two panels for each phase, one above the other, on one axis of time."""
+    """Draw two panels per phase, one above the other, on one time axis."""
     names = ", ".join(phase.title for phase in plot.phases)
     title = {
         "text": _TITLE,
@@ -82,20 +82,20 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
 
 
 def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
-    """What share of the operations' time each class took."""
+    """Draw the share of operation time of each class."""
     names, colour = class_series(classes.diagnosis, _LEGEND)
     stack = shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
     return view(stack, *_draw_marks(phase, x, over), width=_WIDTH, height=_CLASSES)
 
 
 def _describe_bins(phase: PhaseOverTime) -> list[str]:
-    """What is drawn, how wide the bins are, and what lies outside."""
+    """Describe what is drawn, the width of the bins, and what is excluded."""
     over_time = phase.over_time
     divisor, unit = human_scale(over_time.width_s * (1 + 1e-9), "s")
     thin = "; thin: each rank" if over_time.by_rank else ""
     notes = [
-        f"Bins of {over_time.width_s / divisor:g} {unit}{thin}. Durations of {over_time.slow_kind}, of what began "
-        "in a bin."
+        f"Bins of {over_time.width_s / divisor:g} {unit}{thin}. Durations of {over_time.slow_kind}, by the bin in "
+        "which they began."
     ]
     if phase.marks:
         mark_texts = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in phase.marks)
@@ -145,7 +145,7 @@ def _draw_rates(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
 
 
 def _draw_marks(phase: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
-    """A line where a fault began, was undone, and where all was well again."""
+    """Mark when a fault began, when it was undone, and when the file system was healthy again."""
     dashes: dict[tuple[int, ...], list[Row]] = {}
     for mark in phase.marks:
         at = mark.at_s / over
@@ -160,7 +160,7 @@ def _draw_marks(phase: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
 def _build_steps(
     phase: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str
 ) -> list[Row]:
-    """A row where each bin begins, and one where the last ends."""
+    """Return a row at the start of each bin, and one at the end of the last."""
     rows = [
         {"x": short(at / over), "y": short(value / divisor), "tip": f"{who}{significant(value / divisor)} {unit}"}
         for at, value in zip(phase.over_time.starts_s, rate, strict=True)

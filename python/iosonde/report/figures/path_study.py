@@ -35,14 +35,14 @@ _LIKE = (SERIES[2], SERIES[0], SERIES[5], SERIES[4], SERIES[3], INK, SHADES[6], 
 
 
 def figure(drawn: Sequence[DrawnPaths]) -> Figure:
-    """A panel for each direction of each study."""
+    """Draw a panel per direction of each study."""
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
     spec = {**panels(drawn), "title": title}
     return Figure(spec, "", f"{_TITLE} of {', '.join(f'{drawn_paths.direction}s' for drawn_paths in drawn)}.")
 
 
 def panels(drawn: Sequence[DrawnPaths]) -> Spec:
-    """Two in a row."""
+    """Arrange the panels in two columns."""
     return {
         "concat": [_draw_panel(drawn_paths) for drawn_paths in drawn],
         "columns": 2,
@@ -112,7 +112,7 @@ def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
 
 
 def _condition_colour(drawn_paths: DrawnPaths, name: str) -> str:
-    """Of a line its own; grey is between two of them, vermilion slower than all."""
+    """Return the colour of a condition's line; grey between two lines, vermilion if slower than all."""
     lines = list(drawn_paths.lines)
     if name in lines:
         return _LIKE[lines.index(name) % len(_LIKE)]
@@ -120,5 +120,5 @@ def _condition_colour(drawn_paths: DrawnPaths, name: str) -> str:
 
 
 def _list_powers(least: float, most: float) -> list[int]:
-    """1 B, 32 B, 1 KiB, …"""
+    """Return 1 B, 32 B, 1 KiB, … within the range."""
     return [size for size in (1 << power for power in range(0, 41, 5)) if least <= size <= most]

@@ -1,8 +1,7 @@
-"""A PNG written anew, as small as its pixels allow and without a change to one of them.
-
-The library that draws writes four channels with one filter and a fast compression. Figures are a few flat colours on
-white: a palette where 256 suffice, else red, green and blue, unfiltered and compressed well, is a third to a tenth of
-it (PNG, third edition, W3C 2025, §§ 9 and 11).
+"""Lossless recompression of a PNG.
+The renderer writes four channels with one filter and a fast compression. Figures are a few flat colours on white. A
+palette (RGB beyond 256 colours), unfiltered and compressed well, is a third to a tenth of the size. Source: PNG, third
+edition, W3C 2025, §§ 9 and 11.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def smaller(png: bytes) -> bytes:
-    """The same picture; as it was where it has transparency, or was written in another way than the library does."""
+    """Return the same picture recompressed; unchanged if it has transparency or was not written by the renderer."""
     chunks = list(_read_chunks(png))
     width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
     if (depth, kind, interlaced) != (8, _RGBA, 0):
@@ -52,7 +51,7 @@ def _build_chunk(name: bytes, body: bytes) -> bytes:
 
 
 def _unfilter_rows(raw: bytes, width: int, height: int) -> Pixels | None:
-    """Rows × columns × 4; None where a row has a filter that depends on the row above."""
+    """Return rows × columns × 4; None if a row has a filter that depends on the row above."""
     rows = np.frombuffer(raw, np.uint8).reshape(height, 1 + 4 * width)
     filters, stored = rows[:, 0], rows[:, 1:].reshape(height, width, 4)
     if not np.isin(filters, (_NONE, _SUB)).all():
@@ -64,7 +63,7 @@ def _unfilter_rows(raw: bytes, width: int, height: int) -> Pixels | None:
 def _encode_pixels(pixels: Pixels) -> Iterator[tuple[bytes, bytes]]:
     height, width = pixels.shape[:2]
     values = np.ascontiguousarray(pixels).view(np.uint32)[:, :, 0]
-    changes = np.diff(values.ravel(), prepend=~values.flat[0]) != 0  # figures are mostly flat: few pixels are looked at
+    changes = np.diff(values.ravel(), prepend=~values.flat[0]) != 0  # mostly flat colours: few pixels to sort
     colours = np.unique(values.ravel()[changes])
     if colours.size <= _COLOURS:
         kind, rows = _PALETTE, np.searchsorted(colours, values).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""A comparison, drawn: B ÷ A of each cell with its interval, against 1 and the margin that does not matter."""
+"""A comparison as a figure: B ÷ A of each cell with its interval, against 1 and the negligible margin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROW = 26  # px
 
 
 def ratios_figure(comparisons: Comparisons) -> Figure | None:
-    """A row for each cell that has a ratio; None where none has. Cells beyond the first 40 are counted in words."""
+    """Draw a row per cell with a ratio; None if no cell has one. Cells beyond the first 40 are only counted."""
     several = len({item.sides for item in comparisons.items}) > 1
     items = [item for item in comparisons.items if item.comparison.ratio and item.comparison.ratio.value is not None]
     if not items:
@@ -24,7 +24,7 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
     rows = [_build_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
     x = number("B ÷ A", axis={"grid": True}, room=12)
     y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
-    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: does not matter"}]
+    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: negligible"}]
     spec = view(
         layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
         layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),

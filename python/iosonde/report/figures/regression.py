@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from iosonde.answers.regress import LeastSquares
 
 _LINE_POINTS = 25
-_FEW = 10  # so many settings are each named on the axis
+_FEW = 10  # up to this many settings are labelled on the axis
 _DOT: Spec = {"shape": "circle", "filled": True, "size": 34, "color": BLUE, "opacity": 0.55, "clip": True}
 
 
@@ -26,13 +26,14 @@ TITLES = ("Fit", "Residuals by prediction", "Residuals by experiment number", "N
 
 
 def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
-    """The four diagnostic plots of a regression, or the one of ``kind``. Raises InputError where only sums are
-    known, and for another kind."""
+    """Draw the four diagnostic plots of a regression, or the one of ``kind``.
+    Raises InputError for another kind, or if only sums are known.
+    """
     if kind is not None and kind not in KINDS:
         raise InputError(
             "unknown-option-value",
-            "there is no figure '{kind}' of a regression",
-            "take {kinds}",
+            "unknown figure of a regression: '{kind}'",
+            "use {kinds}",
             kind=kind,
             kinds=", ".join(KINDS),
         )
@@ -40,21 +41,21 @@ def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
 
 
 def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) -> list[Figure]:
-    """All four, or the one of ``kind``: fit, residuals, order, qq. ``unit`` is the response's base unit."""
+    """Return all four plots, or that of ``kind`` (a key of ``KINDS``); ``unit`` is the response's base unit."""
     divisor, display_unit = scale_of(plots, unit)
     return [KINDS[name](plots, divisor, display_unit) for name in (KINDS if kind is None else [kind])]
 
 
 def scale_of(plots: ModelPlots, unit: str) -> tuple[float, str]:
-    """(divisor, unit) for everything that is in the response's unit."""
+    """Return (divisor, unit) for all values in the response's unit."""
     return human_scale(float(abs(plots.y).mean()) if len(plots.y) else 0.0, unit)
 
 
 def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    """The points, the line, the band of its mean, and that of one new observation."""
+    """Draw the points, the line, the confidence band of its mean, and the prediction band."""
     levels = sorted(set(plots.x.tolist()))
     ticks = {"values": [short(level) for level in levels]} if len(levels) <= _FEW and plots.low is not None else {}
-    # Without bands the points stand over what was predicted, which is in the response's unit.
+    # Without bands, x is the prediction, in the response's unit.
     scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
     x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
@@ -73,8 +74,8 @@ def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
 
 
 def _describe_caveats(plots: ModelPlots) -> str:
-    """What nobody shall overlook who sees the line alone."""
-    chance = ", may be chance" if plots.f_p is not None and plots.f_p > 1 - plots.level else ""
+    """Return R², and whether the fit is not significant."""
+    chance = ", not significant" if plots.f_p is not None and plots.f_p > 1 - plots.level else ""
     return f"R² = {plots.r2:.2f}{chance}"
 
 
@@ -110,7 +111,7 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
 
 
 def _thin_line(line: np.ndarray) -> np.ndarray:
-    """So many points of a smooth line that it is drawn smoothly, with both ends."""
+    """Return enough points of a smooth line to draw it, including both ends."""
     return line[[round(place) for place in _space_evenly(len(line))]]
 
 
@@ -133,15 +134,15 @@ def _by_order(plots: ModelPlots, divisor: float, unit: str) -> Figure:
 
 
 def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
-    """Against something, with the line of no error."""
+    """Draw residuals against ``at``, with the zero line."""
     x, y = number(x_title, room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
     zero = layer([{"y": 0}], "rule", {"y": y}, color=VERMILION, strokeWidth=1.3, clip=True)
     points = _draw_points(plots, at, plots.residuals, divisor, unit, x, y)
-    return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, about the line of no error.")
+    return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, around zero.")
 
 
 def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    """Sorted residuals by normal quantiles; the line goes through the quartiles, so that the tails do not pull it."""
+    """Draw sorted residuals by normal quantiles, with a line through the quartiles that the tails do not affect."""
     quantiles, ordered = plots.quantiles, plots.ordered_residuals / divisor
     x, y = number("normal quantile", room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
     rows = [{**row, "tip": f"residual {significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
@@ -157,7 +158,7 @@ def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
 def _draw_points(
     plots: ModelPlots, at: np.ndarray, values: np.ndarray, divisor: float, unit: str, x: Spec, y: Spec
 ) -> Spec:
-    """One dot a trial; the tooltip says which, what was observed and what the line says."""
+    """Draw a dot per trial; its tooltip has the experiment number, the observation and the prediction."""
     rows = [
         {
             "x": short(place),

@@ -1,4 +1,4 @@
-"""The roofline of a file system: ceilings, the bound, and what was measured below it."""
+"""The roofline of a file system: ceilings, the bound, and the measurements below it."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from .vocabulary import (
     view,
 )
 
-_FEW = 12  # so many places are each named on the axis
+_FEW = 12  # up to this many positions are labelled on the axis
 _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
 
 
 def roofline_figure(item: Roofline) -> Figure:
-    """Both axes logarithmic: the ceilings dashed, the bound solid, measurements with their intervals."""
+    """Draw the ceilings dashed, the bound solid, and measurements with intervals, on logarithmic axes."""
     divisor, unit = human_scale(max(item.s), "bytes/s")
     names = unique(name.replace("_", " ") for name in item.ceilings)
-    # Blue and vermilion are the measurements'.
+    # Blue and vermilion are reserved for the measurements.
     colours = [colour for colour in colours_of(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
     series = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
     domain = [_BOUND, *names, *series]
@@ -92,13 +92,13 @@ def _build_row(point: RooflineMark, divisor: float) -> Row:
 
 
 def _rate_range(item: Roofline, divisor: float) -> tuple[float, float]:
-    """From half of what was measured to twice the bound: a ceiling far above that leaves the frame."""
+    """Return the range from half the lowest measurement to twice the bound; higher ceilings are cut off."""
     rates = [point.measured.value for point in item.points if point.measured.value]
     return min([*rates, *item.s]) / divisor / 2, max([*rates, *item.s]) / divisor * 2
 
 
 def _list_ticks(item: Roofline) -> list[float]:
-    """Where something was measured, else powers of two."""
+    """Return ticks at the measured positions, else at powers of two."""
     measured = sorted({point.x for point in item.points})
     if 1 < len(measured) <= _FEW:
         return measured

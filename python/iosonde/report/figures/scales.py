@@ -1,4 +1,4 @@
-"""The vertical axes of panels that are to be compared: one unit and one reach for all of one scale."""
+"""Vertical axes of panels that are to be compared: one unit and one range per scale."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from iosonde.core.units import human_scale
 from .bars import MOST_STRETCH
 from .vocabulary import decades
 
-_ROOM = 1.06  # above the highest
-WIDE = 60.0  # values so many times apart are drawn by their ratios
+_ROOM = 1.06  # of the highest value
+WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logarithmic
 
 
 @dataclass(frozen=True)
 class PanelScale:
-    """Values in ``unit`` after division by ``divisor``, from ``low`` to ``high``; ``log``: apart by their ratios."""
+    """Axis of values in ``unit`` after division by ``divisor``, from ``low`` to ``high``; ``log`` if logarithmic."""
 
     divisor: float
     unit: str
@@ -27,12 +27,12 @@ class PanelScale:
 
     @property
     def ticks(self) -> list[float] | None:
-        """Round values for a logarithmic axis."""
+        """Return round values for a logarithmic axis."""
         return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
 
 
 def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
-    """Scale → the axis of its panels. ``bars`` stand on zero."""
+    """Return scale → the axis of its panels. ``bars`` start at zero."""
     names = dict.fromkeys(panel.scale for panel in panels)
     return {name: _build_scale([panel for panel in panels if panel.scale == name], bars) for name in names}
 
@@ -41,7 +41,7 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     points = [point for panel in panels for point in panel.points]
     values = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
     means = [point.mean.value or 0.0 for point in points]
-    divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as that of the table
+    divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
     if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
         return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
     low, high = min([0.0, *values]), max([0.0, *values])

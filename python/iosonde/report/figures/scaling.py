@@ -1,4 +1,4 @@
-"""Rates by number of nodes with the laws that are not ruled out."""
+"""Rates by number of nodes, with the laws that are not ruled out."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ from .vocabulary import (
 if TYPE_CHECKING:
     from iosonde.answers.scale import ScaledSeries, ScalingLaws
 
-_MOST_PANELS = 12  # that can be read
-_MOST_SIZES = 9  # named on the axis
+_MOST_PANELS = 12  # more would not be readable
+_MOST_SIZES = 9  # labels on the axis
 _LINEAR = "linear from the first"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A law from its first to its last size; what was measured ends at ``measured``, a scenario begins at
-    ``scenario``."""
+    """A law from its first to its last size; measurements end at ``measured``, a scenario begins at ``scenario``."""
 
     name: str
     sizes: Sequence[float]
@@ -50,8 +49,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class ScalingPlot:
-    """One series: ``trials`` and ``predictions`` are (size, rate) and (size, low, high); ``borders`` are where the
-    regime changes, ``linear`` the rate of one on the line through the smallest size. Rates in ``unit``."""
+    """A series: ``trials`` are (size, rate), ``predictions`` (size, low, high), all rates in ``unit``.
+    ``borders`` are where the regime changes; ``linear`` is the rate per node at the smallest size.
+    """
 
     title: str
     on: str
@@ -64,12 +64,12 @@ class ScalingPlot:
 
 
 def figure(answer: ScalingLaws) -> Figure:
-    """A panel for each series. Raises InputError where they are too many to read."""
+    """Draw a panel per series. Raises InputError if they are too many to read."""
     if len(answer.items) > _MOST_PANELS:
         raise InputError(
             "too-many-series",
-            "{n_series} series are too many for one figure",
-            "choose some with {spell.where}",
+            "cannot draw {n_series} series in one figure: they are too many",
+            "select some with {spell.where}",
             n_series=len(answer.items),
         )
     return together([scaling_figure(_build_content(item)) for item in answer.items], columns=2)
@@ -95,7 +95,7 @@ def _build_content(scaled: ScaledSeries) -> ScalingPlot:
 
 
 def scaling_figure(plot: ScalingPlot) -> Figure:
-    """Both axes logarithmic: the trials, each law (dashed beyond its scenario), predictions as intervals."""
+    """Draw the trials, each law (dashed beyond its scenario), and predictions as intervals, on logarithmic axes."""
     names = list(dict.fromkeys(curve.name for curve in plot.curves))
     titles = dict(zip(names, unique(names), strict=True))
     colour = legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])
@@ -139,7 +139,7 @@ def _build_linear(plot: ScalingPlot) -> list[Row]:
 
 
 def _draw_curves(plot: ScalingPlot, titles: dict[str, str], channels: Spec) -> list[Spec]:
-    """As far as it was measured whole, then dashed."""
+    """Draw each law solid within its range and dashed beyond."""
     solid: list[Row] = []
     dashed: list[Row] = []
     for number_, curve in enumerate(plot.curves):

@@ -1,4 +1,4 @@
-"""Every metric by the settings that varied: lines along sizes and numbers, bars of names, panels that compare."""
+"""Every metric by the settings that varied: lines along sizes and numbers, bars along names, comparable panels."""
 
 from __future__ import annotations
 
@@ -40,23 +40,24 @@ from .vocabulary import (
 # Panels in a row → width and height of each, px.
 _SIZES = {1: (440, 250), 2: (320, 205), 3: (235, 165), 4: (185, 135), 5: (150, 115)}
 _MOST_ACROSS = 5
-_BAR, _LONGEST = 17, 6.2  # px of a bar that lies, of a character
+_BAR, _LONGEST = 17, 6.2  # px of a horizontal bar, of a character
 _TITLE = 8.2  # px of a character of the title
 _MOST_HIGH = 420
-_MOST_TICKS, _MOST_LEVELS = 9, 24  # levels that can stand at an axis themselves
+_MOST_TICKS, _MOST_LEVELS = 9, 24  # ticks on an axis; levels up to which ticks are at levels
 _MOST_DOTS = 3000
 _MOST_JOINED = 120  # points on a line
-_MANY = 300  # points, which are drawn smaller
+_MANY = 300  # points beyond which they are drawn smaller
 _LABELS = {"sizes": SIZES, "nines": "'p' + format(100 - 100 / datum.value, '.6~r')"}
 _LEGEND = {"titleOrient": "left", "titleFontWeight": "normal", "titleColor": INK, "titleFontSize": 11}
-_MOST_APART = 6  # colours whose points stand side by side
-_DODGE = 0.011  # of the axis, between points of two colours
+_MOST_APART = 6  # up to this many colours, points are drawn side by side
+_DODGE = 0.011  # share of the axis between points of two colours
 
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What all panels have in common. ``names``: those of the levels along x; ``visible_names``: the ones that are
-    shown; ``lying``: bars go from left to right."""
+    """Shared properties of all panels.
+    ``names`` are the levels along x, ``visible_names`` those that are shown. Bars are horizontal if ``lying``.
+    """
 
     plot: SettingsPlot
     names: tuple[str, ...]
@@ -68,12 +69,12 @@ class _Drawn:
 
     @property
     def bars(self) -> bool:
-        """Whether the levels along x are names."""
+        """Return whether the levels along x are names."""
         return not self.plot.x.numbers
 
 
 def settings_figure(plot: SettingsPlot) -> Figure:
-    """One figure of all panels."""
+    """Draw all panels as one figure."""
     across = columns_of(plot)
     drawn = _prepare_drawn(plot, across)
     scales = scales_of(plot.panels, drawn.bars)
@@ -82,7 +83,7 @@ def settings_figure(plot: SettingsPlot) -> Figure:
 
 
 def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int, how: str) -> Figure:
-    """Panels under one title and one legend; ``how`` says what is drawn, below it what is not."""
+    """Combine panels under one title and legend; ``how`` describes the figure, followed by its omissions."""
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.omissions) for line in wrapped(escape(_to_sentence(text)), limit=room)]
     title = {
@@ -104,12 +105,12 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
 
 
 def lines_of(plot: SettingsPlot) -> list[str]:
-    """What stands under the title: how to read the figure, and what is not in it."""
+    """Return the lines below the title: how to read the figure, and what it omits."""
     return [_to_sentence(text) for text in (_describe_plot(plot), *plot.omissions)]
 
 
 def columns_of(plot: SettingsPlot) -> int:
-    """How many panels stand in a row."""
+    """Return the number of panels per row."""
     count = len(plot.panels)
     if plot.across:
         return min(plot.across, _MOST_ACROSS)
@@ -127,12 +128,12 @@ def _prepare_drawn(plot: SettingsPlot, across: int) -> _Drawn:
 
 
 def _shows_trials(plot: SettingsPlot) -> bool:
-    """Whether the single trials are few enough to be seen."""
+    """Return whether the trials are few enough to be drawn individually."""
     return sum(len(point.trials) for panel in plot.panels for point in panel.points) <= _MOST_DOTS
 
 
 def _adapt_to_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
-    """Where bars are operations, a panel has those of its own metric."""
+    """Restrict bars along operations to those of the panel's own metric."""
     if drawn.plot.x.factor:
         return drawn
     levels = tuple(drawn.names[point.x] for point in panel.points)
@@ -171,7 +172,7 @@ def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
 
 
 def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
-    """The heading of a panel, of all in two lines where one is too narrow."""
+    """Return the title of a panel; in two lines if any panel's does not fit in one."""
     lines = [text for text in (panel.title, panel.setting) if text]
     if not lines:
         return {}
@@ -192,7 +193,7 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
 
 
 def _break_lines(text: str, characters: float) -> list[str]:
-    """A heading in as many lines as it needs."""
+    """Wrap a heading."""
     return wrapped(text, limit=max(20, int(characters)))
 
 
@@ -223,8 +224,9 @@ def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> d
 
 
 def _draw_key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
-    """Colours of bars are said in a layer of their own: next to an offset their order would be an expression with
-    texts from data."""
+    """Draw the legend of bar colours in a layer of its own.
+    Next to an offset their order would become an expression with text from data.
+    """
     if not (drawn.bars and drawn.colors):
         return []
     rows = [{"series": name} for name in drawn.colors]
@@ -232,7 +234,7 @@ def _draw_key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
 
 
 def palette(factor: FactorLevels) -> list[str]:
-    """A colour for each level: hues, or shades in their order where these do not suffice."""
+    """Return a colour per level: hues, or ordered shades if there are too few hues."""
     if len(factor) <= len(colours_of(6)):
         return colours_of(len(factor))
     last = len(factor) - 1
@@ -258,7 +260,7 @@ def _place_channel(drawn: _Drawn, field: str) -> Spec:
 
 
 def _point_place(point: SettingPoint, drawn: _Drawn) -> Any:
-    """Where it stands, apart from points of other colours by a little."""
+    """Return the position of a point, slightly offset by colour."""
     factor = drawn.plot.x
     if drawn.bars:
         return drawn.names[point.x]
@@ -295,7 +297,7 @@ def _draw_bars(
     bounded_rows: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn
 ) -> list[Spec]:
     size = {"height" if drawn.lying else "width": {"band": 0.86 if drawn.colors else 0.62}}
-    edges = {"stroke": channels["color"]} if drawn.colors else {}  # a hollow bar is its edge
+    edges = {"stroke": channels["color"]} if drawn.colors else {}  # a hollow bar shows only its edge
     colour = {} if drawn.colors else {"color": BLUE, "stroke": BLUE}
     return [
         layer(
@@ -332,7 +334,7 @@ def _draw_dots(rows: Sequence[Row], channels: Mapping[str, Any], colour: Mapping
 
 
 def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
-    """Intervals, dark upon bars and else in the colour of their points."""
+    """Draw intervals: dark on bars, else in the colour of their points."""
     if not rows:
         return []
     place, along = ("y", "x") if drawn.lying else ("x", "y")
@@ -364,7 +366,7 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
 def _describe_plot(plot: SettingsPlot) -> str:
     points = [point for panel in plot.panels for point in panel.points]
     if not any(point.mean.low is not None for point in points):
-        return "Single trials: there are no intervals" if points else "Nothing to draw"
+        return "Single trials: no intervals" if points else "Nothing to draw"
     counts = sorted({point.mean.n for point in points})
     if counts == [1]:
         dots = "; dots: single iterations" if _shows_trials(plot) else ""
@@ -373,7 +375,7 @@ def _describe_plot(plot: SettingsPlot) -> str:
     hollow = "; hollow: one trial" if any(point.mean.low is None for point in points) else ""
     dots = "; dots: single trials" if _shows_trials(plot) else ""
     apart = len({panel.scale for panel in plot.panels}) > len({panel.metric for panel in plot.panels})
-    scales = "; panels have scales of their own" if apart else ""
+    scales = "; scales differ between panels" if apart else ""
     return f"Means of {of} trials with {100 * plot.level:g} % intervals{dots}{hollow}{scales}"
 
 

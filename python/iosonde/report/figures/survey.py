@@ -1,4 +1,4 @@
-"""The figures of a survey: what holds the capacity as areas, sizes and ages as lines, estimates as bars."""
+"""Figures of a survey: capacity as areas, sizes and ages as lines, estimates as bars."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .vocabulary import (
 )
 
 _WIDTH, _HEIGHT = 680, 300  # of areas, px
-_LABELLED = (64, 26)  # px: an area that is smaller has no words in it
+_LABELLED = (64, 26)  # px; smaller areas have no label
 _CHARACTER = 7
-_LINE = 22  # of a bar that lies, px
+_LINE = 22  # px of a horizontal bar
 _TICKS = [32**power for power in range(12)]  # 1 B, 32 B, 1 KiB, …
 _OF = ("of the files", "of the capacity")
 Box = tuple[float, float, float, float]
 
 
 def areas_figure(shares: SharedOut) -> Figure:
-    """A treemap: each part an area."""
+    """Draw a treemap: an area per part."""
     values = [value for _, value in shares.parts]
     total, names = sum(values), unique(name for name, _ in shares.parts)
     rows = []
@@ -92,8 +92,9 @@ def areas_figure(shares: SharedOut) -> Figure:
 
 
 def squarified(values: Sequence[float], box: Box) -> list[Box]:
-    """Rectangles (x, y, width, height) of these areas that fill a box, as square as they get: values from large to
-    small (Bruls, Huizing and van Wijk, *Squarified Treemaps*, VisSym 2000)."""
+    """Fill a box with rectangles (x, y, width, height) of these areas, as square as possible.
+    ``values`` descend (Bruls, Huizing and van Wijk, *Squarified Treemaps*, VisSym 2000).
+    """
     boxes: list[Box] = []
     remaining, scale = list(values), box[2] * box[3] / (sum(values) or 1.0)
     while remaining:
@@ -112,7 +113,7 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
 
 
 def _worst_aspect(row: Sequence[float], side: float) -> float:
-    """The largest quotient of sides of a row of areas along a side."""
+    """Return the largest aspect ratio in a row of areas along a side."""
     total = sum(row)
     if not side or not min(row):
         return math.inf
@@ -131,7 +132,7 @@ def _place_row(row: Sequence[float], box: Box) -> list[Box]:
 
 
 def cumulative_figure(cumulative: Cumulative) -> Figure:
-    """Two lines, of the files and of the capacity: how far they are apart is how heavy the tail is."""
+    """Draw cumulative shares of the files and of the capacity: their distance shows how heavy the tail is."""
     ticks = [_up_to(up_to, cumulative.unit) for up_to, _, _ in cumulative.rows]
     rows = [
         {
@@ -167,7 +168,7 @@ def _up_to(up_to: int | None, unit: str) -> str:
 
 
 def estimates_figure(estimate_bars: EstimateBars) -> Figure:
-    """Bars that lie, with their intervals."""
+    """Draw horizontal bars with their intervals."""
     labels = unique(name for name, _ in estimate_bars.bars)
     largest = max((abs(estimate.value or 0.0) for _, estimate in estimate_bars.bars), default=0.0)
     divisor, unit = (0.01, "%") if estimate_bars.unit == "share" else human_scale(largest, estimate_bars.unit)

@@ -1,4 +1,4 @@
-"""Surveys of a tree that is known: estimates against the number of draws, beside the truth, and how they scatter."""
+"""Simulated surveys of a known tree: estimates against the number of draws and the truth, and their scatter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iosonde.answers.survey.simulate import Simulation
     from iosonde.stats.sampling.resampling import SimulatedEstimate
 
-_MOST = 6  # lines of a panel, as many as there are colours
+_MOST = 6  # lines of a panel: the number of colours
 _TYPE = "type"
 _WITH_REPLACEMENT = "by size, with replacement"
 _SIZE = {"width": 360, "height": 240}
@@ -23,8 +23,9 @@ _WHAT = "line: one survey; band: 90 of 100; dashed: the truth"
 
 
 def figure(simulation: Simulation) -> Figure:
-    """A panel for each way of drawing, with its types; one for what else is a share; and the scatter of the largest
-    samples with replacement."""
+    """Draw a panel of types and one of other shares per sampling scheme, and the scatter of the largest samples.
+    The scatter is that of sampling with replacement.
+    """
     every = [estimate for estimate in simulation.shares if estimate.true_number.unit == "share"]
     panels = []
     palettes = [
@@ -53,7 +54,7 @@ def _is_type(estimate: SimulatedEstimate) -> bool:
 
 
 def _assign_colours(estimates: Sequence[SimulatedEstimate]) -> dict[str, str]:
-    """The largest, of the files or the capacity, and the colour that each has in all panels."""
+    """Return the largest quantities, of the files or the capacity, with the colour of each in all panels."""
     names = dict.fromkeys(
         simulated_name(estimate) for estimate in sorted(estimates, key=lambda estimate: -estimate.true_number.truth)
     )
@@ -63,7 +64,7 @@ def _assign_colours(estimates: Sequence[SimulatedEstimate]) -> dict[str, str]:
 def _select_series(
     estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str]
 ) -> dict[str, list[SimulatedEstimate]]:
-    """Those with a colour, each with its numbers of draws in order."""
+    """Return the estimates that have a colour, by name, ordered by number of draws."""
     order = sorted(estimates, key=lambda item: item.n)
     mine = {name: [estimate for estimate in order if simulated_name(estimate) == name] for name in colours}
     return {name: some for name, some in mine.items() if some}
@@ -118,7 +119,7 @@ def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator
 
 
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:
-    """How many surveys said what, of each type; the truth is where they are around."""
+    """Draw a histogram of the estimates per type; dashed lines are the truths."""
     series = _select_series(estimates, colours)
     colour, x = _colour_channel(series, colours), number("% of capacity")
     y = number("surveys", "y", zero=True)
@@ -151,5 +152,5 @@ def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, 
         **_SIZE,
     )
     title = f"{estimates[0].n:,} draws with replacement"
-    words = f"{title}\nwhat {repetitions:,} surveys said; dashed: the truth"
-    return Figure(spec, words, f"{title}: how often which estimate.")
+    words = f"{title}\nestimates of {repetitions:,} surveys; dashed: the truth"
+    return Figure(spec, words, f"{title}: histogram of estimates.")

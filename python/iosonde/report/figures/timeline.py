@@ -1,4 +1,4 @@
-"""When each rank worked in one phase of one trial."""
+"""Activity of each rank in one phase of one trial."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = {"": ("on time", BLUE), "late": ("started late", ORANGE), "last": ("fin
 
 
 def timeline_figure(timeline: Timeline) -> Figure:
-    """One row per rank, first rank on top; late starters and the last finisher stand out."""
+    """Draw a row per rank, first rank on top, with late starters and the last finisher highlighted."""
     divisor, unit = human_scale(max((span.end_s for span in timeline.spans), default=1.0), "s")
     ranks = [str(span.rank) for span in timeline.spans]
     every = max(1, math.ceil(len(ranks) / _MAX_LABELS))

@@ -1,4 +1,4 @@
-"""A tree: questions above, leaves below, yes to the left; of classes with the share of each in a leaf."""
+"""A decision tree: questions above, leaves below, yes to the left; leaves of classes show the share of each class."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from iosonde.report.text import escape
 from .figure import Figure
 from .vocabulary import BLUE, INK, MUTED, PAPER, RULE, Row, Spec, layer, view
 
-_MOST_LEAVES = 8  # a tree with more is drawn down to where it has so many: more cannot be read in a panel
+_MOST_LEAVES = 8  # a larger tree is cut: more leaves are not readable in a panel
 _CHARACTERS = 19
 _LEAF, _LEVEL, _BOX = 128, 74, (118, 38)  # px
 
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    """A tree's nodes, as a model file has them; values in ``unit``."""
+    """Nodes of a tree, as in a model file; values in ``unit``."""
 
     response: str
     nodes: Sequence[Mapping[str, Any]]
@@ -27,12 +27,12 @@ class TreeDrawing:
 
 
 def is_cut(nodes: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether only a tree's top is drawn."""
+    """Return whether only the top of a tree is drawn."""
     return 2 * len(select_drawn_nodes(nodes)) + 1 < len(nodes)
 
 
 def tree_figure(item: TreeDrawing) -> Figure:
-    """The tree down to where it has 8 leaves, leaves side by side, a branch above the middle of its two."""
+    """Draw the tree down to at most 8 leaves, leaves side by side, a branch centred above its children."""
     numbers, leaves = select_drawn_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
     _place_nodes(item.nodes, numbers, 0, 0, leaves, place)
@@ -86,7 +86,7 @@ def _draw_layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) 
 
 
 def select_drawn_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
-    """The branches that are drawn: level by level, as long as no more than 8 leaves come of them."""
+    """Return the branches to draw, level by level, up to 8 leaves."""
     drawn: set[int] = set()
     level = [0]
     while level:
@@ -110,7 +110,7 @@ def _place_nodes(
     leaves: list[int],
     place: dict[int, tuple[float, float]],
 ) -> float:
-    """Leaves side by side, a branch in the middle above its two. Returns the node's x."""
+    """Place leaves side by side and branches centred above their children. Return the node's x."""
     if number not in drawn:
         x = (leaves[0] + 0.5) * _LEAF
         leaves[0] += 1

@@ -1,4 +1,4 @@
-"""A model on rows that it had not seen: predicted against observed, sorted rows, errors, the learning curve."""
+"""A model on unseen rows: predicted against observed, sorted rows, errors, the learning curve."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
     Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
 
-_WIDE = 30  # more than this factor between the least and the largest: a logarithmic axis
-_LEAST_STEP = 1.3  # between two numbers on the axis of rows
+_WIDE = 30  # ratio of largest to smallest value beyond which the axis is logarithmic
+_LEAST_STEP = 1.3  # least ratio of two ticks on the axis of rows
 _ROW = 26  # px for each model
 _DOT: Spec = {"shape": "circle", "filled": True, "size": 32, "color": BLUE, "opacity": 0.45, "clip": True}
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Rows that the model had not seen: what it said, against what was measured, in ``unit``."""
+    """Unseen rows: predictions of the model against observations, in ``unit``."""
 
     response: str
     model: str
@@ -52,13 +52,13 @@ class Predicted:
     unit: str = ""
 
     def scale(self) -> tuple[float, str]:
-        """(divisor, unit) of the response as people read it."""
+        """Return the readable (divisor, unit) of the response."""
         return common_scale(self.observed, self.unit)
 
 
 @dataclass(frozen=True)
 class ModelErrors:
-    """(error, low, high) of each model, with the noise of repeats and the mean model as lines."""
+    """Errors (error, low, high) per model, with the noise of repetitions and the mean model as lines."""
 
     response: str
     names: Sequence[str]
@@ -70,7 +70,7 @@ class ModelErrors:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Model → (rows to learn from, error); ``noise`` is what repeats leave to any model."""
+    """Model → (rows to learn from, error); ``noise`` is the error that repetitions leave to any model."""
 
     response: str
     lines: Mapping[str, Sequence[tuple[int, float | None]]]
@@ -79,7 +79,7 @@ class LearningCurve:
 
 
 def predicted_figure(item: Predicted) -> Figure:
-    """Points about the line of no error; logarithmic where the observed span a wide range."""
+    """Draw points around the identity line; axes are logarithmic if the observed span a wide range."""
     divisor, unit = item.scale()
     values = [float(value) for value in (*item.observed, *item.predicted)]
     log = bool(values) and min(values) > 0 and max(item.observed) > _WIDE * min(item.observed)
@@ -101,15 +101,15 @@ def predicted_figure(item: Predicted) -> Figure:
         [{"x": end, "y": end} for end in ends], "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.4, clip=True
     )
     spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), line, height=220)
-    title = f"{item.response}: {item.model}, rows not seen"
-    return Figure(zoom(spec), title, f"Predicted against observed {item.response}, about the line of no error.")
+    title = f"{item.response}: {item.model}, unseen rows"
+    return Figure(zoom(spec), title, f"Predicted against observed {item.response}, around the identity line.")
 
 
 def sorted_figure(item: Predicted) -> Figure:
-    """The rows in the order of what was observed: that as a line, the predicted as points about it."""
+    """Draw rows sorted by observation: the observed as a line, the predicted as points."""
     divisor, unit = item.scale()
     unit_text = unit or item.response
-    x, y = number("rows, sorted by what was observed", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
+    x, y = number("rows, sorted by observed value", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
     colour = legend(["observed", "predicted"], [VERMILION, BLUE])
     pairs = [("observed", item.observed), ("predicted", item.predicted)]
     observed, predicted = (
@@ -122,11 +122,11 @@ def sorted_figure(item: Predicted) -> Figure:
         layer(observed, "line", channels, strokeWidth=1.8, clip=True),
         height=220,
     )
-    return Figure(zoom(spec), "Rows not seen", f"{item.response}: predicted rows about the observed, sorted.")
+    return Figure(zoom(spec), "Unseen rows", f"{item.response}: predicted and observed, sorted.")
 
 
 def errors_figure(item: ModelErrors) -> Figure:
-    """Bars with intervals; the noise of repeats and the mean of everything as lines."""
+    """Draw errors as bars with intervals, with lines for the noise of repetitions and the mean model."""
     lines = [
         (name, value)
         for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
@@ -168,12 +168,13 @@ def errors_figure(item: ModelErrors) -> Figure:
         *([layer(marked, "rule", {"x": x, "strokeDash": dash}, color=VERMILION, strokeWidth=1.4)] if marked else []),
         height=max(3, len(labels)) * _ROW,
     )
-    return Figure(spec, "Errors on rows not seen", f"Mean absolute error of models of {item.response}.")
+    return Figure(spec, "Errors on unseen rows", f"Mean absolute error of models of {item.response}.")
 
 
 def curve_figure(item: LearningCurve) -> Figure:
-    """Errors by the rows to learn from; dashed: the noise of repeats. Logarithmic where few rows make a model err
-    very much more than many do."""
+    """Draw errors by rows to learn from; dashed: the noise of repetitions.
+    The axis is logarithmic if errors on few rows are much larger than on many.
+    """
     errors = [error for points in item.lines.values() for _, error in points if error is not None]
     divisor, unit = common_scale(errors, item.unit)
     log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
@@ -207,11 +208,11 @@ def curve_figure(item: LearningCurve) -> Figure:
         *([layer(noise, "rule", {"y": y, "color": colour}, strokeDash=[4, 4], strokeWidth=1.4)] if noise else []),
         height=220,
     )
-    return Figure(spec, "Learning curve", f"Error of models of {item.response} by the rows that they learn from.")
+    return Figure(spec, "Learning curve", f"Error of models of {item.response} by the number of rows to learn from.")
 
 
 def _model_colours(count: int) -> list[str]:
-    """Colours of the models; vermilion is left to the noise."""
+    """Return colours of the models; vermilion is reserved for the noise."""
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
 
 
@@ -232,7 +233,7 @@ def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
 
 
 def _thin_ticks(sizes: Iterable[int]) -> list[int]:
-    """Those that stand far enough apart."""
+    """Return sizes that are far enough apart."""
     ticks: list[int] = []
     for n in sorted(set(sizes)):
         if not ticks or n > _LEAST_STEP * ticks[-1]:

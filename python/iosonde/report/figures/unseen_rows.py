@@ -1,4 +1,4 @@
-"""Rows that a model had not seen, by their speed classes, and against one factor with others held."""
+"""Unseen rows of a model by speed class, and against one factor with others fixed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from .vocabulary import BLUE, MUTED, SIZES, VERMILION, Row, Spec, flat, layer, l
 if TYPE_CHECKING:
     from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses
 
-_WIDE = 30  # more than this factor between the least and the largest level: a logarithmic axis
+_WIDE = 30  # ratio of largest to smallest level beyond which the axis is logarithmic
 _NAMES = ["observed", "predicted"]
 
 
 def classes_figure(response: str, item: UnseenClasses) -> Figure:
-    """The class of each row, in the order of what was observed; a line from the observed to the predicted one is the
-    error."""
-    x = number("rows, sorted by what was observed", room=6)
+    """Draw the class of each row, sorted by observed class; a line from observed to predicted is the error."""
+    x = number("rows, sorted by observed value", room=6)
     y = number("class", "y", axis=flat(f"{'class' if item.errors.own else 'speed class'}, of {item.n_classes}"), room=6)
     colour = legend(_NAMES, [VERMILION, BLUE])
     pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
@@ -37,12 +36,12 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
         layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True), height=220,
     )  # fmt: skip
     caption = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
-    return Figure(zoom(spec), f"Classes of rows not seen:\n{caption}",
+    return Figure(zoom(spec), f"Classes of unseen rows:\n{caption}",
                   f"Speed classes of {response}, sorted by the observed one: {caption}.")  # fmt: skip
 
 
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
-    """Observed rows hollow, what was predicted of them filled, at the levels of one factor."""
+    """Draw observed rows hollow and predicted rows filled, at the levels of one factor."""
     divisor, unit = common_scale(item.observed.tolist(), unit)
     colour = legend(_NAMES, [VERMILION, BLUE])
     channels: Spec = {
@@ -60,7 +59,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
                 layer(predicted, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
     fixed_levels = f" at {', '.join(item.fixed_levels)}" if item.fixed_levels else ""
     varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
-    return Figure(zoom(spec) if item.factor.numeric else spec, f"Rows not seen{fixed_levels}{varied}",
+    return Figure(zoom(spec) if item.factor.numeric else spec, f"Unseen rows{fixed_levels}{varied}",
                   f"{response} observed and predicted against {item.factor.name}{fixed_levels}.")  # fmt: skip
 
 

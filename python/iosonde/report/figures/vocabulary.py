@@ -1,7 +1,6 @@
-"""The words that every figure is made of: colours, axes in units that people read, intervals, points, the theme.
-
-Colours are those of light paper; ``page_spec`` puts the page's own variables in their place. Fields have fixed names;
-expressions are constants of this file.
+"""Building blocks of every figure: colours, axes in readable units, intervals, points, the theme.
+Colours are those of light paper; ``page_spec`` replaces them by the page's variables. Field names are fixed;
+expressions are constants of this module.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from iosonde.report.text import escape
 Spec = Mapping[str, Any]
 Row = dict[str, Any]
 
-# Okabe and Ito (2008): told apart by colour-blind readers.
+# Okabe and Ito (2008): distinguishable by colour-blind readers.
 BLUE, VERMILION, ORANGE = "#0072b2", "#d55e00", "#e69f00"
 SERIES = (BLUE, VERMILION, "#009e73", "#cc79a7", ORANGE, "#56b4e9")
-# Viridis (Smith and van der Walt 2015) without its lightest end: the order is seen in grey, too.
+# Viridis (Smith and van der Walt 2015) without its lightest end: ordered in greyscale too.
 SHADES = ("#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#a5cf2f", "#d0c827")
 INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ffffff"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 
 WIDTH, HEIGHT = 300, 190
-_LARGE = 1e15  # beyond, whole numbers are not exact
+_LARGE = 1e15  # beyond, integers are not exact
 _DIGITS = 6
 _LEGEND_CHARACTERS = 52  # in one line of a legend
 _MOST_LABEL = 60
-# How ticks read; the unit of the others stands at the axis.
+# Tick labels with their own units; for other units the axis title names it.
 PLAIN = "format(datum.value, '.4~r')"
 SECONDS = (
     "datum.value >= 0.9995 ? format(datum.value, '.3~r') + ' s' : "
@@ -96,7 +95,7 @@ CONFIG: Spec = {
 
 
 def short(value: float | None) -> float | None:
-    """``value`` with digits enough to draw it, a whole one without ``.0``; None for what is not a number."""
+    """Round ``value`` to the digits needed for drawing, integers without ``.0``; None if it is not a finite number."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{_DIGITS}g}")
@@ -104,7 +103,7 @@ def short(value: float | None) -> float | None:
 
 
 def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -> Spec:
-    """Layers upon each other."""
+    """Overlay layers."""
     defaults: dict[str, Any] = {}
     return {
         "width": width,
@@ -115,7 +114,7 @@ def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -
 
 
 def _drop_repeated_scales(layer_spec: Any, defaults: dict[str, Any]) -> Spec:
-    """A layer without the scales, axes and legends that a layer below has said already: layers share them."""
+    """Remove scales, axes and legends that a layer below already defines: layers share them."""
     if "layer" in layer_spec:
         return {**layer_spec, "layer": [_drop_repeated_scales(inner, defaults) for inner in layer_spec["layer"]]}
     channels = {}
@@ -127,7 +126,7 @@ def _drop_repeated_scales(layer_spec: Any, defaults: dict[str, Any]) -> Spec:
 
 
 def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> Spec:
-    """One kind of mark over its own rows; ``tip`` in a row is the text of its tooltip."""
+    """Return a layer of one kind of mark with its own rows; ``tip`` in a row is its tooltip."""
     values, encoding = list(rows), dict(channels)
     if any("tip" in row for row in values):
         encoding["tooltip"] = {"field": "tip", "type": "nominal"}
@@ -140,13 +139,13 @@ def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> 
 
 
 def _select_fields(row: Row, fields: set[str]) -> Row:
-    """What of a row is drawn."""
+    """Return the fields of a row that are drawn."""
     fields_drawn = {key: value for key, value in row.items() if key in fields}
     return {**fields_drawn, "tip": _split_lines(row["tip"])} if "tip" in fields_drawn else fields_drawn
 
 
 def shared(*layers: Spec) -> Spec:
-    """Layers of the same rows, which stand in it once."""
+    """Return layers of the same rows, with the rows stored once."""
     rows: list[Row] = []
     for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True):
         rows.append({key: value for part in parts for key, value in part.items()})
@@ -159,7 +158,7 @@ def _split_lines(text: str) -> str:
 
 
 def label(text: str) -> str:
-    """A label that is text, cut where it is long."""
+    """Return a text as a label, truncated if long."""
     text_escaped = escape(text)
     return text_escaped if len(text_escaped) <= _MOST_LABEL else text_escaped[: _MOST_LABEL - 1] + "…"
 
@@ -173,7 +172,7 @@ def number(
     axis: Mapping[str, Any] | None = None,
     room: int = 0,
 ) -> Spec:
-    """A quantitative channel: plain numbers, the unit in ``title``. ``room`` is left at the ends, px."""
+    """Return a quantitative channel with the unit in ``title``; ``room`` is the padding at its ends, px."""
     scale: dict[str, Any] = {"type": "log"} if log else {"type": "linear", "zero": zero}
     scale["nice"] = domain is None and not log and not room
     if room:
@@ -187,14 +186,14 @@ def number(
 
 
 def decades(least: float, most: float) -> list[float]:
-    """Round values for a logarithmic axis: powers of ten, between them 2 and 5 where there are few."""
+    """Return round values for a logarithmic axis: powers of ten, with 2 and 5 between if there are few."""
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps = (1.0,) if math.log10(most / least) > 2.5 else (1.0, 2.0, 5.0)
     return [float(f"{step}e{power}") for power in powers for step in steps]
 
 
 def flat(title: str) -> Spec:
-    """A title of a vertical axis that stands above it and reads from left to right."""
+    """Return the title of a vertical axis, horizontal and above the axis."""
     return {
         "title": label(title) or None,
         "titleAngle": 0,
@@ -207,7 +206,7 @@ def flat(title: str) -> Spec:
 
 
 def names(title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str, Any] | None = None) -> Spec:
-    """A channel of names in the order of ``domain``, each in a band of its own."""
+    """Return a channel of names in the order of ``domain``, each in its own band."""
     return {
         "field": field,
         "type": "nominal",
@@ -218,7 +217,7 @@ def names(title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str
 
 
 def unique(texts: Iterable[str]) -> list[str]:
-    """Names that can be told apart: what looks the same gets a number."""
+    """Make names distinguishable: duplicates get a number."""
     counts: dict[str, int] = {}
     labels = []
     for text in map(escape, texts):
@@ -228,7 +227,7 @@ def unique(texts: Iterable[str]) -> list[str]:
 
 
 def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
-    """Colours of named series, explained above the figure in lines that fit."""
+    """Return the colour channel of named series, with a legend above the figure that fits."""
     longest = max((len(name) for name in domain), default=0) + 4
     columns = max(1, min(len(domain), _LEGEND_CHARACTERS // longest))
     options = {"columns": columns, **more} if len(domain) > 0 else None
@@ -242,12 +241,12 @@ def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
 
 
 def colours_of(count: int, first: int = 0) -> list[str]:
-    """So many colours of series, from the first again where they do not suffice."""
+    """Return ``count`` colours of series, cycling if they run out."""
     return [SERIES[(first + place) % len(SERIES)] for place in range(count)]
 
 
 def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None:
-    """(low, high) of an interval that is known."""
+    """Return (low, high) of an interval, or None without one."""
     low, high = short(estimate.low), short(estimate.high)
     if low is None or high is None:
         return None
@@ -257,7 +256,8 @@ def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None
 def interval(
     rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8, **properties: Any
 ) -> list[Spec]:
-    """Bars from ``low`` to ``high`` with caps; ``across`` for those that lie. ``place`` is where they stand."""
+    """Draw bars from ``low`` to ``high`` with caps, horizontal if ``across``; ``place`` is the channel of their
+    position."""
     bounded_rows = [{key: row[key] for key in row if key != "tip"} for row in rows if row.get("low") is not None]
     if not bounded_rows:
         return []
@@ -275,7 +275,7 @@ def interval(
 
 
 def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
-    """Rows of a line; what is not known is left out."""
+    """Return the rows of a line, without unknown values."""
     return [
         {"x": short(x), "y": short(y / divisor), **more}
         for x, y in zip(xs, ys, strict=True)
@@ -284,8 +284,9 @@ def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.
 
 
 def zoom(spec: Spec) -> Spec:
-    """The same with axes that can be dragged, zoomed by Ctrl and the wheel, put back by a double click. The wheel
-    alone is left to the page."""
+    """Make axes draggable and zoomable by Ctrl and the wheel; a double click resets them.
+    The wheel alone scrolls the page.
+    """
     select = {"type": "interval", "encodings": ["x", "y"], "zoom": "wheel![event.ctrlKey || event.metaKey]"}
     first, *others = spec["layer"]
     moved = {**first, "params": [{"name": "zoom", "select": select, "bind": "scales"}]}
@@ -293,8 +294,9 @@ def zoom(spec: Spec) -> Spec:
 
 
 def page_spec(spec: Spec, fixed: bool = False) -> Any:
-    """For the page: as wide as its place, or as it is (``fixed``); colours by the page's variables. Data is left as it
-    is."""
+    """Adapt a specification to the page: full width, unless ``fixed``, and the page's colour variables.
+    Data is unchanged.
+    """
     wide = {} if fixed else {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     return {**_apply_variables(spec), **wide}
 
@@ -324,5 +326,5 @@ def _apply_variables(value: Any) -> Any:
 
 
 def page_config() -> Any:
-    """The theme in the page's variables."""
+    """Return the theme with the page's variables."""
     return _apply_variables(CONFIG)

@@ -1,4 +1,4 @@
-"""Where the time of a phase went: from the time at the bound, loss by loss, to what was delivered."""
+"""Where the time of a phase went: from the time at the bound, loss by loss, to the delivered time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def waterfall_figure(item: WaterfallBars) -> Figure:
-    """One bar a part, each where the one before it ended, with the interval of its end."""
+    """Draw a bar per part, each starting where the previous one ended, with the interval of its end."""
     total = item.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
     labels = unique([*(name for name, _ in item.parts), "delivered"])
@@ -33,7 +33,7 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
             if estimate.low is None or estimate.high is None
             else (estimate.low / divisor, estimate.high / divisor)
         )
-        share = f"\n{100 * (estimate.value or 0.0) / total:.1f} % of what was delivered" if total else ""
+        share = f"\n{100 * (estimate.value or 0.0) / total:.1f} % of the delivered time" if total else ""
         rows.append(
             {
                 "y": name,
@@ -59,4 +59,4 @@ def waterfall_figure(item: WaterfallBars) -> Figure:
         height=_ROW * len(rows),
     )
     title = f"{item.title}: {estimate_text(item.delivered, 's')}"
-    return Figure(spec, title, f"Where the time of {item.title} went, from the bound to what was delivered.")
+    return Figure(spec, title, f"Where the time of {item.title} went, from the bound to the delivered time.")

@@ -1,4 +1,4 @@
-"""Shares of the bound as small bars beside the rows of a table, the loss waterfall as text: nothing is computed."""
+"""Shares of the bound as small bars in the rows of a table, and the loss waterfall as text; computes nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.text import CANNOT_TELL, estimate_parts
 
 BAR_WIDTH, BAR_HEIGHT = 260, 22
-MAX_VISIBLE_ROWS = 12  # of more cells those above the bound and the two ends are seen before the reader asks
+MAX_VISIBLE_ROWS = 12  # of more cells, only those above the bound and the two extremes are unfolded
 _MOST_ABOVE = 6
 
 
 @dataclass(frozen=True)
 class ShareRow:
-    """One cell as text: rate and share with their intervals, and its bar (px): its end, the interval, the bound."""
+    """A cell as text: rate and share with intervals, and its bar (px): its end, the interval, the bound."""
 
     share: BoundShare
     rate: tuple[str, str]
@@ -28,7 +28,7 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class ShareDrawings:
-    """The rows of the table; ``seen`` are those that are not folded away (all where they are few)."""
+    """Rows of the table; ``seen`` are those that are not folded (all if they are few)."""
 
     unit: str
     rows: tuple[ShareRow, ...]
@@ -37,7 +37,7 @@ class ShareDrawings:
 
 @dataclass(frozen=True)
 class Loss:
-    """One part as text."""
+    """A part of the waterfall as text."""
 
     name: str
     value: str
@@ -56,7 +56,7 @@ class LossDrawings:
 
 
 def shares_of(bound: Bound) -> ShareDrawings:
-    """Every cell in one unit, on an axis from 0 to the bound, or to the greatest share above it."""
+    """Return every cell in one unit, on an axis from 0 to the bound or the greatest share above it."""
     divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
     most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
     rows = tuple(_build_row(share, divisor, most) for share in bound.shares)
@@ -64,7 +64,7 @@ def shares_of(bound: Bound) -> ShareDrawings:
 
 
 def _select_drawn(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
-    """Those above the bound, the lowest and the highest share."""
+    """Return the first rows above the bound, and those of the lowest and the highest share."""
     measured_rows = [row for row in rows if row.share.share.value is not None]
     ends = (
         [pick(measured_rows, key=lambda row: row.share.share.value or 0.0) for pick in (min, max)]
@@ -96,7 +96,7 @@ def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
 
 
 def losses_of(bars: WaterfallBars) -> LossDrawings:
-    """The parts from the bound down to what was delivered, in one unit."""
+    """Return the parts from the bound down to the delivered time, in one unit."""
     total = bars.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
     rows = []

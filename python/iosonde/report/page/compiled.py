@@ -1,6 +1,5 @@
-"""The page's templates compiled, kept in the user's cache: compiling them costs a tenth of a page.
-
-What is kept is code that runs, so it is kept only in a directory that nobody else can write.
+"""Compiled templates of the page in the user's cache: compiling them costs a tenth of a page.
+Compiled templates are executable code, so the cache is used only if nobody else can write to it.
 """
 
 from __future__ import annotations
@@ -17,14 +16,15 @@ if TYPE_CHECKING:
 
 
 def compiled_templates(environment: Environment) -> BytecodeCache | None:
-    """Return where Jinja keeps what it compiled in this ``environment``; None where that cannot be, or somebody else
-    could write there."""
+    """Return the cache of what Jinja compiles in this ``environment``.
+    None without a cache directory, or if somebody else could write to it.
+    """
     from jinja2 import FileSystemBytecodeCache
 
     digest = _environment_digest(environment)
 
     class ToleratingBytecodeCache(FileSystemBytecodeCache):
-        """A full disk costs the time of compiling, not the page."""
+        """Cache that ignores a full disk, which costs only the time of compiling."""
 
         def get_source_checksum(self, source: str) -> str:
             return super().get_source_checksum(digest + source)
@@ -38,8 +38,9 @@ def compiled_templates(environment: Environment) -> BytecodeCache | None:
 
 
 def _environment_digest(environment: Environment) -> str:
-    """Return all that the compiled code depends on besides the template: Jinja looks for filters, and evaluates
-    constants, when it compiles."""
+    """Return what compiled code depends on besides the template.
+    Jinja looks up filters and evaluates constants at compile time.
+    """
     names = (sorted(registry) for registry in (environment.filters, environment.tests, environment.globals))
     switches = (environment.autoescape, environment.trim_blocks, environment.lstrip_blocks, environment.undefined)
     return repr((version("jinja2"), __version__, *names, *switches))

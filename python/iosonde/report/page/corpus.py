@@ -1,5 +1,6 @@
-"""The page of a corpus: how results of many systems are spread, what explains it, where one's own lies. It is one file
-that loads nothing."""
+"""The page of a corpus: the spread of results over systems, what explains it, and one's own place.
+It is one self-contained file.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ KINDS = _PLACED, _SPREAD, _BY, _SCORES, _SHARES = "placed", "spread", "by", "sco
 
 
 def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
-    """The page as HTML text. ``say`` is told what made this slower than it need be."""
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     drawn = list(_iterate_figures(page))
     by_kind = {
         kind: [(name, figure.title, figure.description) for name, figure in drawn if name.rpartition("-")[0] == kind]
@@ -45,7 +46,7 @@ def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: 
 
 
 def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
-    """Write the page, whole or not at all. Raises InputError."""
+    """Write the page atomically. Raises InputError."""
     replace_file(Path(path), corpus_html(page, say).encode())
     say(f"the page: {path}")
 
@@ -67,5 +68,5 @@ def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
 
 
 def _list_explained(corpus: Corpus) -> list[tuple[str, list[str]]]:
-    """(number, the share that each covariate explains of it): a table."""
+    """Return (metric, the share of it that each covariate explains) as rows of a table."""
     return [(phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases]

@@ -1,4 +1,4 @@
-"""A page of figures beside the large one: its template with the style, the scripts and the figures' specifications."""
+"""A page of figures: its template with the style, the scripts and the specifications of its figures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .parts import share
 
 
 def drawn_page(template: str, specs: Mapping[str, Any], say: Callable[[str], None], **words: Any) -> str:
-    """The HTML of a ``template`` with ``words`` and figures, name → specification. ``say`` is told what made this
-    slower than it need be."""
+    """Render a ``template`` with ``words`` and ``specs`` of figures by name as HTML.
+    ``say`` reports what made this slower than necessary.
+    """
     from markupsafe import Markup
 
     drawing, script = library(say), asset("page.js")

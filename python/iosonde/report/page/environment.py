@@ -20,8 +20,9 @@ _UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,
 
 
 def make_environment(names: Collection[str] = ()) -> Any:
-    """Return the environment, in which all is escaped. ``names``: words that keep their first letter where a sentence
-    begins with them."""
+    """Return the environment, which escapes everything.
+    ``names`` are words that keep their first letter at the start of a sentence.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -45,14 +46,14 @@ def make_environment(names: Collection[str] = ()) -> Any:
 
 
 def _plain_value(value: Any) -> Any:
-    """What a template prints: control and direction-turning characters visible, None nothing."""
+    """Return a value as a template prints it: control and bidirectional characters visible, None empty."""
     if value is None:
         return ""
     return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _join_numbers(text: str) -> Any:
-    """The text with every number, its interval (``0.72–1.77``) and unit on one line."""
+    """Return the text with every number, its interval (``0.72–1.77``) and unit on one line."""
     from markupsafe import Markup
     from markupsafe import escape as escape_html
 
@@ -70,7 +71,7 @@ def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
 
 
 def _csv_text(table: DataTable) -> Any:
-    """The table as CSV to be read, with plain line ends; what cannot be printed is visible, as in the page's tables."""
+    """Return the table as readable CSV with plain line ends; unprintable characters are visible, as in the tables."""
     from markupsafe import escape as escape_html
 
     rows = tuple(tuple(_plain_value(cell) for cell in row) for row in table.rows)
@@ -89,5 +90,5 @@ def _cell_text(value: Any) -> str:
 
 
 def _format_p_value(p: float) -> str:
-    """A p-value: two digits, and none that nobody can believe."""
+    """Format a p-value with two digits; below 0.0001 only the bound."""
     return "< 0.0001" if p < 1e-4 else significant(p, 2)

@@ -1,4 +1,4 @@
-"""Every figure of a page by the name of its place there, as the JSON that the page's script draws."""
+"""All figures of a page by place, as the JSON that the page's script draws."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from iosonde.report.figures.waterfall import waterfall_figure
 
 from .questions import question_figure
 
-_FIXED = ("tree-", "settings-", "faults-", "questions-", "slow-")  # as wide as they are
+_FIXED = ("tree-", "settings-", "faults-", "questions-", "slow-")  # figures of fixed width
 MEAN = "mean of everything"
 
 
 def page_specs(page: Page) -> dict[str, Any]:
-    """Place → specification without its title, which the page says itself."""
+    """Return place → specification without its title, which the page has as text."""
     return {
         place: page_spec(_remove_title(figure.spec), place.startswith(_FIXED))
         for place, figure in _iterate_figures(page)
@@ -89,7 +89,7 @@ def _build_curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
 
 
 def factor_scale(influence: Influence) -> tuple[float, str]:
-    """(divisor, unit) for everything that is in the response's unit."""
+    """Return (divisor, unit) for all values in the response's unit."""
     if influence.judged is not None and influence.judged.observed:
         return common_scale(influence.judged.observed, influence.unit)
     return 1.0, influence.unit

@@ -1,4 +1,4 @@
-"""What is shown of DATA, whichever page it is: of a store or table, of a survey, or of a corpus."""
+"""The page of any data: a store or table, a survey, or a corpus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .survey import survey_html
 
 
 def html_of(page: Page | SurveyPage | CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
-    """The page as HTML text. ``say`` is told what made this slower than it need be."""
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     if isinstance(page, SurveyPage):
         return survey_html(page, say)
     return corpus_html(page, say) if isinstance(page, CorpusPage) else render(page, say)

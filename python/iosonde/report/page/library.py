@@ -1,7 +1,6 @@
-"""The JavaScript that draws a page's figures: Vega, Vega-Lite and their embedding, as the installed package has them.
-
-Making it takes seconds, so it is kept in the user's cache, one file a version. What is in the cache becomes a script
-of every page: a file that somebody else could write, or that is not whole, is made again.
+"""The JavaScript that draws a page's figures: Vega, Vega-Lite and Vega-Embed, from the installed package.
+Building the script takes seconds, so it is cached per user, one file per version. Cached files become a script of every
+page: a file that is incomplete, or that somebody else could write, is rebuilt.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ from iosonde.core.cache_folder import cache_folder
 from iosonde.core.message import Message
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
-# Names of XML namespaces look like addresses and are none: nobody fetches them.
+# XML namespaces look like addresses, but nothing fetches them.
 _ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
 _MARK = "\n// sha256 "
 
 
 def library(say: Callable[[str], None]) -> str:
-    """The script. ``say`` is told in a sentence where it could not be kept for the next page."""
+    """Return the script. ``say`` reports why it could not be cached for the next page."""
     place = _cache_path()
     stored = _read_cached(place) if place else None
     if stored is not None:
         return stored
     script = _build_script()
-    why = _store_script(place, script) if place else Message("no-home-directory", "there is no home directory")
+    why = _store_script(place, script) if place else Message("no-home-directory", "no home directory")
     if why:
-        say(why.prefixed("the page's drawing library is made anew each time (a few seconds)"))
+        say(why.prefixed("cannot cache the page's drawing library; building it takes a few seconds each time"))
     return script
 
 
 def _build_script() -> str:
-    """Without addresses of content networks, and so that it cannot end the element around it."""
+    """Build the script without addresses of content networks, unable to close the element around it."""
     import vl_convert
 
     text = _ADDRESS.sub("", vl_convert.javascript_bundle(_SNIPPET))
@@ -55,7 +54,7 @@ def _cache_path() -> Path | None:
 
 
 def _read_cached(place: Path) -> str | None:
-    """The text, if it is whole and only we can have written it."""
+    """Return the cached text if it is complete and only we can have written it, else None."""
     try:
         with place.open("rb") as file:
             about = os.fstat(file.fileno())
@@ -69,7 +68,7 @@ def _read_cached(place: Path) -> str | None:
 
 
 def _store_script(place: Path, text: str) -> Message | None:
-    """Why it could not be kept; None where it was."""
+    """Cache the script. Return why that failed, or None."""
     content = f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()}".encode()
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

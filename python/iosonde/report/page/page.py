@@ -1,8 +1,7 @@
-"""One self-contained HTML page: no network, no file beside it, everything from data escaped.
-
-What is given is escaped (``environment``); scripts run only if their hash is in the page's Content-Security-Policy, so
-that text which slipped through could still not run. Figures are data (``report/figures/``) that the page's script draws
-when they come into view (``library``).
+"""A self-contained HTML page: no network, no other file, all data escaped.
+Values are escaped (``environment``). Scripts run only if their hash is in the page's Content-Security-Policy, so that
+injected text could not run. Figures are data (``report/figures/``), drawn by the page's script when they come into view
+(``library``).
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
 from .top_table import on_first_screen, top_tables
 
-MOST_FINDINGS = 6  # that are lines before the reader asks
-MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
+MOST_FINDINGS = 6  # findings that are not folded
+MOST_OPEN = 24  # figures of a kind that are not folded
 
 
 def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
-    """The page as HTML text. ``say`` is told what made this slower than it need be."""
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     from markupsafe import Markup
 
     drawing, script = library(say), asset("page.js")
@@ -100,7 +99,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
 
 
 def absent(page: Page) -> list[tuple[str, str]]:
-    """(part, why): what has no section of its own, since there is nothing to show."""
+    """Return (part, reason) for each part without a section, as it has nothing to show."""
     parts: list[tuple[str, Section[Any]]] = [
         ("what matters", page.influences), ("what to choose", page.advice), ("regression", page.models),
         ("bound", page.bound), ("latency", page.latencies), ("ranks", page.timelines), ("machine", page.facts),
@@ -109,12 +108,12 @@ def absent(page: Page) -> list[tuple[str, str]]:
 
 
 def _first_ranked(page: Page) -> int:
-    """The number of the first part with a ranking, beside which its signs are explained."""
+    """Return the number of the first part with a ranking, which explains the signs; 0 without any."""
     return next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0)
 
 
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
-    """(title, [(number, bars)]): all together without a title, or by metric where they are too many to draw at once."""
+    """Return (title, [(number, bars)]): one group without a title, or groups by metric if they are too many."""
     numbered = list(enumerate(page.bars.items, 1))
     if len(numbered) <= MOST_OPEN:
         return [("", numbered)] if numbered else []
@@ -125,13 +124,13 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
 
 
 def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
-    """Everything that the page shows, as plain values, for a program (docs/commands/report.md)."""
+    """Return all content of the page as plain values, for a program (docs/commands/report.md)."""
     document: dict[str, Any] = _to_jsonable(page.to_json())
     return document
 
 
 def _list_names(page: Page) -> set[str]:
-    """The first word of everything on the page that has a name."""
+    """Return the first words of all names on the page."""
     texts = [*(name for response in page.summary for name in (response.title, *response.by)),
              *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),
              *(item.title for item in page.influences.items)]  # fmt: skip
@@ -139,13 +138,13 @@ def _list_names(page: Page) -> set[str]:
 
 
 def json_in_script(value: Any) -> str:
-    """JSON that cannot end the script element around it."""
+    """Return JSON that cannot close the script element around it."""
     text = json.dumps(_to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _to_jsonable(value: Any) -> Any:
-    """JSON has no NaN, and evidence may hold anything that prints."""
+    """Return a value that JSON can represent: NaN becomes None, other objects their text."""
     if isinstance(value, dict):
         return {str(key): _to_jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -158,12 +157,12 @@ def _to_jsonable(value: Any) -> Any:
 
 
 def policy() -> str:
-    """The content security policy of a page, as the page itself says it."""
+    """Return the content security policy of a page."""
     return page_policy(library(lambda sentence: None), asset("page.js"))
 
 
 def page_policy(*scripts: str) -> str:
-    """Only these scripts run, and nothing is loaded."""
+    """Return a policy under which only these scripts run, and nothing is loaded."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -172,5 +171,5 @@ def page_policy(*scripts: str) -> str:
 
 
 def asset(name: str) -> str:
-    """A file of the page as it is: its style, its script."""
+    """Return the text of an asset of the page: its style or its script."""
     return resources.files("iosonde.report.page").joinpath("assets", name).read_text(encoding="utf-8")

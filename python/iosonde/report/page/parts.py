@@ -1,6 +1,5 @@
-"""What several figures of a page say alike, their marks, axes and tooltips, stands in it once.
-
-Such a part is named where it was by ``{"$part": number}``; the page's script puts it back. Rows stay where they are.
+"""Deduplication of what several figures of a page share: marks, axes and tooltips.
+A shared part is replaced by ``{"$part": number}``; the page's script restores it. Rows of data stay in place.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 REFERENCE = "$part"
-_LEAST = 40  # characters: shorter ones are hardly longer than their name
+_LEAST = 40  # characters: shorter parts are hardly longer than a reference
 _DATA = {"values", "data", "layer"}  # an object with such a key holds rows
 
 
 def share(specs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """(parts, the specifications with references to them)."""
+    """Return (shared parts, the specifications with references to them)."""
     counts: Counter[str] = Counter()
     parts: dict[str, Any] = {}
 
@@ -25,7 +24,7 @@ def share(specs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if counts[text] == 1:
             return None
         parts[text] = part
-        return part  # as it is: what is in it counts with its first occurrence
+        return part  # do not descend: its content was counted at its first occurrence
 
     for spec in specs.values():
         _replace_parts(spec, count_part)
@@ -38,8 +37,9 @@ def share(specs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _replace_parts(value: Any, replace: Callable[[str, Any], Any], row: bool = False) -> Any:
-    """``value`` with every long text, and every object that neither is a row nor holds any, as ``replace`` gives it;
-    where that is None, what is in the object is looked at."""
+    """Replace every long text, and every object without rows, by the result of ``replace``.
+    If that is None, descend into the object.
+    """
     if isinstance(value, (list, tuple)):
         return [_replace_parts(item, replace, row) for item in value]
     is_shareable = isinstance(value, str) or (isinstance(value, Mapping) and not row and not _DATA & value.keys())

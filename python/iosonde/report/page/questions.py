@@ -1,4 +1,4 @@
-"""The answers to the questions of an experiment: the text of their commands, or a figure."""
+"""Answers to the questions of an experiment: the text of their commands, or a figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from iosonde.report.text import (
 from iosonde.report.text.layout import wide
 
 _COLUMNS = 100
-FOLDED = 60  # lines: what is longer stands behind the sentences
+FOLDED = 60  # lines; longer answers are folded below their sentences
 _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     questions.COMPARE: compare.lines,
     questions.REGRESS: regress.lines,
@@ -47,7 +47,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 
 
 def question_text(question: AnsweredQuestion) -> list[str]:
-    """The lines that its command prints, wider; none of a figure."""
+    """Return the lines that the command prints, wider; none for a figure."""
     answer = question.answer
     if answer is None or isinstance(answer, SettingsPlot):
         return []
@@ -61,21 +61,21 @@ def question_text(question: AnsweredQuestion) -> list[str]:
 
 
 def question_sentences(question: AnsweredQuestion) -> list[str]:
-    """What is said above it."""
+    """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
         return lines_of(question.answer)
     tried = ""
     if question.constant:
         tried = Message(
             "constant-factors",
-            "Of {factors} one level was tried: what it does is not seen.",
+            "Only one level of {factors} was tried: its effect is unknown.",
             factors=listed(question.constant),
         )
     return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
 
 
 def _closing_sentences(answer: Answer | None) -> list[str]:
-    """What the text of a table ends with."""
+    """Return the closing sentences of the text of a table."""
     if isinstance(answer, Summary):
         return [answer.overview.sentence]
     if not isinstance(answer, Comparisons) or not answer.items:
@@ -85,7 +85,7 @@ def _closing_sentences(answer: Answer | None) -> list[str]:
 
 
 def question_figure(question: AnsweredQuestion) -> Figure | None:
-    """Its figure, where it asks for one."""
+    """Return the figure of a question that asks for one."""
     return (
         settings_figure(question.answer)
         if isinstance(question.answer, SettingsPlot) and question.answer.panels

@@ -1,4 +1,4 @@
-"""Where values and their intervals lie on a small axis beside the rows of a table."""
+"""Positions of values and their intervals on a small axis in the rows of a table."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _LEAST_GAP = 75  # px between the middles of two texts
 
 @dataclass(frozen=True)
 class Mark:
-    """One number on the strip, px: the interval (None: cannot tell) and the value. ``place`` among those of its row.
-    ``cut``: px of the ends of the interval that lie beyond the strip, each with the way that it goes on (-1, 1)."""
+    """A number on the strip, px: the value and its interval (None: unknown). ``place`` is its position in the row.
+    ``cut`` holds the ends of the interval beyond the strip: (px, direction -1 or 1).
+    """
 
     place: int
     x: float
@@ -28,7 +29,7 @@ class Mark:
 
 
 class StripAxis:
-    """Where a value lies on the strip: from zero, logarithmic beyond a ratio of 20, or as it is below zero."""
+    """Axis of a strip: from zero, or logarithmic beyond a ratio of 20; negative values extend it below zero."""
 
     def __init__(self, least: float, most: float) -> None:
         self.logarithmic = least > 0 and most / least > LOG_BEYOND
@@ -38,7 +39,7 @@ class StripAxis:
             self.start, self.end = min(0.0, least), max(0.0, most)
 
     def place(self, value: float) -> float:
-        """px from the left; beyond an end: there."""
+        """Return the position in px from the left, clamped to the ends."""
         value = min(max(value, self.start), self.end)
         if self.logarithmic:
             share = math.log(value / self.start) / math.log(self.end / self.start)
@@ -47,12 +48,12 @@ class StripAxis:
         return round(_MARGIN + share * (STRIP_WIDTH - 2 * _MARGIN), 1)
 
     def cut(self, low: float | None, high: float | None) -> tuple[tuple[float, int], ...]:
-        """The ends of an interval that lie beyond the strip: px, and the way that it goes on."""
+        """Return the ends of an interval that lie beyond the strip: (px, direction)."""
         ends = ((low, -1, low is not None and low < self.start), (high, 1, high is not None and high > self.end))
         return tuple((self.place(end), way) for end, way, beyond in ends if end is not None and beyond)
 
     def ticks(self, unit: str) -> tuple[tuple[float, str], ...]:
-        """(px, text) of two round values or so."""
+        """Return (px, text) of about two round values."""
         if not self.logarithmic:
             far = self.end if self.end >= -self.start else self.start
             if far == 0:
@@ -71,7 +72,7 @@ class StripAxis:
 
 
 def _round_values(unit: str) -> list[float]:
-    """1, 10, 100 of every prefix, as people read them."""
+    """Return 1, 10 and 100 of every prefix."""
     step = 1024.0 if unit.startswith("bytes") else 1000.0
     return [step**prefix * ten for prefix in range(-3, 6) for ten in (1.0, 10.0, 100.0)]
 

@@ -1,4 +1,4 @@
-"""A summary as the page shows it: numbers as text in one unit, and each cell's interval on a shared strip."""
+"""A summary on the page: numbers as text in one unit, and each cell's interval on a shared strip."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .strip import STRIP_HEIGHT, Mark, StripAxis
 
 _MOST_STRETCH = 2.0
 MOST_ROWS = 100
-MOST_FACTORS = 6  # with columns of their own
-FOLD_BEYOND = 12  # of more cells only the lowest and the highest are seen before the reader asks
+MOST_FACTORS = 6  # factors with columns of their own
+FOLD_BEYOND = 12  # of more cells, only the lowest and the highest are unfolded
 
 
 @dataclass(frozen=True)
 class TableLine:
-    """One cell: levels, then (value, interval) pairs of mean and median as text, spread, and its mark."""
+    """A cell: levels, then (value, interval) of mean, median and harmonic mean as text, spread, and its mark."""
 
     levels: tuple[str, ...]
     n: int
@@ -34,9 +34,10 @@ class TableLine:
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """``by``: what its first columns are.
-    ``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
-    there are so many that the others are folded away. ``logarithmic``: the axis of its strips."""
+    """Cells of one response; ``by`` are the headings of its first columns.
+    ``left_out`` counts cells that are only in the CSV. ``ends`` are the cells of the lowest and highest mean if the
+    others are folded. ``logarithmic`` describes the axis of its strips.
+    """
 
     summary: ResponseSummary
     unit: str
@@ -49,27 +50,27 @@ class SummaryTable:
 
     @property
     def n_cells(self) -> int:
-        """How many there are, shown or not."""
+        """Return the number of cells, shown or not."""
         return len(self.summary.rows)
 
     @property
     def scaling(self) -> bool:
-        """Whether it is known of any cell how its size scales."""
+        """Return whether any cell has an efficiency."""
         return any(row.efficiency is not None for row in self.summary.rows)
 
     @property
     def is_cut(self) -> bool:
-        """Whether an interval goes on beyond its strip."""
+        """Return whether an interval exceeds its strip."""
         return any(line.mark and line.mark.cut for line in (*self.lines, *self.ends))
 
     @property
     def unsure(self) -> bool:
-        """Whether something in it cannot be told."""
+        """Return whether any value is unknown."""
         return any(CANNOT_TELL in (*line.mean, *line.median, line.sd, line.cv) for line in (*self.lines, *self.ends))
 
 
 def summary_table(summary: ResponseSummary) -> SummaryTable:
-    """The rows of one response, in the unit of the largest mean."""
+    """Return the rows of one response, in the unit of the largest mean."""
     rows = summary.rows[:MOST_ROWS]
     ends = _select_ends(summary.rows)
     means = [abs(row.mean.value) for row in (*rows, *ends) if row.mean.value is not None]
@@ -85,7 +86,7 @@ def summary_table(summary: ResponseSummary) -> SummaryTable:
 
 
 def _select_ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
-    """The cells of the lowest and the highest mean of many."""
+    """Return the cells of the lowest and the highest mean if there are many."""
     measured_rows = [row for row in rows if row.mean.value is not None]
     if len(rows) <= FOLD_BEYOND or len(measured_rows) < 2:
         return ()
@@ -94,7 +95,7 @@ def _select_ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
 
 
 def _level_cells(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
-    """A cell each; of very many factors those that the cell has a level of, in one."""
+    """Return a cell per level; for many factors, one cell with the levels that are set."""
     if len(summary.by) <= MOST_FACTORS:
         return row.levels
     cells = zip(summary.by, row.levels, row.setting, strict=True)
@@ -128,7 +129,7 @@ def _format_efficiency(row: SummaryRow) -> tuple[str, str]:
 
 
 def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
-    """From zero or the least value; a hopeless interval leaves it, so that the means can be told apart."""
+    """Return an axis from zero or the least value; very long intervals exceed it, to keep means distinguishable."""
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:
         return None

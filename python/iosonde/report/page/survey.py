@@ -1,4 +1,4 @@
-"""The page of a survey: areas, distributions, types and savings with intervals, in one file that loads nothing."""
+"""The page of a survey: areas, distributions, types and savings with intervals, in one self-contained file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
 
 
 def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
-    """The page as HTML text. ``say`` is told what made this slower than it need be."""
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     drawn = list(_iterate_figures(page))
     by_kind = {kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
                for kind in _KINDS}  # fmt: skip
@@ -27,7 +27,7 @@ def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: 
 
 
 def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
-    """Write the page, whole or not at all. Raises InputError."""
+    """Write the page atomically. Raises InputError."""
     replace_file(Path(path), survey_html(page, say).encode())
     say(f"the page: {path}")
 
@@ -42,6 +42,6 @@ def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
 
 
 def _figure_spec(name: str, figure: Figure) -> object:
-    """As wide as its place, but areas, whose words fit as they are drawn."""
+    """Return the specification at full width; areas have a fixed width, to which their labels fit."""
     without = {key: value for key, value in figure.spec.items() if key != "title"}
     return page_spec(without, name.startswith(_AREAS))

@@ -1,9 +1,7 @@
-"""The first table of the page: the settings as ``summary`` lays them out, and where the intervals lie.
-
-Of one factor, or none, every metric is a row, a table for each unit; of several each metric is a table with columns by
-one of them. Where neither is possible the cells themselves are the first table (``summary_table``). The strip beside a
-row places its intervals on one axis that is shared by the table: from zero, or logarithmic where the values lie more
-than twenty-fold apart.
+"""The first table of the page: the settings as ``summary`` lays them out, and strips of their intervals.
+With at most one factor every metric is a row, a table per unit. With several factors each metric is a table with
+columns by one of them. If neither is possible the cells are the first table (``summary_table``). All strips of a table
+share one axis: from zero, or logarithmic if values lie more than twenty-fold apart.
 """
 
 from __future__ import annotations
@@ -26,15 +24,15 @@ from iosonde.report.settings_layout import SEVERAL, Key, column_place, format_sp
 
 from .strip import STRIP_HEIGHT, Mark, StripAxis
 
-MOST_ROWS = 30  # of all tables that are seen
-_MOST_LEVELS = 6  # of one factor, as columns
+MOST_ROWS = 30  # rows of all unfolded tables
+_MOST_LEVELS = 6  # levels of one factor, as columns
 Part = TypeVar("Part")
 _UNITS = {"bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A value as text and what surrounds it; ``sort`` is the base-unit value, for sorting."""
+    """A value and its interval as text; ``sort`` is the base-unit value, for sorting."""
 
     value: str
     interval: str
@@ -43,7 +41,7 @@ class Number:
 
 @dataclass(frozen=True)
 class TopRow:
-    """One metric, or one setting of the factors that are no columns."""
+    """A metric, or a setting of the factors that are not columns."""
 
     heads: tuple[str, ...]
     unit: str
@@ -54,8 +52,10 @@ class TopRow:
 
 @dataclass(frozen=True)
 class TopTable:
-    """``heads`` name what stands before the numbers, ``columns`` the numbers; ``ticks`` are (px, text) of the strips'
-    axis; ``below``: n and cv of its cells. ``scaling``: of what the efficiency is, '' where there is none."""
+    """A table; ``heads`` name the columns before the numbers, ``columns`` the numbers.
+    ``ticks`` are (px, text) of the axis of strips; ``below`` is n and cv of its cells. ``scaling`` explains the
+    efficiency, '' without any.
+    """
 
     title: str
     heads: tuple[str, ...]
@@ -68,23 +68,23 @@ class TopTable:
 
     @property
     def unsure(self) -> bool:
-        """Whether something in it cannot be told."""
+        """Return whether any value is unknown."""
         return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _list_numbers(row))
 
     @property
     def is_cut(self) -> bool:
-        """Whether an interval goes on beyond its strip."""
+        """Return whether an interval exceeds its strip."""
         return any(mark.cut for row in self.rows for mark in row.marks)
 
     @property
     def units(self) -> bool:
-        """Whether its rows are of units of their own."""
+        """Return whether rows have units of their own."""
         return any(row.unit for row in self.rows)
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """What the rows of one table share: its cells, their unit, and the page."""
+    """Shared context of the rows of a table: its cells, their unit, and the page."""
 
     cells: Sequence[SummaryRow]
     unit: str
@@ -92,7 +92,7 @@ class _Frame:
 
     @cached_property
     def axis(self) -> StripAxis | None:
-        """Of the strips. A hopeless interval leaves it; what it is for is to set the values against each other."""
+        """Return the axis of the strips; very long intervals exceed it, to keep values distinguishable."""
         values = [row.mean.value for row in self.cells if row.mean.value is not None and row.mean.value > 0]
         if not values:
             return None
@@ -101,7 +101,7 @@ class _Frame:
 
 
 def top_tables(page: Page) -> list[TopTable]:
-    """The tables of a page; none where its cells are the first table themselves."""
+    """Return the tables of a page; none if its cells are the first table."""
     every = page.summary
     if not every:
         return []
@@ -117,7 +117,7 @@ def top_tables(page: Page) -> list[TopTable]:
 
 
 def on_first_screen(tables: Sequence[TopTable]) -> int:
-    """How many of the tables are seen before the reader asks; the others are folded."""
+    """Return how many tables are unfolded."""
     rows = list(accumulate(len(table.rows) for table in tables))
     return max(1, sum(count <= MOST_ROWS for count in rows))
 
@@ -127,7 +127,7 @@ def _unit_order(unit: str) -> int:
 
 
 def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
-    """A row each, with columns by the levels of the one factor there is, or one column."""
+    """Return a row per response, with columns by the levels of the only factor, or one column."""
     by, unit = every[0].by, every[0].unit
     cells = [row for response in every for row in response.rows]
     frame, levels_by_setting, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
@@ -144,7 +144,7 @@ def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page:
 
 
 def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
-    """A row for each setting of the other factors."""
+    """Return a row per setting of the other factors."""
     frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _response_scale(summary)
     laid = pivoted([row.setting for row in summary.rows], summary.rows, place)
     levels_by_key = {row.setting[place]: row.levels[place] for row in summary.rows}
@@ -165,7 +165,7 @@ def _drop_place(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
 
 
 def _response_scale(summary: ResponseSummary) -> tuple[float, str]:
-    """(divisor, unit) for the values of one response: that of the greatest, as in the text."""
+    """Return (divisor, unit) for the values of a response: that of the greatest, as in the text."""
     return human_scale(max(abs(row.mean.value or 0.0) for row in summary.rows), summary.unit)
 
 
@@ -174,12 +174,12 @@ def _is_axis(factor: str, page: Page) -> bool:
 
 
 def _format_head(factor: str, level: str, page: Page) -> str:
-    """``2 nodes``; ``t=64k`` of other factors."""
+    """Format ``2 nodes``, or ``t=64k`` for other factors."""
     return counted(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
 
 
 def _only_head(page: Page) -> str:
-    """What the one column is headed by, where nothing varied."""
+    """Return the heading of the only column, if nothing varied."""
     counts = page.node_counts()
     return counted(counts[-1], page.axis) if counts else "mean"
 

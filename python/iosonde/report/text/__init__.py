@@ -1,7 +1,5 @@
-"""Answers as text: under 80 columns, worth quoting. One file a command; nothing here computes.
-
-What all of them are laid out with is in ``layout``, and can be had from here; so can the files of commands, each
-loaded when it is first used.
+"""Answers as text: under 80 columns, quotable; computes nothing.
+Each command has a module, loaded on first use. Shared layout is in ``layout`` and re-exported here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Advice as text: the defaults, the tree by depth, the rules, and one sentence that can be quoted."""
+"""Advice as text: the defaults, the tree by depth, the rules, and a quotable sentence."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ _WORDS = {
 
 
 def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
-    """The lines of the text: of new trials or of one workload, where these were asked about; of several responses
-    what is advised on each."""
+    """Yield the lines of the text: of a trial of the advice, of one workload, or of all advice.
+    Several responses get their advice one after the other.
+    """
     if isinstance(answer, AdvisedEach):
         yield from _format_each(answer)
     elif answer.tried is not None:
@@ -51,7 +52,7 @@ def _format_each(answer: AdvisedEach) -> Iterator[str]:
         yield ""
     for text in (*warning_texts, *answer.exclusions):
         yield from wrapped(f"~ {text}", "  ")
-    yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' says more of one.")
+    yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' shows one in detail.")
 
 
 def _format_advice(answer: Advised) -> Iterator[str]:
@@ -130,7 +131,8 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
         yield from wrapped(f"Criteria disagree on the best default: {settings_text}.")
     if advice.equal_defaults:
         yield from wrapped(
-            f"Not told apart from {visible(advice.best_default)}: {', '.join(map(visible, advice.equal_defaults))}."
+            f"Not significantly worse than {visible(advice.best_default)}: "
+            f"{', '.join(map(visible, advice.equal_defaults))}."
         )
 
 
@@ -162,9 +164,9 @@ def _format_depths(advice: Advice) -> Iterator[str]:
         rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = advice.depth == len(advice.depths) - 1
-    why = "the most that was allowed" if most else "more bring less than one standard error or 1 %"
+    why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
     unsure = advice.depth > 0 and advice.kind != "rules"
-    but = "; what asking gains may be nothing, so no rules" if unsure else ""
+    but = "; the gain is not significant, so no rules" if unsure else ""
     yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
 
 
@@ -191,12 +193,12 @@ def _format_needs(advice: Advice) -> Iterator[str]:
     if needs is None or advice.kind == "default":
         return
     if needs.repeats:
-        yield from wrapped(f"To settle it: measure each cell {needs.repeats} times or more.")
+        yield from wrapped(f"To settle it, measure each cell {needs.repeats} times or more.")
     if needs.of is not None:
         n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
-        yield from wrapped(f"About {n} in all would tell the gain that is seen ({needs.of}) from nothing.")
+        yield from wrapped(f"About {n} in all would make the observed gain ({needs.of}) significant.")
     if needs.cells:
-        yield "Where trials would tell most:"
+        yield "Most informative trials:"
     for cell in needs.cells:
         more = "too many" if cell.more is None else f"{cell.more} more"
         where, visible = setting_text(cell.instance, advice.instances.units) or "here", advice.instances.format_setting
@@ -208,7 +210,7 @@ def _format_needs(advice: Advice) -> Iterator[str]:
 
 
 def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
-    """What was promised, and what new trials show."""
+    """Compare the predicted speed of the advice with that of new trials."""
     rows = [
         ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
         ["obtained", ratio(tried.obtained), str(tried.obtained.n)],
@@ -222,7 +224,8 @@ def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
     yield ""
     if tried.unused:
         yield from wrapped(
-            f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or beyond what was tried", "  "
+            f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or outside the tried range",
+            "  ",
         )
     if tried.same:
         yield from wrapped(f"~ in {tried.same} of {tried.instances} the advice is {over} itself", "  ")

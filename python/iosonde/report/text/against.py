@@ -1,4 +1,4 @@
-"""What pairs say as text: a table of the numbers, what is to be said of them, and the verdict as the last sentence."""
+"""Preregistered pairs as text: a table of the numbers, remarks, and the verdict as the last sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 
 
 def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
-    """The lines of the text."""
+    """Yield the lines of the text."""
     rule = pair_verdicts.rule
     commands = [(side, command) for side, command in pair_verdicts.commands if command != side]
     sides = "" if commands else f"A: {rule.a}, B: {rule.b}; "
@@ -39,7 +39,7 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
 
 
 def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
-    """(headers, a row for each number, how they are aligned)."""
+    """Return (headings, a row per metric, alignment)."""
     columns = list(dict.fromkeys(name for item in pair_verdicts.items for name in item.cell))
     rows = [_format_row(item, columns) for item in pair_verdicts.items]
     return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
@@ -51,11 +51,11 @@ def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
     yield ""
     yield legend()
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
-        yield "> decides; the others share one more alpha among them (Bonferroni)"
+        yield "> decides; the others share another alpha (Bonferroni)"
 
 
 def legend() -> str:
-    """What the marks say."""
+    """Explain the marks."""
     return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 
 

@@ -1,4 +1,4 @@
-"""An analysis of variance as text: the table, the contrasts, what speaks against them."""
+"""An analysis of variance as text: the table, the contrasts, and findings against it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
 
 
 def _format_weights(anova: Anova) -> Iterator[str]:
-    """What each level of the block counts by, and what that does to the sums."""
+    """Format the weight of each level of the block, and what it does to the sums of squares."""
     block = next(source.name for source in anova.sources if source.block)
     rows = [
         [
@@ -53,7 +53,7 @@ def _format_weights(anova: Anova) -> Iterator[str]:
         for weight in anova.weights
     ]
     yield from table([escape(block), "n", "df", "noise", "weight"], rows, "lrrrr").splitlines()
-    caption = "sums of squares are weighted by 1 / noise²; that is estimated: F of few trials is a little too sure"
+    caption = "sums of squares are weighted by 1 / noise², which is estimated: with few trials F is slightly too large"
     yield from wrapped(caption, "  ")
 
 
@@ -84,7 +84,7 @@ def _format_table(anova: Anova) -> list[str]:
 
 
 def _format_source(s: VariationSource) -> list[str]:
-    # Of 12 digits: the last bits must not turn a tie over, as of 124.5.
+    # Round to 12 digits first: rounding noise must not decide ties such as 124.5.
     test_cells = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
     return [
         s.name + (" (block)" if s.block else ""),
@@ -107,7 +107,7 @@ def _format_stratum(anova: Anova, place: int) -> str:
 
 
 def _format_components(anova: Anova, unit: str) -> Iterator[str]:
-    """How much bring-ups differ, and trials inside one."""
+    """Format how much bring-ups differ, and trials within one."""
     for place, stratum in enumerate(anova.strata):
         last = place == len(anova.strata) - 1
         what = "trials of one bring-up" if last else _format_stratum(anova, place)[len("between ") :]
@@ -116,7 +116,7 @@ def _format_components(anova: Anova, unit: str) -> Iterator[str]:
 
 def _format_root(variance: Estimate | None, unit: str) -> str:
     if variance is None or variance.value is None:
-        return "cannot be told"
+        return "unknown"
     roots = [math.sqrt(x) for x in (variance.value, variance.low, variance.high) if x is not None]
     return _format_estimates(roots, unit, 3, variance.warnings)
 
@@ -130,7 +130,7 @@ def _format_contrast(contrast: Contrast, unit: str) -> str:
 
 
 def _format_estimates(numbers: list[float], unit: str, digits: int, warnings: Sequence[str] = ()) -> str:
-    """A value and its interval in one unit; without an interval why there is none."""
+    """Format a value and its interval in one unit; without an interval, why there is none."""
     divisor, name = human_scale(max(map(abs, numbers)), unit)
     value, *interval = (significant(number / divisor, digits) for number in numbers)
     tail = f" {name}" if name else ""

@@ -1,4 +1,4 @@
-"""How long an application should take, and how long it took, as text."""
+"""Predicted and measured run time of an application, as text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _MOST_ROWS = 60
 _EXPLANATION = (
     "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster; at its low end some ranks compute while others move "
-    "data. What opening and syncing take is not in it, nor what a cache saves."
+    "data. It includes neither the time of opening and syncing nor the savings of a cache."
 )
 
 
 def lines(predicted_times: PredictedTimes) -> Iterator[str]:
-    """A table of the settings, what the prediction is made of, and a sentence."""
+    """Yield a table of the settings, the parts of the prediction, and a sentence."""
     if all(not row.measured.n for row in predicted_times.rows):
         value, interval = estimate_parts(predicted_times.rows[0].predicted)
         yield from wrapped(

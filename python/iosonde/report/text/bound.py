@@ -1,4 +1,4 @@
-"""A bound as text: its terms, what limits, what it assumes, and the measurements as shares of it."""
+"""A bound as text: its terms, the bottleneck, its assumptions, and measurements as shares of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), 
 
 
 def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
-    """The lines of the text. ``amount`` is the data as it was written."""
+    """Yield the lines of the text. ``amount`` is the data volume as the user wrote it."""
     if bounds.alone is not None:
         yield from _format_alone(bounds, bounds.alone, amount)
         return
@@ -31,10 +31,10 @@ def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
 
 
 def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
-    """The terms, the limit, what it assumes and what helps."""
+    """Format the terms, the limit, its assumptions and what helps."""
     system = ceiling.system
     disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
-    has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is said by nobody
+    has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is only a default
     servers = f", {_format_count(system.servers, 'server')}" if has_servers else ""
     yield f"{system.operation}: {_format_count(system.clients, 'client')}{servers}{disks}"
     yield ""
@@ -63,7 +63,7 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
         divisor, unit = human_scale(ceiling.s, "bytes/s")
         value, interval = estimate_parts(bounds.s, divisor)
         text = f"At most {value} ({interval}) {unit}"
-    scope_note = "of what is known, " if ceiling.missing else ""
+    scope_note = "of the known terms, " if ceiling.missing else ""
     text += f": {scope_note}{bounds.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
     if bounds.seconds is not None:
         text += f" {amount} take at least {format_seconds(bounds.seconds)}."
@@ -75,7 +75,7 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
 
 
 def _format_shares(bounds: Bounds) -> Iterator[str]:
-    """A table of the measured cells, and a sentence."""
+    """Format a table of the measured cells, and a sentence."""
     shares = bounds.shares
     divisor, unit = human_scale(bounds.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for row in shares for name in row.by))

@@ -1,4 +1,4 @@
-"""Calls to the servers for each operation of the clients, as text: a table for each phase and setting."""
+"""Calls to the servers per operation of the clients, as text: a table per phase and setting."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from iosonde.stats.overview.calls import PhaseCalls
 
 _MOST = 8  # blocks on a screen; --json has all
-_LEAST = 0.01  # calls an operation that have a row
+_LEAST = 0.01  # calls per operation from which a kind of call has a row
 
 
 def lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
-    """One block for each phase and setting."""
+    """Yield a block per phase and setting."""
     for phase in phases[:_MOST]:
         yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
         rows = [
@@ -29,8 +29,8 @@ def lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
         headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
         yield from table(headers, rows, "lrrrr").splitlines()
         yield from wrapped(
-            f"{estimate_text(phase.in_all, '')} calls for each {phase.per}, which is "
-            f"{estimate_text(phase.client_in_all, '')} operations of the client's; n = {phase.in_all.n}.",
+            f"{estimate_text(phase.in_all, '')} calls for each {phase.per}, against "
+            f"{estimate_text(phase.client_in_all, '')} operations of the client; n = {phase.in_all.n}.",
             "  ",
         )
     if len(phases) > _MOST:

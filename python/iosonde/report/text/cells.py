@@ -1,4 +1,4 @@
-"""A table with a line for each cell: its setting, n, mean and median with their intervals, cv; a title a response."""
+"""A table with a line per cell: its setting, n, mean and median with intervals, cv; a title per response."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
-_SHARING = 2  # cells that a line above them has at least, on average, where a table with names cut would fit, too
-_FEW = 4  # factors in a line above, beyond which those without a level are left out of it
+_SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
+_FEW = 4  # factors in a heading line beyond which those without a level are omitted
 _LOGARITHM = re.compile(r"log\d*\(")
 
 
 def responses_of(overview: Overview) -> list[Response]:
-    """((operation, metric), its rows), in order."""
+    """Return ((operation, metric), its rows), in order."""
     return _by_response(overview.rows)
 
 
@@ -37,10 +37,10 @@ def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
 
 
 def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
-    """The operation alone where it has one metric, whose clock the header names."""
+    """Return the title: the operation alone if it has one metric, whose clock the header names."""
     if _LOGARITHM.match(metric):  # its brackets hold no unit
         return metric
-    if operation in metric and not metric.isidentifier():  # computed, as write/nodes: its name is what was asked for
+    if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
         return titled(metric, unit)
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     several = several or bool(answer.tool_clocks and metric.endswith("_of_ranks"))
@@ -51,16 +51,16 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
 
 
 def check_unit(overview: Overview, unit: str | None) -> None:
-    """Raises InputError for a unit that is no rate of bytes, or where nothing is one."""
+    """Raises InputError if ``unit`` is not a rate of bytes, or if no response is one."""
     if unit and not bytes_per_s(unit):
         raise InputError(
-            "unknown-unit", "{spell.unit:{unit}}: this is no rate of bytes", "as KB/s, KiB/s, MB/s, MiB/s", unit=unit
+            "unknown-unit", "{spell.unit:{unit}} is not a rate of bytes", "use KB/s, KiB/s, MB/s or MiB/s", unit=unit
         )
     if unit and not any(_in_bytes_per_s(row.unit) for row in overview.rows):
         raise InputError(
             "no-rate-column",
-            "{spell.unit:{unit}}: nothing here is a rate of bytes",
-            "say a column's unit in its name: write_MB/s",
+            "cannot use {spell.unit:{unit}}: no response is a rate of bytes",
+            "put the unit into the name of the column: write_MB/s",
             unit=unit,
         )
 
@@ -70,8 +70,7 @@ def _in_bytes_per_s(unit: str) -> tuple[float, ...]:
 
 
 def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
-    """(divisor, unit text) of these rows: the ``unit`` that was asked for, if they are rates of bytes, else a readable
-    one."""
+    """Return (divisor, unit text) of these rows: ``unit`` if they are rates of bytes, else a readable unit."""
     own = rows[0].unit
     have = _in_bytes_per_s(own)
     if unit is None or not have:
@@ -82,8 +81,9 @@ def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]
 
 
 def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
-    """The lines of the table, of all rows or of ``members``, rates in ``unit``; where the factors are too many for a
-    line, some stand in lines above the cells that share their levels."""
+    """Return the lines of the table, of all rows or of ``members``, with rates in ``unit``.
+    If the factors do not fit in a line, some go in heading lines above the cells that share their levels.
+    """
     overview = answer.overview
     rows = overview.rows if members is None else members
     rows_text = _build_text_rows(answer, rows, unit)
@@ -101,7 +101,7 @@ def every_cell(answer: Summary, unit: str | None = None, members: Sequence[Overv
 
 @dataclass(frozen=True)
 class _TextRow:
-    """A row as text: the title of its response, its levels by factor, its numbers by their headers."""
+    """A row as text: the title of its response, its levels by factor, its numbers with their headings."""
 
     row: OverviewRow
     title: str
@@ -129,7 +129,7 @@ def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str
 
 
 def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
-    """Those of one response with the same levels of these factors, in the order in which they come first."""
+    """Group rows of one response by their levels of the factors ``above``, in order of first appearance."""
     groups: dict[tuple[str, ...], list[_TextRow]] = {}
     for text_row in text_rows:
         groups.setdefault(
@@ -139,7 +139,7 @@ def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[lis
 
 
 def _factors_above(text_rows: Sequence[_TextRow], overview: Overview) -> tuple[str, ...]:
-    """Return the factors whose lines above leave room for the others' columns; all, if no choice does."""
+    """Return the factors whose heading lines leave room for the others' columns; all, if no choice does."""
     columns = [[row.levels[name] for row in text_rows] for name in overview.by]
     numbers = [
         (header, [row.numbers[place][1] for row in text_rows]) for place, (header, _) in enumerate(text_rows[0].numbers)
@@ -155,7 +155,7 @@ def _column_width(header: str, cells: Sequence[str]) -> int:
 
 
 def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Sequence[str]) -> list[str]:
-    """The factors ``above`` stand in lines above their cells, the others in columns."""
+    """Format the factors ``above`` as heading lines, the others as columns."""
     factors_inline = [name for name in overview.by if name not in above]
     headers = [*factors_inline, *(header for header, _ in text_rows[0].numbers)]
     grid: list[list[str]] = []
@@ -174,7 +174,7 @@ def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Seq
 
 
 def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
-    """A table, words to the left and numbers to the right, with a title before some rows."""
+    """Yield a table, text left-aligned and numbers right-aligned, with titles before the given rows."""
     words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
     aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
     yield aligned[0]

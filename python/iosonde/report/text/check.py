@@ -1,4 +1,4 @@
-"""An Examination as text: how the table was read, the findings with their cures, what could not be seen."""
+"""An Examination as text: how the table was read, the findings with their cures, what could not be checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lines(answer: Check) -> Iterator[str]:
         yield from _format_finding(finding)
     if examination.unseen:
         yield ""
-        yield from wrapped(f"not seen: {'; '.join(examination.unseen)}", "  ")
+        yield from wrapped(f"not checked: {'; '.join(examination.unseen)}", "  ")
     if answer.warnings:
         yield ""
     for warning in answer.warnings:
@@ -67,7 +67,7 @@ def _format_sentence(examination: Examination) -> str:
     ]
     if worse:
         first = examination.findings[0].code
-        return f"{' and '.join(worse)}; iosonde explain {first} says more about the first."
+        return f"{' and '.join(worse)}; iosonde explain {first} explains the first."
     if not examination.n_cells:
         return "Nothing to check: no complete trial."
     return f"Nothing suspicious: {examination.n_checks} checks, {examination.n_cells} cells."

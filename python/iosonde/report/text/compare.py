@@ -1,4 +1,4 @@
-"""Comparisons as text: one in full, many as a table with Holm's p."""
+"""Comparisons as text: one in full, several as a table with Holm's p."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from iosonde.answers.compare.compared import ComparedCell
 
 _LABEL = 16  # columns before the evidence
-_MOST_ALONE = 3  # comparisons that are warned of the same, each in a sentence of its own
+_MOST_ALONE = 3  # comparisons with the same warning that each get a sentence of their own
 
 
 def lines(answer: Comparisons | PairVerdicts) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
     rows = []
     for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
-        # Of cells it is their difference, and one trial has none.
+        # Cells share no sd, and one trial has none.
         spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
         rows.append([_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
     headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
@@ -78,7 +78,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     else:
         yield "difference", f"{b} - {a} = {_format_difference(item)}, by {comparison.method}; decides, against 0"
     if comparison.cells > 1:
-        yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary besides"
+        yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary too"
     if comparison.typical is not None and comparison.typical.value is not None:
         value, interval = _parts_of(comparison.typical.value, comparison.typical.low, comparison.typical.high)
         yield "typical", f"ratio of geometric means {value} ({interval})"
@@ -86,9 +86,9 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         inside = (
             ""
             if not comparison.overlap
-            else ", and hold the other's mean"
+            else ", and contain the other's mean"
             if comparison.mean_inside
-            else (", and hold not the other's mean")
+            else (", but do not contain the other's mean")
         )
         yield "intervals", ("overlap" if comparison.overlap else "do not overlap") + inside
     if comparison.t is not None and comparison.p is not None:
@@ -129,13 +129,13 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
 
 
 def tally(comparisons: Comparisons) -> str:
-    """How many comparisons said what."""
+    """Count the verdicts."""
     counts = [f"{n} {word}" for word, n in Counter(item.verdict_word for item in comparisons.items).items()]
     return f"Of {len(comparisons.items)} comparisons: {', '.join(counts)}."
 
 
 def side_columns(comparisons: Comparisons) -> list[str]:
-    """Columns that tell the sides: none of one pair; B where all are compared with the same base; else both."""
+    """Return the columns that name the sides: none for one pair; B if all have the same base; else both."""
     n_bases, n_pairs = (
         len({item.sides[0] for item in comparisons.items}),
         len({item.sides for item in comparisons.items}),
@@ -144,7 +144,7 @@ def side_columns(comparisons: Comparisons) -> list[str]:
 
 
 def sides_of(comparisons: Comparisons) -> str:
-    """Which is the base, and why."""
+    """Name the base, and why it is the base."""
     a, b = comparisons.items[0].sides
     columns = side_columns(comparisons)
     if "A" in columns:
@@ -160,13 +160,13 @@ def _describe_test(items: Sequence[ComparedCell]) -> str:
 
 
 def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
-    """The setting, and the sides that are to be told."""
+    """Return the setting and the names of the ``sides``."""
     names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
     return [*format_levels(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
 
 
 def _side_name(item: ComparedCell, name: str) -> str:
-    """A side under the name of its column."""
+    """Format the level of a side."""
     return format_level(name, item.units.get(item.group or "", ""))
 
 
@@ -177,11 +177,11 @@ def _format_numbers(item: ComparedCell) -> list[str]:
 
 
 def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
-    """Verdict in words → the levels at which it is said."""
+    """Return verdict in words → the levels at which it holds."""
     levels_by_word: dict[str, list[str]] = {}
     for level, verdict in item.by_level:
         way = item.words.way(item.comparison)
-        verdict_text = {CANNOT_TELL: "cannot tell", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
+        verdict_text = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
             verdict, way
         )
         levels_by_word.setdefault(verdict_text, []).append(f"{100 * level:g} %")
@@ -189,7 +189,7 @@ def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
 
 
 def word(item: ComparedCell) -> str:
-    """The verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
+    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
     comparison, caveat = item.comparison, item.overridden
     if caveat is not None:
         return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
@@ -202,34 +202,34 @@ def word(item: ComparedCell) -> str:
 
 
 def legend(comparisons: Comparisons) -> str:
-    """What the signs in the last column mean; only those that are there."""
+    """Explain the signs that occur in the last column."""
     verdicts = {item.comparison.verdict for item in comparisons.items}
     margin = percent(comparisons.items[0].comparison.margin)
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
         more = any(item.comparison.n_more for item in comparisons.items)
-        meanings.append("~ cannot tell" + (" (+n: additional trials per side needed)" if more else ""))
+        meanings.append("~ inconclusive" + (" (+n: additional trials per side needed)" if more else ""))
     if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in comparisons.items):
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
-        meanings.append("! not separable from what goes with the sides (below)")
+        meanings.append("! not separable from what varies with the sides (below)")
     if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
     if any(item.comparison.ratio is None for item in comparisons.items):
-        meanings.append("with a sign: B - A, where there is no ratio")
+        meanings.append("+ or -: B - A, as the ratio is undefined")
     return "; ".join([*meanings, "n: trials of A+B"])
 
 
 def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: int) -> Iterator[str]:
-    """Those of single comparisons; what is true of many of them is said once."""
+    """Format warnings of single comparisons; those of many comparisons are merged."""
     sides_by_warning: dict[str, list[tuple[str, str]]] = {}
     for item in comparisons.items:
         *which, a, b = cells_of(item, columns, ("A", "B"))
         which += [f"{a} and {b}" if n_sides > 1 else b] if n_sides else []
         for warning in item.warnings:
             if BY_CHANCE in warning or warning == WITHIN_RUN:
-                continue  # its verdict has a sign
+                continue  # a sign at the verdict says so
             sides_by_warning.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
     for same, warned in sides_by_warning.items():
         if len(warned) > _MOST_ALONE:
@@ -241,7 +241,7 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
         few = f"{len(within)} of {len(comparisons.items)}: " if len(within) < len(comparisons.items) else ""
         yield from wrapped(f"! {few}{WITHIN_RUN}")
     for names in dict.fromkeys(item.adjusted for item in comparisons.items if item.adjusted):
-        yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary besides")
+        yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary too")
 
 
 def _format_notes(comparisons: Comparisons) -> Iterator[str]:
@@ -252,7 +252,7 @@ def _format_notes(comparisons: Comparisons) -> Iterator[str]:
 
 
 def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
-    """The columns to show: the unit stands with the means, the metric only where an operation has several."""
+    """Return the columns to show: without unit, and with the metric only if an operation has several."""
     columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
     by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
     if "operation" in columns and len(by_operation) == len({operation for operation, _ in by_operation}):
@@ -261,14 +261,14 @@ def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def means(item: ComparedCell) -> str:
-    """``199 → 211 s``."""
+    """Format ``199 → 211 s``."""
     a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
     divisor, name = _means_scale(item)
     return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
 
 
 def decided_parts(item: ComparedCell) -> tuple[str, str]:
-    """The ratio, or the difference with its sign and its unit, and the interval."""
+    """Return the ratio, or the signed difference with its unit, and the interval."""
     comparison = item.comparison
     if comparison.ratio is not None:
         return _parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high)
@@ -282,7 +282,7 @@ def _difference_parts(item: ComparedCell) -> tuple[str, str]:
 
 
 def _means_scale(item: ComparedCell) -> tuple[float, str]:
-    """(divisor, unit) of both means."""
+    """Return (divisor, unit) of both means."""
     comparison = item.comparison
     return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
 

@@ -18,7 +18,7 @@ _SPECIAL = "\\`*_[]<>#|~"
 
 
 def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
-    """The lines of the table, with what is to be said of it below; of pairs that were sealed the verdicts."""
+    """Yield the lines of the table and the remarks below; for preregistered pairs, the verdicts."""
     if not isinstance(answer, Comparisons):
         yield from _format_pairs(answer)
         return
@@ -52,7 +52,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
 
 
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
-    """The verdict first: it is what is looked for."""
+    """Format the verdict first: it is what readers look for."""
     for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
         yield plain(sentence)
         yield ""
@@ -75,5 +75,5 @@ def _format_row(cells: Sequence[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """What a renderer shows as it is: nothing in it is markup, and no line ends."""
+    """Return the text as literal Markdown on one line."""
     return "".join(f"\\{char}" if char in _SPECIAL else char for char in escape(text))

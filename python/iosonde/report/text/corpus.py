@@ -1,4 +1,4 @@
-"""A corpus as text: the spread of each number over systems, what explains it, what stands out, one's own place."""
+"""A corpus as text: the spread of each metric over systems, what explains it, outliers, one's own place."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from iosonde.core.types import Estimate
     from iosonde.stats.overview.systems import CorpusPhase
 
-_COLUMNS = 3  # covariates beside each other
-_OUT = 8  # systems that stand out
+_COLUMNS = 3  # covariates side by side
+_OUT = 8  # outlying systems
 
 
 def lines(answer: Corpus) -> Iterator[str]:
@@ -32,9 +32,9 @@ def lines(answer: Corpus) -> Iterator[str]:
         heads, [_format_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]
     ).splitlines()
     if mine:
-        yield from ["", "the share of systems that yours is above"]
+        yield from ["", "the share of systems that yours exceeds"]
         rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
-        yield from table(["", "above"], rows, "lr").splitlines()
+        yield from table(["", "exceeds"], rows, "lr").splitlines()
     yield from _format_explained(answer)
     yield from _standing_out(answer)
     if answer.linked is not None and answer.linked.share.value is not None:
@@ -56,7 +56,7 @@ def lines(answer: Corpus) -> Iterator[str]:
 
 
 def share(estimate: Estimate) -> str:
-    """``23 % (10–35)``."""
+    """Format ``23 % (10–35)``."""
     if estimate.value is None:
         return CANNOT_TELL
     if estimate.low is None or estimate.high is None:
@@ -95,7 +95,7 @@ def _format_number(value: float | None, divisor: float) -> str:
 
 
 def _format_explained(answer: Corpus) -> Iterator[str]:
-    """Shares of the variance, the covariates that explain most in the first columns."""
+    """Format shares of the variance, with the covariates that explain most in the first columns."""
     best = {
         name: max((phase.explained[name].share.low or 0.0 for phase in answer.phases), default=0.0)
         for name in answer.on
@@ -109,7 +109,7 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
     for phase, name, e in answer.single_system_effects:
         yield from wrapped(
-            f"~ {name}: one system lies so far out that it decides the line alone (leverage "
+            f"~ {name}: one outlying system determines the line alone (leverage "
             f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {share(e.share)} of it, and without that "
             f"system {share(e.without or e.share)}",
             "  ",
@@ -126,7 +126,7 @@ def _standing_out(answer: Corpus) -> Iterator[str]:
     if not by_system:
         return
     yield ""
-    yield "standing out (times the median system)"
+    yield "outliers (times the median system)"
     ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
     for system, several in ordered[:_OUT]:
         titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])

@@ -1,4 +1,4 @@
-"""``iosonde predict MODEL --describe``: what a stored model is, how wrong it is, and which factors it follows."""
+"""``iosonde predict MODEL --describe``: a stored model, its errors, and the factors that it depends on."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MOST_LEVELS = 6
 
 
 def lines(answer: Described) -> Iterator[str]:
-    """The lines of the text."""
+    """Yield the lines of the text."""
     model, description = answer.model, answer.description
     unit = f" in {model.unit}" if model.unit and model.unit not in model.response else ""
     yield from wrapped(f"{model.name} model of {model.response}{unit}; {model.rows} rows of {model.settings} settings")
     yield from wrapped(_format_errors(model))
     for text in model.constraints:
-        yield from wrapped(f"every setting fulfils '{text}'", "  ")
+        yield from wrapped(f"every setting satisfies '{text}'", "  ")
     yield ""
     rows = [
         [
@@ -50,9 +50,9 @@ def lines(answer: Described) -> Iterator[str]:
 def _format_errors(model: Model) -> str:
     get_error = model.errors.get
     mean_error = format_number(get_error("mean_model"))
-    text = f"error {format_number(get_error('mae'))} on rows not seen, of the mean of everything {mean_error}"
-    text += f", noise of repeats {format_number(get_error('noise'))}" if get_error("noise") is not None else ""
-    return text + (f"; R² of rows not seen {get_error('r2'):.3f}" if get_error("r2") is not None else "")
+    text = f"error {format_number(get_error('mae'))} on unseen rows, of the mean model {mean_error}"
+    text += f", noise of repetitions {format_number(get_error('noise'))}" if get_error("noise") is not None else ""
+    return text + (f"; R² of unseen rows {get_error('r2'):.3f}" if get_error("r2") is not None else "")
 
 
 def _format_levels(levels: tuple[object, ...], numeric: bool) -> str:
@@ -64,14 +64,14 @@ def _format_levels(levels: tuple[object, ...], numeric: bool) -> str:
 
 def _format_sentence(description: Description) -> str:
     if not description.shares:
-        return "The model says the same of every setting."
+        return "The model predicts the same for every setting."
     over = (
         f"all {description.designs} designs" if description.all_designs else f"{description.designs} designs at random"
     )
-    text = f"share: of the variance of what the model says over {over} of these levels"
+    text = f"share: of the variance of the predictions over {over} of these levels"
     text += (
-        f"; {format_number(description.together, 2)} belongs to combinations"
+        f"; {format_number(description.together, 2)} belongs to interactions"
         if description.together is not None
         else ""
     )
-    return f"{text}. What the measurements say of the factors, with intervals: iosonde rank."
+    return f"{text}. For shares of the measurements, with intervals, use iosonde rank."

@@ -1,4 +1,4 @@
-"""What ``plan`` says of a design: its cells and what they cannot tell, the time of each level, what fits a budget."""
+"""A design as ``plan`` prints it: its cells and aliases, the time of each level, what fits a budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .layout import wrapped
 
 _LABEL = 12
 _MOST_ALIASES = 12
-_HARD = "\u00a0"  # a space at which no line ends
+_HARD = "\u00a0"  # non-breaking space
 _MOST_LEVELS = 12
 _NAMES = {
     "fractional": "fraction of two-level factors",
@@ -26,7 +26,7 @@ _NAMES = {
 
 
 def cells(design: Cells) -> Iterator[str]:
-    """The design in words; nothing for all combinations of which nothing is to be said."""
+    """Yield the design in words; nothing for a full factorial without remarks."""
     plain = design.kind == "full" and not (design.dropped or design.centre or design.notes or design.blocks > 1)
     if plain:
         return
@@ -36,7 +36,7 @@ def cells(design: Cells) -> Iterator[str]:
     if design.discrepancy is not None:
         summary += f", L2-star discrepancy {significant(design.discrepancy)}"
     yield from _format_labelled("design", summary)
-    for text, n in design.dropped if design.kind != "balanced" else ():  # it takes none that is forbidden
+    for text, n in design.dropped if design.kind != "balanced" else ():  # it avoids forbidden cells itself
         yield from _format_labelled("", f"{_format_count(n, 'cell')} dropped by {text}")
     if design.centre:
         yield from _format_labelled("", f"{_format_count(design.centre, 'centre trial')} in each block, to see drift")
@@ -55,7 +55,7 @@ def cells(design: Cells) -> Iterator[str]:
 
 
 def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, float]]) -> Iterator[str]:
-    """The time of each level of each factor (``forecast.by_level``); a factor of very many levels is left out."""
+    """Yield the time of each level of each factor (``forecast.by_level``), except for factors of very many levels."""
     label = "of which"
     for factor in factors:
         each = totals.get(factor.name, {})
@@ -68,14 +68,14 @@ def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, 
 
 
 def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
-    """What would fit into the budget, and what each costs; nothing if the campaign fits."""
+    """Yield designs that fit the budget, with their costs; nothing if the campaign fits."""
     if total_s <= budget_s:
         return
     budget = format_seconds(budget_s)
     if not offers:
-        yield from _format_labelled("budget", f"{budget} is too short, and no smaller design that fits was found")
+        yield from _format_labelled("budget", f"{budget} is too short, and no smaller design fits")
         return
-    yield from _format_labelled("budget", f"{budget} is too short; what would fit:")
+    yield from _format_labelled("budget", f"{budget} is too short; designs that fit:")
     for offer in offers:
         trials = f"{_format_count(offer.trials, 'trial')}, {format_seconds(offer.seconds)}"
         yield from _format_labelled("", f"{offer.name}: {trials}; {offer.costs}", hang=2)
@@ -87,7 +87,7 @@ def _format_labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
 
 
 def level_with_unit(factor: Factor, level: FactorValue) -> str:
-    """A level as people write it: sizes and times with their units."""
+    """Format a level: sizes and times with their units."""
     if isinstance(level, (int, float)) and not isinstance(level, bool):
         if factor.unit == "bytes":
             return format_size(level)

@@ -1,4 +1,4 @@
-"""A diagnosis as text: the classes of each operation, what each has in common, what it costs, how sure that is."""
+"""A diagnosis as text: the classes of each operation, their common properties, their costs, the certainty."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from iosonde.answers.diagnose.operation_class import OperationClass
 
 _LOW_P = 0.05
-_OVERLAP = 0.1  # of the lower hill: from here on operations of one class are counted in the other
-_COARSE = 0.02  # of a fast operation: a step of its clock
+_OVERLAP = 0.1  # of the lower peak, from which operations are misclassified noticeably
+_COARSE = 0.02  # of a fast operation, from which the step of the clock matters
 
 
 def lines(operation_causes: OperationCauses) -> Iterator[str]:
@@ -78,8 +78,9 @@ def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:
 
 
 def grid(group: DiagnosedOperations) -> list[list[str]]:
-    """A row for each class: its name, how long it takes, its shares of operations and of time, its cost (s of the run),
-    what it reads like or what its operations have in common."""
+    """Return a row per class: name, duration, shares of operations and of time, cost, reason.
+    The cost is in seconds of the run. The reason is what its operations have in common, or what it reads like.
+    """
     return [
         [
             operation_class.called,
@@ -100,18 +101,18 @@ def _describe_reason(operation_class: OperationClass) -> str:
         *(f"{reason.suspect.code}: {reason.suspect.sentence}" for reason in operation_class.reasons[:1]),
         *([f"reads like {operation_class.reading.words}"] if operation_class.reading else []),
     ]
-    return "; ".join(reasons) or "cannot tell"
+    return "; ".join(reasons) or "inconclusive"
 
 
 def title(group: DiagnosedOperations) -> str:
-    """What is diagnosed, how many operations of how many trials."""
+    """Return what is diagnosed, with the numbers of operations and trials."""
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     failed = f", {group.failed:,} failed" if group.failed else ""
     return f"{group.group.name}, {counted(group.n, 'operation')} in {counted(group.trials, 'trial')}{failed}{setting}"
 
 
 def _format_share(share: Estimate) -> str:
-    """``6.2 (6.1 to 6.4)``; as many decimals as tell a small share from none."""
+    """Format ``6.2 (6.1 to 6.4)``, with enough decimals to distinguish a small share from none."""
     value = 100 * (share.value or 0.0)
     digits = 1 if value >= 1 else 2 if value >= 0.1 else 4
     if share.low is None or share.high is None:
@@ -138,7 +139,7 @@ def _format_class(operation_class: OperationClass) -> Iterator[str]:
         )
         yield from wrapped(f"→ to confirm: {suspect.confirm}", "       ", "     ")
     if not operation_class.reasons:
-        yield from wrapped("cannot tell: nothing was found that these operations have in common", "  ", "  ")
+        yield from wrapped("inconclusive: these operations have no detected property in common", "  ", "  ")
     yield ""
 
 
@@ -148,7 +149,7 @@ def _format_cost(group: DiagnosedOperations) -> str:
     elapsed, rate = format_rate(cost.elapsed_s.value or 0.0, "s"), format_rate(cost.rate.value or 0.0, cost.unit)
     return (
         f"If all had been {fast}: {estimate_text(cost.cost_s, 's')} of {elapsed} less at most, "
-        f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % take "
+        f"{estimate_text(cost.rate_if_fast, cost.unit)} instead of {rate}. The slowest 1 % took "
         f"{percent(group.tail.value)} of the time."
     )
 
@@ -164,11 +165,11 @@ def _describe_certainty(group: DiagnosedOperations) -> str:
     )
     if test is not None:
         paragraph += (
-            f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; one alone is not excluded: p={test.p:.2g}"
+            f"; more than one: p={test.p:.2g}" if test.p < _LOW_P else f"; a single one is not rejected: p={test.p:.2g}"
         )
     if group.step_s > _COARSE * group.classes[density.fast].typical_s:
-        paragraph += f"; durations are in steps of {format_rate(group.step_s, 's')}, what lies between is not seen"
+        paragraph += f"; durations are in steps of {format_rate(group.step_s, 's')}, which hides smaller differences"
     if hills.overlap > _OVERLAP:
-        paragraph += "; classes overlap: the error of where their border lies is not in the intervals of their shares"
+        paragraph += "; classes overlap: the intervals of their shares do not include the error of their border"
     trials = "; one trial: the intervals are of blocks of its time" if group.trials == 1 else ""
     return f"{paragraph}{trials}."

@@ -1,4 +1,4 @@
-"""What a machine can do, as text: what works; what does not, with its cure; one sentence."""
+"""Abilities of a machine as text: what works; what is missing, with its cure; a sentence."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def lines(doctor: Doctor) -> Iterator[str]:
         yield ""
         yield from _format_missing(list(group), detail, needed_for, required)
     yield ""
-    yield f"{len(doctor.good)} of {len(doctor.abilities)} things are there. {doctor.sentence}"
+    yield f"{len(doctor.good)} of {len(doctor.abilities)} checks passed. {doctor.sentence}"
 
 
 def _format_missing(group: Sequence[Ability], detail: str, needed_for: str, required: bool) -> Iterator[str]:
-    """Abilities that are missed for the same reason and purpose: these once, then every cure."""
+    """Format abilities missing for the same reason and purpose: these once, then every cure."""
     names = ", ".join(ability.name for ability in group)
     yield from _wrap_hanging("MISSING " if required else "no      ", f"{names}: {detail}")
     if needed_for:

@@ -1,4 +1,4 @@
-"""A difference as text: what A and B are, the parts one below the other, what is in the rest, and a sentence."""
+"""A difference as text: the sides A and B, the parts one below the other, the remainder, and a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(differences: Differences) -> Iterator[str]:
-    """The lines of the text, a block for each pair."""
+    """Yield the lines of the text, a block per pair."""
     for number, difference in enumerate(differences.differences):
         if number:
             yield ""

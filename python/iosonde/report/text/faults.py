@@ -1,4 +1,4 @@
-"""What faults did, as text: a table of the parts of each phase, and a sentence."""
+"""Effects of faults as text: a table of the parts of each phase, and a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADERS = ("part", "seconds", "rate", "interval", "p50", "p99")
 
 
 def lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
-    """One block for each fault and phase."""
+    """Yield a block per fault and phase."""
     for effect in effects:
         unit, rows = grid(effect)
         yield escape(title(effect))
@@ -26,12 +26,12 @@ def lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
 
 
 def title(effect: FaultEffect) -> str:
-    """Which fault, which phase, at which setting."""
+    """Return the fault, the phase and the setting."""
     return ", ".join(part for part in (f"{effect.fault}: {effect.operation}", effect.setting) if part)
 
 
 def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
-    """(unit of the rates, a row for each part)."""
+    """Return (unit of the rates, a row per part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
     rows = [
         [

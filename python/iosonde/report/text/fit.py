@@ -1,4 +1,4 @@
-"""What ``iosonde fit`` says: what was tried, what was taken and why, what speaks against it."""
+"""The answer of ``iosonde fit`` as text: the candidates, the chosen model and why, findings against it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from .models import classes_lines, data_line, errors_table, remarks, scale_of, t
 if TYPE_CHECKING:
     from iosonde.answers.fit import Fitted
 
-_AGAINST = ("S301", "S302", "S303", "S304")  # what least squares assumes of the errors
+_AGAINST = ("S301", "S302", "S303", "S304")  # violated assumptions of least squares
 _MOST_RULES = 30
 
 
 def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
-    """The lines of the text; ``rules``: a tree as rules, too."""
+    """Yield the lines of the text; with ``rules``, also a tree as rules."""
     choice, model = answer.choice, answer.choice.model
     names = [feature.name for feature in answer.examples.features]
     yield from wrapped(data_line(answer.examples.response, names, model.rows, model.settings))
     n_folds = len(choice.tried[choice.chosen].folds)
     how = f"{n_folds} folds of whole settings" if n_folds > 1 else "learned from 75 % of the rows, at random"
-    yield from wrapped(
-        f"error: mean |predicted - observed| on rows not seen ({how}); {100 * answer.level:g} % intervals"
-    )
+    yield from wrapped(f"error: mean |predicted - observed| on unseen rows ({how}); {100 * answer.level:g} % intervals")
     if twins_line(choice.groups, answer.together):
         yield from wrapped(twins_line(choice.groups, answer.together))
     if choice.n_choice < model.rows:
@@ -41,7 +39,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     yield ""
     if model.constraints:
         constraints = ", ".join(f"'{text}'" for text in model.constraints)
-        yield from wrapped(f"every setting fulfils {constraints}: predict refuses what does not", "  ")
+        yield from wrapped(f"every setting satisfies {constraints}; predict refuses others", "  ")
     for warning in model.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield from remarks(listed, choice.noise, scale)
@@ -57,21 +55,21 @@ def _format_linear(answer: Fitted) -> Iterator[str]:
     for name, share in answer.below.items():
         yield from wrapped(
             f"~ {name} predicts below 0 in {format_number(100 * share)} % of the designs that these levels allow: "
-            "predict refuses there; loglinear and trees stay above", "  "
+            "predict refuses there; loglinear models and trees do not", "  "
         )  # fmt: skip
     if answer.linear is None:
         return
     against = [finding for finding in answer.linear.findings if finding.code in _AGAINST]
     if answer.choice.model.family == "linear":
         f = answer.linear.fit
-        yield from wrapped(f"R² of the rows that the line was fitted to: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of "
-                           f"rows not seen: {_describe_unseen(answer)}", "  ")  # fmt: skip
+        yield from wrapped(f"R² of the fitted rows: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of unseen rows: "
+                           f"{_describe_unseen(answer)}", "  ")  # fmt: skip
         for finding in answer.linear.findings:
             yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     if against:
         codes = ", ".join(finding.code for finding in against)
-        yield from wrapped(f"~ a line's assumptions do not hold ({codes}): which factor matters is told without them "
-                           "by iosonde rank", "  ")  # fmt: skip
+        yield from wrapped(f"~ the assumptions of a linear model do not hold ({codes}): iosonde rank finds the factors "
+                           "that matter without them", "  ")  # fmt: skip
 
 
 def _describe_unseen(answer: Fitted) -> str:
@@ -82,10 +80,10 @@ def _describe_unseen(answer: Fitted) -> str:
 def _format_rules(answer: Fitted) -> Iterator[str]:
     rules = answer.rules
     if rules is None:
-        yield f"a {answer.choice.model.family} model has no rules: --family tree or classes has"
+        yield f"a {answer.choice.model.family} model has no rules: use --family tree or classes"
         return
     for rule in rules[:_MOST_RULES]:
         name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
         yield from wrapped(f"{rule}: {name}{format_number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
     if len(rules) > _MOST_RULES:
-        yield from wrapped(f"… {len(rules) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
+        yield from wrapped(f"… {len(rules) - _MOST_RULES} more; --family 'tree depth=4' gives fewer")

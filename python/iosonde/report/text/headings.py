@@ -1,19 +1,20 @@
-"""Which columns of a table that is too wide become lines above the rows that share their values."""
+"""Choice of the columns of a too wide table that become heading lines above the rows that share their values."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import combinations
 
-_MAX_EXHAUSTIVE = 8  # columns of which all 2^8 choices are tried
+_MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
 def choose_headings(
     columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
 ) -> tuple[int, ...]:
-    """Return the places of the columns to put above, so that the ``widths`` of the others fit in ``free``, in few
-    groups of rows with equal ``keys`` and headings: the fewest of all choices where the columns are few. All columns,
-    if no choice fits."""
+    """Return the indices of the columns to use as headings, so that the ``widths`` of the others fit in ``free``.
+    Minimizes the number of groups of rows with equal ``keys`` and headings, exactly for few columns. Returns all
+    columns if no choice fits.
+    """
     if len(columns) <= _MAX_EXHAUSTIVE:
         return _try_all(columns, widths, free, keys)
     return _take_columns_by_split(columns, widths, free, keys)
@@ -35,8 +36,9 @@ def _try_all(
 def _take_columns_by_split(
     columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
 ) -> tuple[int, ...]:
-    """Take the column that splits the groups least until the others fit, then put back what was not needed. The work
-    grows with rows × columns², not with 2^columns."""
+    """Move the column that splits the groups least until the others fit, then restore what is not needed.
+    The work grows with rows × columns², not with 2^columns.
+    """
     above: list[int] = []
     below, groups = set(range(len(columns))), list(keys)
     wide = sum(widths)

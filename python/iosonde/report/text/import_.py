@@ -1,4 +1,4 @@
-"""What became of the files of an import, as text."""
+"""Outcome of an import, by file, as text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from iosonde.campaign.import_files import FileOutcome, Imported
 
 _MAX_ROWS = 20
-_MAX_SOURCES = 5  # that quote
+_MAX_SOURCES = 5  # files that quote output
 
 
 def lines(imported: Imported, store: str) -> Iterator[str]:
-    """A row for each tool, what was not imported and why, and the total."""
+    """Yield a row per tool, the files that were not imported and why, and the total."""
     rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in imported.by_format]
     if rows:
-        yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
+        yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
     if imported.n_joined:
-        yield f"{counted(imported.n_joined, 'file')} of these in the run of another file of the same measurement"
+        yield f"{counted(imported.n_joined, 'file')} of these joined the run of another file of the same measurement"
     yield from _format_quoted(imported.quoted)
     failed = imported.failed
     if failed:
@@ -36,18 +36,18 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     for warning in imported.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield (
-        f"{counted(len(imported.outcomes), 'file')} looked at, {counted(imported.n_runs, 'run')} stored in "
+        f"{counted(len(imported.outcomes), 'file')} examined, {counted(imported.n_runs, 'run')} stored in "
         f"{escape(store)}"
     )
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
-    """The sources and documents that quote output."""
+    """Format the sources and documents that quote output."""
     if not outcomes:
         return
-    hint = "quotes output and was not taken; give it by name to read it"
+    hint = "quotes output and was skipped; name it to import it"
     if len(outcomes) > 1:
-        hint = "quote output and were not taken; give them by name to read them"
+        hint = "quote output and were skipped; name them to import them"
     yield ""
     yield from wrapped(f"{counted(len(outcomes), 'file')} {hint}")
     for outcome in outcomes[:_MAX_SOURCES]:

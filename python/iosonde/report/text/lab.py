@@ -1,4 +1,4 @@
-"""A lab as text: drawn, with what its links and disks really give; and the list of labs."""
+"""A lab as text: hosts with the measured rates of their links and disks; and the list of labs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _wrap_indented(f"~ {warning}", 2)
     for fault in status.faults:
         yield from _wrap_indented(
-            f"! {fault.host}: {_describe_fault(fault)}, {_format_age(fault)}; iosonde lab heal undoes it", 2
+            f"! {fault.host}: {_describe_fault(fault)}, {_format_age(fault)}; undo it with iosonde lab heal", 2
         )
     for complaint in status.health:
         yield from _wrap_indented(f"! {complaint}", 2)
@@ -58,21 +58,23 @@ def lines(status: LabStatus) -> Iterator[str]:
 
 
 def listing(lab_listing: LabListing) -> Iterator[str]:
-    """The lines of the list."""
+    """Yield the lines of the list."""
     if lab_listing.labs:
         rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in lab_listing.labs]
         yield from table(["lab", "state", ""], rows, "lll").splitlines()
         for name in (name for name, state, _ in lab_listing.labs if state == CUT_SHORT):
-            yield from _wrap_indented(f"{name}: its bring-up was cut short: iosonde lab down {name} removes it", 2)
+            yield from _wrap_indented(
+                f"{name}: its bring-up was interrupted; remove it with iosonde lab down {name}", 2
+            )
     else:
         yield "no lab is up"
     yield ""
     if lab_listing.why_not or lab_listing.missing:
         needs = [lab_listing.why_not] if lab_listing.why_not else []
         needs += [f"apt install {' '.join(lab_listing.missing)}"] if lab_listing.missing else []
-        yield from wrapped(f"this machine cannot have a lab: {'; '.join(needs)}", "  ")
+        yield from wrapped(f"this machine cannot run a lab: {'; '.join(needs)}", "  ")
         yield ""
-    yield "a lab can hold"
+    yield "file systems"
     for system in lab_listing.possible:
         ready = f"needs: {system.how_to_install}" if system.missing else "ready"
         yield from _wrap_indented(f"{system.name:<12}{system.title}; {ready}", 2)
@@ -89,21 +91,21 @@ def listing(lab_listing: LabListing) -> Iterator[str]:
 
 
 def options(live_options: LiveOptions) -> Iterator[str]:
-    """Options with their values; of those that were changed, from what."""
+    """Yield options with their values, and the previous value of changed ones."""
     wide = max(map(len, live_options.values))
     for name, value in live_options.values.items():
-        was = f"   it was {live_options.was[name]}" if name in live_options.was else ""
+        was = f"   was {live_options.was[name]}" if name in live_options.was else ""
         yield escape(f"{name:<{wide}}  {value}{was}")
 
 
 def placement(placement_report: Placement) -> Iterator[str]:
-    """Bytes on each server."""
+    """Yield the bytes on each server."""
     yield escape(placement_report.file)
     yield from table(["server", "bytes"], list(placement_report.n_bytes.items()), "lr").splitlines()
 
 
 def profile(lab_profile: LabProfile) -> Iterator[str]:
-    """A table a server: what took longest first."""
+    """Yield a table per server, the most expensive operation first."""
     for n, server in enumerate(lab_profile.servers):
         if n:
             yield ""
@@ -120,25 +122,25 @@ def profile(lab_profile: LabProfile) -> Iterator[str]:
             ]
             for operation in server.operations
         ]
-        yield from table(["operation", "count", "mean", "least", "most", "of its time"], rows, "lrrrrr").splitlines()
+        yield from table(["operation", "count", "mean", "min", "max", "share of time"], rows, "lrrrrr").splitlines()
 
 
 def fault(lab_fault: LabFault) -> Iterator[str]:
-    """One that is in force."""
-    yield escape(f"{lab_fault.host}: {_describe_fault(lab_fault)}; iosonde lab heal {lab_fault.host} undoes it")
+    """Describe a fault in force."""
+    yield escape(f"{lab_fault.host}: {_describe_fault(lab_fault)}; undo it with iosonde lab heal {lab_fault.host}")
 
 
 def healing(undoing: Healing) -> Iterator[str]:
-    """What was undone, and how long it took until all was well."""
+    """Describe what was undone, and how long the file system took to become healthy."""
     for lab_fault in undoing.undone:
         yield escape(f"{lab_fault.host}: {_describe_fault(lab_fault)}: undone")
     if undoing.healed_s is not None:
         if not undoing.undone:
-            yield "no fault was in force; well"
+            yield "no fault was in force; healthy"
             return
-        yield f"well {format_seconds(undoing.healed_s)} after that ({format_seconds(undoing.undone_s)} to undo it)"
+        yield f"undone in {format_seconds(undoing.undone_s)}; healthy {format_seconds(undoing.healed_s)} later"
         return
-    yield "not well yet"
+    yield "not healthy yet"
     for complaint in undoing.health:
         yield from _wrap_indented(f"! {complaint}", 2)
 
@@ -163,13 +165,13 @@ def _format_link(host: HostStatus, status: LabStatus) -> str:
 
 
 def _round_trips(status: LabStatus) -> Iterator[str]:
-    """Between hosts, where they were measured."""
+    """Yield the round-trip time between hosts, if measured."""
     if status.round_trips_s is None:
         return
     least, most = map(format_seconds, status.round_trips_s)
     delay_s, without = status.description.delay_s, status.emulated.get("rtt_without_delay_s")
     of = f", {format_seconds(delay_s)} of it added to {format_seconds(without)}" if delay_s and without else ""
-    yield f"from host to host and back {least if least == most else f'{least} to {most}'}{of}"
+    yield f"round trip between hosts {least if least == most else f'{least} to {most}'}{of}"
 
 
 def _format_disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
@@ -186,10 +188,10 @@ def _format_cpu(host: HostStatus) -> str:
 
 def _format_layout(layout: dict[str, Any]) -> str:
     if not layout:
-        return "how data lies on the servers is not known: the lab was not finished"
+        return "data layout unknown: the lab was not finished"
     if layout["parity_parts"]:
         return (
-            f"every piece of a file is {layout['data_parts']} parts and {layout['parity_parts']} of parity, "
+            f"erasure code {layout['data_parts']}+{layout['parity_parts']} for every stripe of a file, "
             f"sent by the {layout['copied_by']}"
         )
     if layout["copies"] == 1:
@@ -199,14 +201,14 @@ def _format_layout(layout: dict[str, Any]) -> str:
 
 
 def _format_capacity(capacity: LabCapacity) -> str:
-    """What the mount says that it holds, and whether that is what it should be."""
-    holds, disks = f"it says that it holds {format_size(capacity.mount_bytes)}", format_size(capacity.disks_bytes)
+    """Format the capacity that the mount reports, and whether it is the expected one."""
+    holds, disks = f"reported capacity {format_size(capacity.mount_bytes)}", format_size(capacity.disks_bytes)
     if capacity.should_bytes is None:
-        return f"{holds}, by a reckoning of its own; its disks hold {disks}"
-    rule = f"its disks' {disks}, {'less copies and parity' if capacity.deducted else 'copies not deducted'}"
+        return f"{holds}, by the file system's own accounting; its disks hold {disks}"
+    rule = f"{disks} of disks, {'less copies and parity' if capacity.deducted else 'copies not deducted'}"
     if capacity.as_should:
         return f"{holds}: {rule}"
-    return f"~ {holds}; it should be {format_size(capacity.should_bytes)}: {rule}"
+    return f"~ {holds}, expected {format_size(capacity.should_bytes)}: {rule}"
 
 
 def _wrap_indented(text: str, columns: int) -> list[str]:

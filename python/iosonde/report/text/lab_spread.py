@@ -1,4 +1,4 @@
-"""Where the files of a directory lie in a lab, as text: files and bytes by server, and whether that is even."""
+"""Distribution of a directory over the servers of a lab, as text: files and bytes by server, and the balance."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Text for a terminal: aligned tables under 80 columns, nothing that a file could abuse; Estimates in their one form
-(``core.estimate_text``)."""
+"""Text for a terminal: aligned tables under 80 columns, control characters escaped, Estimates in one form.
+Estimates are formatted by ``core.estimate_text``.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 WIDTH = 79
-_room = ContextVar("_room", default=WIDTH)  # columns that there are: a page has more than a terminal
+_room = ContextVar("_room", default=WIDTH)  # available columns: a page has more than a terminal
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MORE_COLUMNS = 12
@@ -34,7 +35,7 @@ _MORE_COLUMNS = 12
 
 @contextmanager
 def wide(columns: int) -> Iterator[None]:
-    """Tables and sentences in here may be so wide."""
+    """Set the width of tables and sentences within this context to ``columns``."""
     before = _room.set(columns)
     try:
         yield
@@ -43,15 +44,14 @@ def wide(columns: int) -> Iterator[None]:
 
 
 def room() -> int:
-    """Columns that there are: 79, unless it is ``wide``."""
+    """Return the available columns: 79, unless within ``wide``."""
     return _room.get()
 
 
 def escape(text: object) -> str:
-    """``text`` with everything that could steer a terminal or reorder a line made visible (``\\x1b``).
-
-    That is the control characters (C0, C1, line and paragraph separators), the formatting characters that
-    turn the reading direction, and lone surrogates (undecodable bytes of a file name).
+    """Return ``text`` with all characters visible that could control a terminal or reorder a line (``\\x1b``).
+    These are control characters (C0, C1, line and paragraph separators), bidirectional formatting characters, and lone
+    surrogates (undecodable bytes of a file name).
     """
     raw = str(text)
     if raw.isascii() and raw.isprintable():
@@ -69,19 +69,17 @@ def _to_visible(char: str) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that ``text`` takes in a terminal: wide East Asian characters two, combining marks none."""
+    """Return the columns of ``text`` in a terminal: two for wide East Asian characters, none for combining marks."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int | None = None) -> str:
-    """Aligned columns, two spaces apart, one where that saves the last of them; no line longer than ``limit``
-    (79, unless it is ``wide``).
-
-    ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
-    escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``; where two
-    names of a column would then be one, elsewhere (``cut``); at last columns stand one space apart.
+    """Align columns with two spaces between, or one if that avoids truncation; lines have at most ``limit`` columns.
+    ``limit`` is by default 79, or as set by ``wide``. ``align`` holds ``l``, ``r`` or ``L`` (left, never truncated) per
+    column, ``l`` if it is too short. Cells are escaped; None is empty. In a too wide table the widest ``l`` columns are
+    truncated with ``…``, such that names stay distinct (``cut``); then columns are one space apart.
     """
     limit = limit or _room.get()
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
@@ -97,8 +95,9 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
 
 
 def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str, labels: int) -> list[str]:
-    """The lines of a ``table``; where its names leave no room, the first ``labels`` cells of each row stand above the
-    others, on lines of their own, and are broken where one is too long: whatever the names, no line is too wide."""
+    """Return the lines of a ``table``; if it is too wide, with the first ``labels`` cells of each row above its others.
+    Lines of labels are broken if necessary, so that no line is too wide.
+    """
     lines = table(headers, rows, align).splitlines()
     if max(map(width, lines)) <= _room.get():
         return lines
@@ -113,7 +112,7 @@ def fitting(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str
 
 
 def broken(text: str) -> list[str]:
-    """``text`` in lines that are nowhere too wide: a word alone may be broken."""
+    """Return ``text`` in lines that are never too wide; a long word is broken."""
     lines = [""]
     for char in text:
         if width(lines[-1] + char) > _room.get():
@@ -124,8 +123,9 @@ def broken(text: str) -> list[str]:
 
 
 def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = None) -> list[str]:
-    """The lines of a sentence, escaped; all but the first begin with ``indent``, the first with ``first``. No word is
-    broken, so that a path can be copied."""
+    """Return the wrapped, escaped lines of a text; the first begins with ``first``, others with ``indent``.
+    Words are not broken, so that a path can be copied.
+    """
     lines = textwrap.wrap(
         escape(text),
         limit or _room.get(),
@@ -138,7 +138,7 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
 
 
 def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:
-    """Whether a table with the usual gaps does, once its columns are cut as far as they may be."""
+    """Return whether a table with two-space gaps fits once its columns are truncated as far as allowed."""
     least = [min(width, _LEAST_COLUMN) if side == "l" else width for width, side in zip(widths, sides, strict=False)]
     return sum(least) + len(_GAP) * (len(widths) - 1) <= limit
 
@@ -158,8 +158,10 @@ def _join_cells(cells: Sequence[str], widths: Sequence[int], sides: str, gap: st
 
 
 def cut(texts: Sequence[str], columns: int) -> list[str]:
-    """Texts in so many columns, ``…`` where they are cut: at the end, else in the middle, else at the begin, else
-    anywhere, so that no two become one; where they would in so many columns, in a few more, else whole."""
+    """Truncate texts to ``columns`` with ``…`` such that distinct texts stay distinct.
+    Tries to cut at the end, in the middle, at the beginning, then anywhere. If texts would collide it allows some more
+    columns, at last the whole texts.
+    """
     if all(width(text) <= columns for text in texts):
         return list(texts)
     several = len(set(texts))
@@ -177,7 +179,7 @@ def cut(texts: Sequence[str], columns: int) -> list[str]:
 
 
 def _fit_text(text: str, columns: int, end: bool = False) -> str:
-    """The begin, or the end, of a text in so many columns."""
+    """Return the beginning, or the end, of a text in ``columns`` columns."""
     text = (text[-columns:] if end else text[:columns]) if columns else ""
     while width(text) > columns:
         text = text[1:] if end else text[:-1]

@@ -1,4 +1,4 @@
-"""Errors of models as text: the table that fit and validate share, and what it means in words."""
+"""Errors of models as text: the table shared by fit and validate, and its meaning in words."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SMALL, _LARGE = 1e-3, 1e7
 
 
 def scale_of(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
-    """(divisor, unit) in which all errors of a text are said: that of the first model's, which is the mean in a fit."""
+    """Return (divisor, unit) for all errors of a text: that of the first model, which is the mean model in a fit."""
     return human_scale(next((abs(model.mae.value) for model in judged if model.mae.value), 1.0), unit)
 
 
 def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
-    """A line for each model; ``*`` marks the one that was taken."""
+    """Yield a line per model; ``*`` marks the chosen one."""
     divisor, unit = scale
     several = any(len(model.folds) > 1 for model in judged)
     rows = []
@@ -66,12 +66,12 @@ def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int
 
 
 def titled(what: str, unit: str) -> str:
-    """``error, MiB/s``."""
+    """Format ``error, MiB/s``."""
     return f"{what}, {unit}" if unit else what
 
 
 def _format_error(mae: Estimate, divisor: float) -> tuple[str, str]:
-    """(value, interval), with exponents where decimals would fill the line."""
+    """Return (value, interval), with exponents if decimals would fill the line."""
     if mae.value and mae.low is not None and mae.high is not None and not _SMALL <= mae.value / divisor < _LARGE:
         return format_number(
             mae.value / divisor
@@ -84,7 +84,7 @@ def _format_percent(share: float | None) -> str:
 
 
 def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
-    """How many speed classes rows are apart from what was said of them, and how many are in their own."""
+    """Yield the mean distance of predicted from observed speed class, and the share of exact hits."""
     texts = [
         f"{model.candidate.short} {estimate_text(model.classes.apart, '')}, "
         f"{percent_interval(model.classes.right)} right"
@@ -92,52 +92,49 @@ def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
         if model.classes
     ]
     own = next((model.classes.own for model in judged if model.classes and model.classes.own), None)
-    which = f" (of the {own} that were given)" if own else ""
+    which = f" (of {own} user-defined classes)" if own else ""
     if texts:
         yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(texts)}", "  ")
 
 
 def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
-    """What could not be fitted, what R² below 0 means, and the floor."""
+    """Yield models that could not be fitted, the meaning of R² below 0, and the noise floor."""
     for model in judged:
         if model.refused:
             yield from wrapped(f"~ {model.candidate.short} is left out: {model.refused}", "  ")
     if any(model.errors and (model.errors.r2 or 0) < 0 for model in judged if model.candidate.family != "mean"):
-        yield from wrapped("~ R² below 0: worse than the mean of the very rows that were to be predicted", "  ")
+        yield from wrapped("~ R² below 0: worse than the mean of the predicted rows", "  ")
     yield from wrapped(noise_line(noise, scale), "  ")
 
 
 def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
-    """The floor in words."""
+    """Describe the noise floor."""
     divisor, unit = scale
     if noise is None:
-        return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"
+        return "~ no setting was repeated: the noise floor is unknown; repeat some settings"
     return (
-        f"noise of repeats, the floor: {format_number(noise.mae / divisor)}{f' {unit}' if unit else ''} "
+        f"noise of repetitions, the floor: {format_number(noise.mae / divisor)}{f' {unit}' if unit else ''} "
         f"(sd {format_number(noise.sd / divisor)}, "
         f"{_format_percent(noise.share)} of the variance; {noise.n} rows)"
     )
 
 
 def data_line(response: str, names: Sequence[str], n: int, settings: int) -> str:
-    """What was learned from."""
+    """Describe the learned data."""
     rows = f"{n} rows" if n == settings else f"{n} rows of {settings} settings"
     return f"{response} on {', '.join(names)}; {rows}"
 
 
 def twins_line(groups: Groups, together: str) -> str:
-    """What is kept in one fold; empty where every row is a group."""
+    """Describe which rows share a fold; empty if every row is a group."""
     if together == "rows":
-        return "~ repeats and copies are spread over the folds: the errors are too small where there are any"
+        return "~ repetitions and duplicates are spread over the folds: if there are any, the errors are too small"
     if groups.crossed is not None:
         return (
-            f"{groups.n_bring_ups} bring-ups: what is predicted shares neither setting nor bring-up with what was "
-            "learned from"
+            f"{groups.n_bring_ups} bring-ups: predicted rows share neither setting nor bring-up with those learned from"
         )
     if groups.n_bring_ups:
-        return (
-            f"{groups.n_bring_ups} bring-ups: settings that share one are kept in one fold, {groups.n} groups of them"
-        )
+        return f"{groups.n_bring_ups} bring-ups: settings that share one are in the same fold, {groups.n} groups"
     if groups.twins:
-        return f"{groups.twins} rows are copies of another setting's: they are kept in one fold (iosonde check)"
+        return f"{groups.twins} rows duplicate another setting's: they are in the same fold (iosonde check)"
     return ""

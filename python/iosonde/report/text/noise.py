@@ -24,11 +24,11 @@ def lines(answer: Noise) -> Iterator[str]:
     yield from table(["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
                      [_format_spread(item) for item in passport.metrics], "lrrrrr").splitlines()  # fmt: skip
     yield ""
-    yield f"smallest difference seen with power {POWER:g} at level {passport.level:g}, by trials a side"
+    yield f"smallest detectable difference with power {POWER:g} at level {passport.level:g}, by trials a side"
     yield from table(["difference", *map(str, SIZES)], [_format_smallest(item) for item in passport.metrics],
                      "l" + "r" * len(SIZES)).splitlines()  # fmt: skip
     yield ""
-    yield "A against A: how often compare would say different where there is no difference"
+    yield "A against A: false-alarm rate of compare without a difference"
     rows = [[words, *_format_rate(getattr(passport, name))] for name, words in _SPLITS.items()]
     yield from table(["split", "share", "interval", "cells"], rows, "lrrr").splitlines()
     yield ""
@@ -62,9 +62,9 @@ def _format_rate(estimate: Estimate) -> list[str]:
 def _format_sentence(passport: Passport) -> str:
     promised = 1 - passport.level
     if passport.halves.value is None or passport.halves.low is None:
-        return f"Cannot tell how often a comparison cries wolf: {passport.halves.warnings[0]}."
+        return f"The false-alarm rate of compare is unknown: {passport.halves.warnings[0]}."
     if passport.halves.low > promised:
-        return (f"Here before against after cries wolf in {100 * passport.halves.value:.0f} % of the cells instead of "
-                f"{100 * promised:.2g} %: the system changes over time. Measure A and B in turn.")  # fmt: skip
-    return (f"No sign that a comparison cries wolf more often than the {100 * promised:.2g} % it promises "
+        return (f"Before against after raises a false alarm in {100 * passport.halves.value:.0f} % of the cells "
+                f"instead of {100 * promised:.2g} %: the system changes over time. Interleave A and B.")  # fmt: skip
+    return (f"No sign that the false-alarm rate of compare exceeds its nominal {100 * promised:.2g} % "
             f"({passport.halves.n} cells).")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The text of ``iosonde parse``: one block for each execution that a file tells of."""
+"""The text of ``iosonde parse``: a block per execution in a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_ROWS, MAX_RUNS, MAX_NOTES = 40, 20, 10
 
 
 def lines(parse: Parse) -> Iterator[str]:
-    """The lines of the text of one file."""
+    """Yield the lines of the text of one file."""
     text, understood = parse.text, parse.understood
     version = f" {understood.tool_version}" if understood.tool_version else ""
     claim = understood.claim

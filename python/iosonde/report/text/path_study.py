@@ -1,4 +1,4 @@
-"""The study of paths as text: the lines of the conditions, the table of patterns, how well times alone tell states."""
+"""The study of paths as text: lines of the conditions, the table of patterns, confusion of states by time alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iosonde.answers.path_study import PathStudy, StudyTables
     from iosonde.explain.path_models import Confusion, PathModels, PatternRow
 
-# A line whose bytes cost less than this moves none: 1 TB/s.
+# Seconds per byte (1 TB/s) below which bytes cost nothing.
 _NO_COST = 1e-12
 _OFTEN = 0.3
 
@@ -44,14 +44,14 @@ def _format_study(study_tables: StudyTables, level: float) -> Iterator[str]:
 
 
 def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
-    """Of each direction where its operations were, and what each pattern took against its best case."""
+    """Yield, by direction, where its operations were, and the time of each pattern against its best case."""
     for models in study_tables.study.models.values():
         rows = [row for row in study_tables.rows if row.direction == models.direction]
         yield from wrapped(f"{models.direction}s: % of the operations at each condition")
         yield from _format_patterns(rows, models)
         yield ""
         yield from wrapped(
-            f"{models.direction}s: time in all, and if every optimisation had worked as it is meant to "
+            f"{models.direction}s: total time, and if every optimisation had worked as intended "
             f"({100 * level:g} % intervals)"
         )
         yield from _format_best(rows)
@@ -59,7 +59,7 @@ def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
 
 
 def in_short(path_study: PathStudy) -> Iterator[str]:
-    """What was lost most, of each study, and where the tables are: for a diagnosis, which is of single operations."""
+    """Yield the largest loss of each study, and where the tables are: for a diagnosis of single operations."""
     for study in path_study.studies:
         name = f"{study.study.name}: " if study.study.name else ""
         yield from wrapped(f"{name}{_most_lost(study) or 'no pattern took longer than its best case.'}")
@@ -68,8 +68,8 @@ def in_short(path_study: PathStudy) -> Iterator[str]:
 
 def _mixed_lines() -> Iterator[str]:
     yield from wrapped(
-        "mixed: between two conditions and near to none (a part cached, a part not, or a wait); slower: than all of "
-        "them. Conditions whose times lie together cannot be told apart by time.",
+        "mixed: between two conditions and near neither (partly cached, or a wait); slower: than all of "
+        "them. Time cannot distinguish conditions whose times are close.",
         "  ",
     )
 
@@ -115,7 +115,7 @@ def _format_time(estimate: Estimate) -> tuple[str, str]:
 
 
 def _format_rate(per_byte: Estimate) -> tuple[str, str]:
-    """As a rate; of bytes that cost nothing none."""
+    """Return (rate, interval); bytes that cost nothing have none."""
     if per_byte.value is None or per_byte.value < _NO_COST:
         return "no cost", ""
     if per_byte.low is None or per_byte.high is None:
@@ -126,7 +126,7 @@ def _format_rate(per_byte: Estimate) -> tuple[str, str]:
 
 
 def _format_patterns(rows: list[PatternRow], models: PathModels) -> Iterator[str]:
-    """The variants of a condition are one column."""
+    """Sum the variants of a condition in one column."""
     states = list(dict.fromkeys(name.partition(" (")[0] for name in models.names))
     body = []
     for row in rows:
@@ -143,8 +143,7 @@ def _format_share(share: float) -> str:
 
 def _format_confusion(confusion: Confusion) -> Iterator[str]:
     yield from wrapped(
-        f"{confusion.direction}s whose condition is known, put to one by time alone: % (each cell by lines "
-        "that never saw it)"
+        f"{confusion.direction}s of known condition, classified by time alone: % (each cell by lines fitted without it)"
     )
     conditions = list(next(iter(confusion.shares.values()), {}))
     rows = [
@@ -165,8 +164,8 @@ def _format_sentences(study_tables: StudyTables) -> Iterator[str]:
             other = max((name for name in row if name != kind), key=row.__getitem__, default="")
             if other and row[other] > _OFTEN:
                 yield from wrapped(
-                    f"Of {confusion.direction}s that are {kind} {100 * row[other]:.0f} % look {other}: "
-                    "their times lie together."
+                    f"{100 * row[other]:.0f} % of {confusion.direction}s that are {kind} look {other}: "
+                    "their times are close."
                 )
     if lost := _most_lost(study_tables):
         yield from wrapped(lost)
@@ -181,8 +180,8 @@ def _most_lost(study_tables: StudyTables) -> str:
         return ""
     best = estimate_parts(worst.best_s, 1.0)
     return (
-        f"Most was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
-        "optimisation had worked as it is meant to."
+        f"Most time was lost by {worst.name}: it took {significant(worst.seconds)} s; {best[0]} s ({best[1]}) if every "
+        "optimisation had worked as intended."
     )
 
 

@@ -1,4 +1,4 @@
-"""How the plan of a campaign looks: every command as it will be run, in order, and the trials."""
+"""The plan of a campaign as text: every command as it will be run, in order, and the trials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": 
 
 
 def lines(plan: CampaignPlan) -> Iterator[str]:
-    """For a terminal. Whatever came from a file is escaped."""
+    """Yield the lines of the text. All text from files is escaped."""
     campaign, spec = plan.campaign, plan.campaign.spec
     simple = len(spec.factors) == 2 and len(spec.native) == len(spec.steps) == 1 and not spec.set_up
     if campaign.file:
@@ -35,11 +35,11 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     yield from design.cells(plan.cells)
     yield from _format_trials(plan, simple)
     yield from _format_labelled("sealed", plan.metrics)
-    yield f"            differences below ± {100 * campaign.margin:g}% do not matter"
+    yield f"            differences below ± {100 * campaign.margin:g}% are negligible"
     if campaign.terms.pace:
         yield f"paced       {campaign.pacing}"
     if campaign.terms.abort_if:
-        yield f"ends if     {escape(campaign.terms.abort_if)}   (exits with 0, here, before a trial)"
+        yield f"ends if     {escape(campaign.terms.abort_if)}   (exit code 0, on this machine, before a trial)"
     yield from _format_time(plan)
     for why in plan.warnings:
         yield from wrapped(why, " " * 12, f"{'warning':<12}")
@@ -50,7 +50,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
 
 def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
     if not targets:
-        yield "target      none: the commands say where they write"
+        yield "target      none: the commands state where they write"
     wide = max((len(escape(name)) for name in targets), default=0)
     for place, (name, path) in enumerate(targets.items()):
         yield f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
@@ -89,7 +89,7 @@ def _format_factors(plan: CampaignPlan) -> Iterator[str]:
 
 def _format_steps(plan: CampaignPlan) -> Iterator[str]:
     first = plan.experiment.trials[0]
-    heading = f"in this order; shown is the first one: {_format_cell(first, plan.campaign.spec.factors)}"
+    heading = f"in this order; the first one is shown: {_format_cell(first, plan.campaign.spec.factors)}"
     yield from wrapped(heading, indent=" " * 12, first="each trial  ")
     for number, planned in enumerate(plan.steps, 1):
         stage, step = planned.stage, planned.step
@@ -109,7 +109,7 @@ def _format_steps(plan: CampaignPlan) -> Iterator[str]:
 
 
 def _format_command(first: str, step: CommandStep) -> Iterator[str]:
-    """A command as it was written: one of several lines stands below its name, and keeps its indents."""
+    """Format a command as written; one of several lines goes below its name, with its indentation."""
     lines = step.command.splitlines()
     if len(lines) <= 1:
         yield first + escape(step.command)
@@ -119,7 +119,7 @@ def _format_command(first: str, step: CommandStep) -> Iterator[str]:
 
 
 def _format_faults(spec: Spec) -> Iterator[str]:
-    """What is inflicted on the lab in every trial, of a factor all levels; and how long it is looked at afterwards."""
+    """Format the faults of every trial with all levels of their factors, and how long the servers are watched."""
     for fault in spec.faults:
         what = " ".join(str(fault[key]) for key in ("fault", "rate") if key in fault)
         lasts = f"for {fault['for']}" if "for" in fault else "until the steps are done"
@@ -129,12 +129,12 @@ def _format_faults(spec: Spec) -> Iterator[str]:
             text = text.replace(f"${{{factor.name}}}", "|".join(map(level_text, factor.levels)))
         yield from wrapped(escape(text), "      ", "   ~  ")
     if spec.settle_s is not None:
-        text = "the servers are looked at until space is back and copies agree, at most"
+        text = "the servers are watched until space is freed and copies agree, for at most"
         yield from wrapped(f"{text} {format_seconds(spec.settle_s)}", "      ", "   ~  ")
 
 
 def _describe_place(planned: PlannedStep, plan: CampaignPlan) -> str:
-    """In words, where a command runs."""
+    """Describe where a command runs."""
     on = planned.step.on if isinstance(planned.step, CommandStep) else ""
     if on == SERVERS:
         return f"on each server by ssh: {', '.join(map(escape, plan.campaign.spec.servers))}"
@@ -142,7 +142,7 @@ def _describe_place(planned: PlannedStep, plan: CampaignPlan) -> str:
 
 
 def _describe_job(planned: PlannedStep, plan: CampaignPlan) -> str:
-    """``as one MPI job of 2 ranks (on: mpi; ior is an MPI program)``."""
+    """Format ``as one MPI job of 2 ranks (on: mpi; ior is an MPI program)``."""
     first = plan.experiment.trials[0]
     ranks = first.nodes * first.ranks_per_node
     program_note = f"; {escape(planned.program)} is an MPI program" if planned.program else ""
@@ -153,11 +153,11 @@ def _format_start(planned: PlannedStep) -> Iterator[str]:
     if planned.launch:
         yield f"      started by {escape(' '.join(planned.launch))}"
     if planned.problem:
-        yield f"      it cannot be started from here: {escape(planned.problem)}"
+        yield f"      cannot be started from here: {escape(planned.problem)}"
 
 
 def _format_phases(planned: PlannedStep) -> Iterator[str]:
-    """What rank 0 does in each phase."""
+    """Describe what rank 0 does in each phase."""
     wide = max(len(phase.operation) for phase in planned.phases)
     for phase in planned.phases:
         if phase.phase is None:
@@ -175,14 +175,14 @@ def _format_phases(planned: PlannedStep) -> Iterator[str]:
 
 
 def _by_mpi_io(phase: MpiIo) -> str:
-    """``MPI-IO write_at_all: 32 pieces of 1 KiB, romio_ds_write=enable``."""
+    """Format ``MPI-IO write_at_all: 32 pieces of 1 KiB, romio_ds_write=enable``."""
     call = f"{phase.kind}_at{'_all' if phase.collective else ''}"
     hints = "".join(f", {name}={value}" for name, value in phase.hints.items())
     return f"MPI-IO {call}: {phase.count} pieces of {format_size(phase.piece)}{hints}"
 
 
 def _describe_step(part: Step) -> str:
-    """``32 writes of 64 KiB, 2 MiB``."""
+    """Format ``32 writes of 64 KiB, 2 MiB``."""
     if part.of:
         shares = [f"{inner.weight} {inner.step.kind}" for inner in part.of]
         return f"mix of {' : '.join(shares)}"
@@ -210,7 +210,7 @@ def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
         if len(own) > _MAX_TRIALS:
             yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
-            yield "            then the next block, in an order of its own (--json has all)"
+            yield "            then the next block, in its own order (--json has all)"
     if spec.against:
         yield from _format_labelled("then", [plan.campaign.decision(LEVEL).stopping])
     if spec.until:
@@ -218,7 +218,7 @@ def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
 
 
 def _format_labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
-    """Each text on lines of its own, the label before the first."""
+    """Yield each text on lines of its own, with the label before the first."""
     parts = (part for text in texts for part in wrapped(text, limit=WIDTH - 12))
     yield from (f"{'' if place else label:<12}{part}" for place, part in enumerate(parts))
 
@@ -229,12 +229,12 @@ def _format_time(plan: CampaignPlan) -> Iterator[str]:
         least = f"; with the breaks at least {format_seconds(expected.total_s)}" if expected.total_s else ""
         yield from wrapped(f"{expected.basis}{least}", " " * 12, f"{'takes':<12}")
         return
-    more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
+    more = f" and {expected.unknown} trials of unknown duration" if expected.unknown else ""
     text = f"about {format_seconds(expected.total_s)}{more} ({expected.basis})"
     yield from wrapped(text, " " * 12, f"{'takes':<12}")
 
 
 def _format_cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
-    """The levels of the factors that vary; of none the ranks."""
+    """Format the levels of the factors that vary; if none does, nodes and ranks."""
     varying = [factor for factor in factors if len(factor.levels) > 1] or list(factors[:2])
     return ", ".join(f"{factor.name} {level_with_unit(factor, trial.factors[factor.name])}" for factor in varying)

@@ -1,4 +1,4 @@
-"""How a plan looks as IOzone's commands."""
+"""A plan as commands of IOzone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .layout import escape, wrapped
 
 
 def lines(plan: IozonePlan) -> Iterator[str]:
-    """A command for each setting, or why there is none; then what IOzone does otherwise."""
+    """Yield a command per setting, or why there is none; then how IOzone differs."""
     for cell in plan.cells:
         levels = (f"{name} {format_level(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
         yield from wrapped(", ".join(levels))

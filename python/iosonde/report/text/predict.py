@@ -1,4 +1,4 @@
-"""Predictions as text: a line a setting with the interval for one new trial, and what to mind."""
+"""Predictions as text: a line per setting with the interval for one new trial, and remarks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _format_row(prediction: Prediction, names: Sequence[str], divisor: float) ->
     remark = (
         "extrapolated"
         if prediction.extrapolated
-        else f"of {prediction.repeats.n} trials there"
+        else f"from {prediction.repeats.n} trials"
         if prediction.repeats
         else ""
     )
@@ -73,23 +73,23 @@ def _format_scaled(value: float | None, divisor: float) -> str:
 def _format_repeats(predictions: Sequence[Prediction], divisor: float) -> list[str]:
     if len(predictions) == 1 and predictions[0].repeats:
         return wrapped(
-            f"this setting was measured: its {predictions[0].repeats.n} trials have the mean "
+            f"this setting was measured: the mean of its {predictions[0].repeats.n} trials is "
             f"{_format_scaled(predictions[0].repeats.mean, divisor)}, and the interval is theirs (Student's t)"
         )
     if any(prediction.repeats for prediction in predictions):
         return wrapped(
-            "of … trials there: the setting was measured, and the interval is that of its own trials (Student's t)"
+            "from … trials: the setting was measured, and the interval is that of its own trials (Student's t)"
         )
     return []
 
 
 def _warn_sparse(predictions: Sequence[Prediction]) -> list[str]:
-    """Predictions that hang on one or two measurements."""
+    """Warn of predictions from leaves of fewer than three measurements."""
     few = [prediction for prediction in predictions if prediction.n_alike is not None and prediction.n_alike < _FEW]
     if not few:
         return []
     who = "it comes" if len(predictions) == 1 else f"{len(few)} of {len(predictions)} come"
-    return [f"{who} from a leaf of fewer than {_FEW} measurements: hardly known"]
+    return [f"{who} from a leaf of fewer than {_FEW} measurements: unreliable"]
 
 
 def _format_value(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""A probe as text: links and nodes, each with its interval; of many only the slowest and the fastest."""
+"""A probe as text: links and nodes with intervals; of many only the slowest and the fastest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.core.units import human_scale
 from .layout import escape, estimate_parts, table, wrapped
 
 MAX_LISTED = 6  # pairs or nodes; of more the slowest and the fastest
-# Key → what is shown, unit, and whether more is better. CPU time as `s/MB`, as people say it (10⁶ bytes).
+# Key, label, unit. CPU time is shown in s/MB (10⁶ bytes), as is customary.
 _ROWS = (
     ("disk_write", "disk write", "bytes/s"),
     ("disk_read", "disk read", "bytes/s"),
@@ -69,7 +69,7 @@ def _format_links(links: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _format_nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
-    """``own_disk``: what was written to is a disk of the node, and no file system of others."""
+    """Format the nodes; ``own_disk``: the target is a disk of the node, not a shared file system."""
     selected = _select_extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
     rows = [
         [
@@ -107,7 +107,7 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def sentences(probed: Probed) -> list[str]:
-    """The slowest of everything: it is what a ceiling is made of."""
+    """Return the slowest of each kind of resource, the inputs of a bound."""
     parts, worst = [], probed.slowest
     whose = " of a server" if probed.facts["servers"] else ""
     if "network_bandwidth" in worst:

@@ -1,4 +1,4 @@
-"""A network of queues as text: rates by clients, the stations under the most of them, what limits."""
+"""A queueing network as text: rates by clients, the stations at the largest number of clients, the bottleneck."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def lines(network: Network) -> Iterator[str]:
 
 def _format_closed(network: Network) -> Iterator[str]:
     yield from wrapped(
-        f"closed network: each client has one operation on its way, which takes "
+        f"closed network: each client has one outstanding operation, which takes "
         f"{format_seconds(network.alone_s)} "
-        "where nobody waits; under a station's name, how busy each of its servers is"
+        "without waiting; station columns: utilisation of each server"
     )
     yield ""
     places = [place for place, load in enumerate(network.solved[0].solution.loads) if load.utilisation is not None]
@@ -41,11 +41,11 @@ def _format_closed(network: Network) -> Iterator[str]:
     last = network.solved[-1].solution
     yield f"{last.clients:,} clients"
     rows = [_format_station(load) for load in last.loads]
-    yield from table(["station", "servers", "there", "time there", "asked of each"], rows, "lrrrr").splitlines()
+    yield from table(["station", "servers", "operations", "residence time", "offered load"], rows, "lrrrr").splitlines()
     yield ""
     if not last.exact:
         yield from wrapped(
-            "~ so many clients are computed by an approximation (Schweitzer, Seidmann), some per cent off", "  "
+            "~ approximated (Schweitzer, Seidmann) for this many clients; the error is some per cent", "  "
         )
         yield ""
     yield from wrapped(network.sentence)
@@ -61,25 +61,25 @@ def _format_row(solved: Solved, places: list[int]) -> list[str]:
 
 
 def _format_open(network: Network) -> Iterator[str]:
-    yield f"open network: {format_rate(network.arrivals_per_s or 0.0, 'operations/s')} arrive, whatever becomes of them"
+    yield f"open network: {format_rate(network.arrivals_per_s or 0.0, 'operations/s')} arrive, regardless of the queue"
     yield ""
     rows = [
         [
             load.station.name,
             str(load.station.servers),
             _format_percent(load.utilisation),
-            "without end" if load.residence_s == float("inf") else format_seconds(load.residence_s),
+            "unbounded" if load.residence_s == float("inf") else format_seconds(load.residence_s),
         ]
         for load in network.opened or ()
     ]
-    yield from table(["station", "servers", "busy", "time there"], rows, "lrrr").splitlines()
+    yield from table(["station", "servers", "busy", "residence time"], rows, "lrrr").splitlines()
     yield ""
     most = network.busiest
     name, busy = most.station.name, most.utilisation or 0.0
     if busy >= 1:
         yield from wrapped(
-            f"{name} cannot serve so many ({_format_percent(busy)} of what it can): the queue before it grows "
-            f"without end. The most is {format_rate(most.station.most, 'operations/s')}."
+            f"{name} is overloaded ({_format_percent(busy)} of its capacity): its queue grows without bound. "
+            f"The maximum is {format_rate(most.station.most, 'operations/s')}."
         )
     else:
         yield from wrapped(

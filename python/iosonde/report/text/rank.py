@@ -1,4 +1,4 @@
-"""Rankings as text: shares, effects of levels, slopes, what to mind, the sentence."""
+"""Rankings as text: shares, effects of levels, slopes, warnings, the sentence."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _MOST = 24  # rankings that are shown whole
 
 
 def lines(answer: Rankings) -> Iterator[str]:
-    """The lines of the text, an empty one between rankings."""
+    """Yield the lines of the text, with an empty line between rankings."""
     if len(answer.rankings) > _MOST:
         for ranking in answer.rankings:
             yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
-        text = f"{len(answer.rankings)} responses in a sentence each: --response names one to see all of it; of a list"
-        yield from ["", *wrapped(f"{text} of many systems see iosonde corpus")]
+        text = f"{len(answer.rankings)} responses in a sentence each: --response shows one in detail; for results of"
+        yield from ["", *wrapped(f"{text} many systems see iosonde corpus")]
     else:
         for place, ranking in enumerate(answer.rankings):
             yield from [""] if place else []
@@ -47,8 +47,9 @@ def lines(answer: Rankings) -> Iterator[str]:
 
 
 def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
-    """One ranking without its sentence: shares, ``explained`` or not, effects, coefficients, what to mind. ``assumed``:
-    nobody named its factors."""
+    """Format one ranking without its sentence: shares, effects, coefficients, warnings.
+    Columns are explained if ``explained``. ``assumed``: the user named no factors.
+    """
     yield from _format_head(ranking, assumed)
     yield ""
     yield from _format_shares(ranking)
@@ -71,7 +72,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
             *(_format_slopes(ranking, 1.0, "") if ranking.transform else _format_slopes(ranking, divisor, unit)),
         ]
     if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
-        yield from wrapped(f"{listed(turned)}: the means hold effects of the other factors, the slope does not")
+        yield from wrapped(f"{listed(turned)}: the means include effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
     for text in ranking.warnings:
@@ -85,13 +86,13 @@ def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
     if ranking.intervals:
         how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
     if ranking.noise is not None:
-        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
+        how.append(f"noise between repetitions: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
     on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed (--on)" if assumed else ""
     yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 
 def variance(ranking: Ranking) -> str:
-    """What the shares are of, in words."""
+    """Describe the variance that the shares refer to."""
     return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
@@ -118,7 +119,7 @@ def _format_shares(ranking: Ranking) -> Iterator[str]:
 
 
 def _describe_columns(ranking: Ranking) -> str:
-    """What the short headings mean, of columns that hold something."""
+    """Explain the short headings of non-empty columns."""
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
     notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
     if any(factor.zero_line is not None for factor in ranking.factors):
@@ -149,7 +150,7 @@ def _format_shapley(ranking: Ranking) -> Iterator[str]:
 
 
 def _format_beyond(ranking: Ranking) -> Iterator[str]:
-    """What each factor explains beyond all others, and within the fixed ones; beside it the Shapley effect."""
+    """Format the share of each factor beyond all others and within the fixed ones, and the Shapley effect."""
     heads, rows = ["factor", "adjusted", "interval", "p"], []
     within = any(factor.adjusted_within for factor in ranking.factors)
     shapley = any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors)
@@ -185,7 +186,7 @@ def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str
 
 
 def _format_table_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
-    """One table, or where it would be too wide one up to column ``cut`` and one of the rest, both by factor."""
+    """Format one table, or if it is too wide two: up to column ``cut`` and the rest, both by factor."""
     lines = table(heads, rows, align, 10 * WIDTH).splitlines()
     if max(map(len, lines)) <= WIDTH:
         yield from lines
@@ -197,7 +198,7 @@ def _format_table_or_halves(heads: list[str], rows: list[list[str]], align: str,
 
 
 def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
-    """``+16.4: 4 → 5``; of a logarithm ``×1.25: 4 → 5``; between bins where they meet."""
+    """Format ``+16.4: 4 → 5``, or ``×1.25: 4 → 5`` for a logarithm; for bins, where they meet."""
     assert factor.effects is not None
     a, b = factor.effects.largest_step
     before, after = _measured_mean(a, ranking), _measured_mean(b, ranking)
@@ -215,7 +216,7 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
 
 
 def _measured_mean(level: Level, ranking: Ranking) -> float:
-    """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
+    """Return the mean; for a logarithm the geometric mean, in the unit of measurement."""
     mean = level.mean.value or 0.0
     return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
 
@@ -243,7 +244,7 @@ def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]
 
 
 def _has_reversed_slope(factor: FactorRank) -> bool:
-    """Whether the means of its two levels differ one way and its slope, with the others held, goes the other way."""
+    """Return whether the means of its two levels and its slope, with the others fixed, have opposite signs."""
     if factor.slope is None or factor.effects is None or len(factor.effects.levels) != 2:
         return False
     a, b = factor.effects.largest_step
@@ -253,8 +254,9 @@ def _has_reversed_slope(factor: FactorRank) -> bool:
 
 
 def direction(factor: FactorRank) -> str:
-    """What more of the factor does to the response, or what a change of its level does (``off → on lowers``), by the
-    sign of the coefficient; ``~``: its interval holds 0."""
+    """Return whether a higher level raises or lowers the response, or a change of level (``off → on lowers``).
+    It is the sign of the coefficient; ``~`` if its interval contains 0.
+    """
     assert factor.slope is not None
     raw = factor.slope.raw
     change = f"{' → '.join(format_level(end, factor.unit) for end in factor.change)} " if factor.change else ""
@@ -264,7 +266,7 @@ def direction(factor: FactorRank) -> str:
 
 
 def _format_level(level: Level) -> str:
-    """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
+    """Format ``nfs``, ``4096``, or ``0.2–0.24`` for a bin."""
     if level.low == level.high:
         return level.format_cell(level.low)
     if level.unit == "bytes":

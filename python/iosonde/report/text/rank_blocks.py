@@ -1,4 +1,4 @@
-"""The tables of ``iosonde rank --block``: what each block adds, and its factors within what was left before it."""
+"""Tables of ``iosonde rank --block``: what each block adds, and its factors within the remaining variance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def block_lines(blocks: Blocks) -> Iterator[str]:
-    """Both tables."""
+    """Yield both tables."""
     rows = [
         [f"{place}. {block.name}", *_format_cells(block.added), share(block.rest_share), span(block.rest_share)]
         for place, block in enumerate(blocks.blocks, 1)

@@ -1,4 +1,4 @@
-"""A regression as text: how much is explained, the coefficients, the predictions, what speaks against it."""
+"""A regression as text: explained variation, the coefficients, the predictions, findings against it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
 
 
 def _format_without(regression: Regression, other: Without, divisor: float) -> Iterator[str]:
-    """Both fits, the coefficients with their intervals."""
+    """Compare both fits: the coefficients with their intervals."""
     yield from wrapped(f"without {', '.join(other.excluded_rows)}:")
     both = (regression.fit, other.regression.fit)
     rows = [
@@ -84,7 +84,7 @@ def _format_without(regression: Regression, other: Without, divisor: float) -> I
         ends = [_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]
         rows.append([c.name, *ends])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
-    yield from wrapped("A row is left out only for a reason besides its value: look at what happened there.")
+    yield from wrapped("Exclude a row only for a reason other than its value: find out what happened there.")
 
 
 def _format_number(value: float | None, digits: int) -> str:
@@ -119,7 +119,7 @@ def _format_point(point: Point) -> str:
 
 
 def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | None) -> Iterator[str]:
-    """How many times the mean response, and its uncertainty, is what it is at the first point."""
+    """Format the ratio of the mean response to that at the first point, with its uncertainty."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
     yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
     for warning in ratio.warnings:
@@ -127,8 +127,8 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
 
 
 def _by_level(decisions: Mapping[float, bool]) -> str:
-    """``by level: explains something at 90 % and 95 %; cannot tell at 99 %``."""
-    wordings = {"explains something": True, "cannot tell": False}
+    """Format ``by level: significant at 90 % and 95 %; not significant at 99 %``."""
+    wordings = {"significant": True, "not significant": False}
     at = {
         words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]
         for words, is_so in wordings.items()

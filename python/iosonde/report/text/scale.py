@@ -1,4 +1,4 @@
-"""The scaling of a series as text: what was measured, the laws, the predictions, the conclusion."""
+"""The scaling of a series as text: measurements, laws, predictions, conclusion."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SINGULAR = {"processes": "process"}
 
 
 def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
-    """The lines of the text: what to mind, then one series after the other."""
+    """Yield the lines of the text: warnings, then one series after the other."""
     for warning in scaling_laws.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     for number, item in enumerate(scaling_laws.items):
@@ -50,7 +50,7 @@ def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
 
 
 def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
-    """The highest rate for each node at each number of them, and whether that is always of the same series."""
+    """Format the highest rate per node at each number of nodes, and whether it is always of the same series."""
     divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
     yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
@@ -69,7 +69,7 @@ def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]
                 setting_text(setting.by, setting.units),
             ]
         )
-    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "not told apart", "series"]
+    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"]
     yield from table(header, rows, "rrrrrl").splitlines()
     yield ""
     settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
@@ -77,8 +77,8 @@ def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]
     same = "the same series at all of them" if len(settings) == 1 else "not the same series at all of them"
     yield from wrapped(
         f"Highest at {last.size:g} {on}: {estimate_text(last.each, last.unit)} {per}, with "
-        f"{setting_text(last.by, last.units)}; {same}. Chosen by these very trials, the highest of several is too high "
-        f"by their noise. It is the best only where {listed(list(last.by))} can be chosen."
+        f"{setting_text(last.by, last.units)}; {same}. As the same trials selected it, the highest of several is "
+        f"biased upwards by noise. It is the best only if {listed(list(last.by))} can be chosen."
     )
 
 
@@ -163,13 +163,13 @@ def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
 
 
 def _format_reasons(scaling: Scaling) -> Iterator[str]:
-    """Why predictions have no interval."""
+    """Yield why predictions have no interval."""
     without = [prediction.rate for prediction in scaling.predictions if prediction.rate.low is None]
     yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
 
 
 def _format_span(values: list[float], unit: str) -> str:
-    """What the laws say: from the least to the most."""
+    """Format the range of the laws' predictions."""
     divisor, name = human_scale(max(values), unit)
     if len(values) == 1:
         return f"{significant(values[0] / divisor)} {name}".rstrip()
@@ -180,6 +180,6 @@ def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
     for regime in scaling.regimes:
         if regime.lacks_fit:
             yield (
-                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the trials' "
-                "noise: the intervals of the laws take the sizes, not the trials, as what repeats"
+                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
+                "of trials: the intervals of the laws are over sizes, not over trials"
             )

@@ -1,4 +1,4 @@
-"""A table of settings of two or more factors: columns by one of them, rows by the others, a block a response."""
+"""A table of settings of two or more factors: columns by one of them, rows by the others, a block per response."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 from .cells import scale_of
 from .layout import WIDTH, escape, estimate_parts, table, width
 
-_UNIT, _NUMBER = 5, 9  # columns of a unit, of a number or an interval: what most need
+_UNIT, _NUMBER = 5, 9  # typical columns of a unit, and of a number or an interval
 
 
 def column_factor(overview: Overview) -> str | None:
-    """The factor whose levels become columns; None where there is none."""
+    """Return the factor whose levels become columns, or None."""
     place = column_place(_list_settings(overview.rows, overview))
     return None if place is None else overview.by[place]
 
@@ -25,8 +25,9 @@ def column_factor(overview: Overview) -> str | None:
 def block(
     title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit_option: str | None = None
 ) -> list[str]:
-    """The lines of one response: its title, the table, and n and cv of its cells. Wider than a terminal where there
-    is no way around it. ``unit_option``: the unit of rates of bytes."""
+    """Return the lines of one response: its title, the table, and n and cv of its cells.
+    Lines may exceed a terminal if unavoidable. ``unit_option`` is the unit of rates of bytes.
+    """
     rest = [name for name in overview.by if name != column]
     divisor, unit = scale_of(rows, unit_option)
     laid = pivoted(_list_settings(rows, overview), rows, overview.by.index(column))
@@ -49,8 +50,10 @@ def by_level(
     overview: Overview,
     unit_option: str | None = None,
 ) -> list[str]:
-    """The lines of several responses by one factor: a row each, with columns by its levels; none where there is no room
-    for numbers as they mostly are. Of wider ones titles are cut: the same campaign has the same table every time."""
+    """Return the lines of several responses by one factor: a row each, with columns by its levels.
+    Returns none if numbers of typical width do not fit. Titles are truncated if numbers are wider, so that a campaign
+    always has the same table.
+    """
     levels = tuple(dict.fromkeys(row.by.get(overview.by[0]) for row in overview.rows))
     heads = _format_heads(overview.by[0], levels, overview)
     columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
@@ -66,7 +69,7 @@ def by_level(
 
 
 def fits(lines: Sequence[str]) -> bool:
-    """Whether all of these lines fit on a terminal."""
+    """Return whether all lines fit on a terminal."""
     return all(len(line) <= WIDTH for line in lines)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from iosonde.answers.show import Detail, Listing
 
 _MOST_FACTS = 24
-# What a reader looks for first.
+# Facts that readers look for first.
 _FIRST_FACTS = (
     "command",
     "target",
@@ -35,7 +35,7 @@ _RUN = 32
 
 
 def listing_lines(listing: Listing) -> Iterator[str]:
-    """Every experiment with its runs; what does not vary within one is said once."""
+    """Yield every experiment with its runs; what is the same in all runs appears once."""
     runs = listing.runs
     incomplete = listing.n_incomplete
     names = {item.id: item for item in listing.experiments}
@@ -65,7 +65,7 @@ def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units
         columns["tags"] = [" ".join(tags.get(run.id, [])) for run in runs]
     omitted = [name for name in varying if not _add_fitting_factor(columns, name, values[name])]
     numbers = {name for name in varying if all(_is_number(run.factors.get(name)) for run in runs)} | {"took"}
-    # A run's name is what `show STORE RUN` wants: an ordinary one is not cut.
+    # `show STORE RUN` needs the run's name: do not truncate one of ordinary length.
     full_ids = max(map(width, columns["run"])) <= _RUN
     align = "".join("L" if name == "run" and full_ids else "r" if name in numbers else "l" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, WIDTH).split("\n")
@@ -74,7 +74,9 @@ def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units
 
 
 def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
-    """Put a factor before the status if the table stays narrow enough (tags may still be cut); whether it was."""
+    """Add a factor before the status if the table stays narrow enough; return whether it was added.
+    Tags may still be truncated.
+    """
     most = dict.fromkeys(columns, _CELL) | {"run": _RUN}
     wide = sum(min(max(map(width, [title, *column])), most[title]) + 2 for title, column in columns.items())
     if wide + max(map(width, [name, *cells])) > WIDTH:
@@ -87,7 +89,7 @@ def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[st
 
 
 def detail_lines(detail: Detail) -> Iterator[str]:
-    """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
+    """Yield one run: its origin, its results over all ranks, findings, and the facts of the machine."""
     run, stored, notes = detail.run, detail.stored, detail.notes
     yield from _wrap_lines(f"run {run.id} of experiment {run.experiment}")
     about = {
@@ -121,7 +123,7 @@ def detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def _format_remounts(stored: StoredRun) -> Iterator[str]:
-    """What was mounted anew: a line for each time, of all nodes on which it was."""
+    """Format the remounts: a line for each time, with all its nodes."""
     times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for phase, remount in stored.remounts:
         times.setdefault((phase, str(remount["mount"])), []).append(remount)
@@ -174,7 +176,7 @@ def _rank_of_fact(key: str) -> int:
 
 
 def _flatten_facts(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested facts as ``machine.host.kernel``; what is not known is left out, a list of values stays one."""
+    """Yield nested facts as ``machine.host.kernel``, without unknown ones; a list of values stays one fact."""
     for key, item in value.items():
         if isinstance(item, Mapping):
             yield from _flatten_facts(item, f"{prefix}{key}.")
@@ -201,7 +203,7 @@ def _format_count(number: int, name: str) -> str:
 
 
 def _format_start(time: str) -> str:
-    """``2026-11-21T10:00:00.123Z`` → ``2026-11-21 10:00``."""
+    """Format ``2026-11-21T10:00:00.123Z`` as ``2026-11-21 10:00``."""
     return time[:16].replace("T", " ")
 
 

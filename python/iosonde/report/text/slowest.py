@@ -23,7 +23,7 @@ _ENDED = {STATUS_SHORT: "short", STATUS_MISMATCH: "mismatch"}
 
 
 def lines(slowest: Slowest) -> Iterator[str]:
-    """What they are of, the table, and what may be missing."""
+    """Yield the selection, the table, and notes on missing operations."""
     every = slowest.operations
     runs = list(dict.fromkeys(operation.run for operation in every))
     of = f"run {runs[0]}" if slowest.runs == 1 else counted(slowest.runs, "run")
@@ -70,13 +70,13 @@ def lines(slowest: Slowest) -> Iterator[str]:
 
 
 def _format_file(operation: SlowOperation) -> str:
-    """Its number, or the end of its path."""
+    """Return the file's number, or the end of its path."""
     path = operation.path
     return str(operation.file) if not path else path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
 def _format_bytes(amount: int) -> str:
-    """Bytes in the largest unit that they are a whole number of: ``4 KiB``, ``1025 KiB``."""
+    """Format bytes in the largest unit that divides them: ``4 KiB``, ``1025 KiB``."""
     step = 0
     while amount and amount % 1024 == 0 and step < len(_PREFIXES) - 1:
         amount, step = amount // 1024, step + 1

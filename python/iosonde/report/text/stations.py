@@ -1,4 +1,4 @@
-"""``scale --as-stations``: the stations to copy, and how far they can be trusted."""
+"""``scale --as-stations``: stations for ``queue``, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
-    """A paragraph; nothing where it was not asked for."""
+    """Yield a paragraph; nothing unless requested."""
     demands = scaled.demands
     if demands is None:
         return
@@ -31,7 +31,7 @@ def lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
     )
     yield from wrapped(
         f"As stations: {what} needs {_format_interval(demands.server)} of the server, "
-        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is taken that all that is shared is one "
+        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is assumed that everything shared is one "
         f"server, and that a client is one of {on} with all its ranks."
     )
 

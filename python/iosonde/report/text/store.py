@@ -1,4 +1,4 @@
-"""What ``iosonde store`` did, as text."""
+"""Answers of ``iosonde store`` as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_WORDS = 12
 
 
 def check_lines(check: StoreCheck) -> Iterator[str]:
-    """Every problem with its cure, and incomplete runs; one line where there is none."""
+    """Yield every problem with its cure, and incomplete runs; one line if there are none."""
     for problem in check.problems:
         yield f"{problem.code} {escape(problem.sentence)}"
         yield f"     {escape(problem.action)}"
@@ -31,20 +31,20 @@ def check_lines(check: StoreCheck) -> Iterator[str]:
 
 
 def without_digest(n_runs: int) -> str:
-    """Which experiments cannot be checked, and why."""
+    """Describe how many experiments cannot be checked, and why."""
     verb = "names" if n_runs == 1 else "name"
-    return f"{count(n_runs, 'run')} {verb} no digest of its experiment, written before digests were kept: not checkable"
+    return f"{count(n_runs, 'run')} {verb} no digest of its experiment (written before digests existed): not checkable"
 
 
 def merge_lines(merge: StoreMerge) -> Iterator[str]:
-    """How much was copied."""
+    """Describe how much was copied."""
     done = merge.merged
-    there = f" ({done.runs_there} were there already)" if done.runs_there else ""
+    there = f" ({done.runs_there} already existed)" if done.runs_there else ""
     yield f"{count(done.runs, 'run')} and {count(done.experiments, 'experiment')} copied{there}"
 
 
 def copy_lines(copy: StoreCopy) -> Iterator[str]:
-    """How much was copied, what was replaced, and what stays and should be looked at."""
+    """Describe how much was copied, what was replaced, and what remains to be reviewed."""
     done = copy.redacted
     replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
     yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
@@ -52,11 +52,11 @@ def copy_lines(copy: StoreCopy) -> Iterator[str]:
     yield from _format_remaining("paths that stay", done.remains.paths)
     yield from _format_remaining("names that stay", done.remains.names)
     if done.remains.unsure or done.remains.paths or done.remains.names:
-        yield "Look at them before you share the copy; --also WORD hides a word."
+        yield "Review them before you share the copy; --also WORD hides a word."
 
 
 def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
-    """The most frequent words, each with the number of places."""
+    """Format the most frequent words with their numbers of occurrences."""
     if not words:
         return
     words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]
@@ -65,7 +65,7 @@ def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
 
 
 def prune_lines(pruning: StorePruning) -> Iterator[str]:
-    """What goes, what stays and why, and how to do it."""
+    """Describe what is removed, what stays and why, and how to do it."""
     for experiment in pruning.going:
         verb = "removed" if pruning.removed else "would go"
         yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
@@ -75,18 +75,18 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     verb = "removed" if pruning.removed else "would be removed"
     yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"
     if pruning.going and not pruning.removed:
-        yield "Nothing was done: --remove does it, and cannot be undone."
+        yield "Nothing was removed: use --remove, which cannot be undone."
 
 
 def index_lines(indexed: StoresIndexed) -> Iterator[str]:
-    """What changed, a store a line."""
+    """Describe the changes, a line per store."""
     for name, result in indexed.stores:
         unread = f", {count(result.unread, 'run')} damaged" if result.unread else ""
         yield escape(f"{name}: {count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
 
 
 def count(number: int, name: str) -> str:
-    """``1,234 runs``."""
+    """Format ``1,234 runs``."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 

@@ -1,4 +1,4 @@
-"""An Overview as text: shared facts once, one block a response, under 80 columns, a sentence at the end."""
+"""An Overview as text: shared facts once, a block per response, under 80 columns, a sentence at the end."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
 
 _SHARE = 0.2
-_SAME_MEAN = 0.01  # a harmonic mean this near to the mean says nothing new
+_SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
 _MOST_HARMONIC = 4
 _SCREEN = 45  # lines of the table, beyond which --all is needed
 
 
 def lines(answer: Summary, every: bool = False, columns: str | None = None, unit: str | None = None) -> Iterator[str]:
-    """The lines of the text; what the clock includes is named in the header where the rates come from a store.
-
-    ``every``: each cell on a line of its own, with its median, and all of them; else at most a screen, with columns
-    by one factor where there are several: ``columns``, if it is named, without durations then. ``unit``: of all rates
-    of bytes. Raises InputError.
+    """Yield the lines of the text; the header names what the clock includes if rates come from a store.
+    ``every``: each cell on its own line with its median, without a limit. Else at most a screen, with columns by one
+    factor if there are several: ``columns`` if given, and then without durations. ``unit``: of all rates of bytes.
+    Raises InputError.
     """
     overview = answer.overview
     check_unit(overview, unit)
@@ -93,8 +92,9 @@ def _format_header(answer: Summary) -> str:
 
 
 def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
-    """(the tables with columns by one factor, the rows that stand in lines of their own, as there is no room for their
-    columns); no tables where there is no such factor, or no room for any."""
+    """Return (tables with columns by one factor, the rows that stand on lines of their own for lack of room).
+    No tables without such a factor, or without room for any.
+    """
     overview = answer.overview
     column = column_factor(overview)
     if column is None:
@@ -113,7 +113,7 @@ def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequ
 
 
 def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
-    """The tables of two sides, with columns by the factor that was asked for."""
+    """Return the two-way tables with columns by the factor ``columns``."""
     overview, table_lines = answer.overview, list[str]()
     column = check_column(overview, columns)
     for (operation, metric), members in responses_of(overview):
@@ -123,7 +123,7 @@ def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
 
 
 def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
-    """The table of several responses by the levels of one factor; empty where there are not."""
+    """Return the table of several responses by the levels of one factor; empty if there are not several."""
     overview, several = answer.overview, responses_of(answer.overview)
     if (
         len(overview.by) != 1
@@ -136,14 +136,14 @@ def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
 
 
 def _limit_to_screen(text_lines: list[str], every: bool) -> Iterator[str]:
-    """All lines, or as many as a screen has."""
+    """Yield all lines, or as many as fit a screen."""
     yield from text_lines if every else text_lines[:_SCREEN]
     if len(text_lines) > _SCREEN and not every:
         yield f"… and {len(text_lines) - _SCREEN} lines more: --all"
 
 
 def _format_spread(answer: Summary) -> Iterator[str]:
-    """A line for each quantile and geometric mean that the trials are enough for."""
+    """Format a line per quantile and geometric mean for which there are enough trials."""
     overview, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
     spread_by_row = dict(zip(map(id, overview.rows), answer.spread, strict=True))
     for (operation, metric), rows in responses_of(overview):
@@ -164,7 +164,7 @@ def _format_spread(answer: Summary) -> Iterator[str]:
 
 
 def _format_harmonic(overview: Overview) -> Iterator[str]:
-    """The harmonic means of rates where they differ from the means, and when they are the right ones."""
+    """Format harmonic means of rates that differ from the means, and when to use them."""
     rows = [
         (row, row.harmonic_mean)
         for row in overview.rows
@@ -182,15 +182,17 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
     more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(
-        f"harmonic mean, the right one where every trial did the same work (it is all work by all time): "
+        f"harmonic mean (total work by total time), appropriate if every trial did the same work: "
         f"{', '.join(texts)}{more}",
         "  ",
     )
 
 
 def _format_latency(overview: Overview) -> Iterator[str]:
-    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json, as are settings
-    and percentiles that too few calls were made for. A factor that none of them has is no column."""
+    """Format the calls that dominate a phase.
+    Calls that take less than :data:`_SHARE` of it are left to --json, and so are settings and percentiles with too few
+    calls. Factors without a level in any of them have no column.
+    """
     filling = _select_filling(overview.latency)
     by = [name for name in overview.by if any(item.by.get(name) is not None for item in filling)]
     with_durations = {item.percentile for item in filling if item.duration.value is not None}
@@ -220,7 +222,7 @@ def _format_latency(overview: Overview) -> Iterator[str]:
 
 
 def _format_kinds(each: Sequence[str]) -> str:
-    """``write (2 settings) and close``."""
+    """Format ``write (2 settings) and close``."""
     several = Counter(each).items()
     return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
 

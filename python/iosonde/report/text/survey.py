@@ -1,4 +1,4 @@
-"""A survey under 80 columns: what there is, kinds by count and by capacity, compression, what is missing."""
+"""A survey under 80 columns: totals, kinds by count and by capacity, compression, missing answers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _MOST_KINDS = 20
 _STOPPED = {
-    "precision": "Read in random order until all shares were known as well as asked for.",
-    "time": "Read in random order until the time was over; what was reached is the sample.",
-    "stalled": "Incomplete: the tree did not answer any more while drawn files were read.",
+    "precision": "Read in random order until all shares reached the requested precision.",
+    "time": "Read in random order until the time limit; the sample is what was read by then.",
+    "stalled": "Incomplete: the tree stopped responding while sampled files were read.",
 }
-_REASONS = {"short": "ended before their size", "hung": "did not answer"}  # others are said as they are
-_ALONE = 0.0005  # of files and capacity: what rounds to 0.0 % in both is summed up
+_REASONS = {"short": "ended before their size", "hung": "did not answer"}  # others are shown verbatim
+_ALONE = 0.0005  # share of files or capacity below which a type rounds to 0.0 % and has no row
 
 
 def lines(survey: Survey) -> Iterator[str]:
-    """The text of a survey."""
+    """Yield the text of a survey."""
     walked = survey.walked
     numbers = walked.numbers
     yield from wrapped(
@@ -62,18 +62,18 @@ def lines(survey: Survey) -> Iterator[str]:
 
 
 def _format_small_share(share: float) -> str:
-    """Of 300 million files some hundred are not 0.0 %."""
+    """Format with two significant digits: some hundred of 300 million files are not 0.0 %."""
     return f"{significant(100 * share, 2)} %"
 
 
 def _describe_unknown(numbers: dict[str, int]) -> str:
-    """What a list of files does not know, or not all of it."""
+    """Describe the allocated bytes and directories, which a list of files may lack."""
     allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
     return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
 
 
 def directories(many: int) -> str:
-    """``1 directory``, ``3 directories``."""
+    """Format ``1 directory``, ``3 directories``."""
     return f"{many:,} {'directory' if many == 1 else 'directories'}"
 
 
@@ -89,7 +89,7 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
     ]
     rows = [(name, _format_share(by_count.get(name)), _format_share(by_size.get(name))) for name in types[:_MOST_KINDS]]
     if not rows:
-        yield "type: ~ (no file gave an answer)"
+        yield "type: ~ (no file could be read)"
         return
     yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
     if len(types) > _MOST_KINDS:
@@ -105,9 +105,9 @@ def _format_share(estimate: SurveyEstimate | None) -> str:
 
 
 def _format_exact(survey: Survey) -> Iterator[str]:
-    """What the walk knows of all files."""
+    """Format what the walk knows of all files."""
     walked = survey.walked
-    yield "Of all files, no estimates:"
+    yield "All files (exact):"
     for tail in dict.fromkeys(walked.tails):
         yield from wrapped(
             f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
@@ -139,8 +139,8 @@ def _no_answer(survey: Survey) -> Iterator[str]:
             if sample.missing.estimate.value
         ]
         yield (
-            f"of the drawn files gave no answer: {why}. That stands for {' and '.join(parts)}; the shares are of "
-            "the rest, intervals allow for anything in these files; ~: more than half gave no answer"
+            f"sampled files without an answer: {why}. They represent {' and '.join(parts)}; the shares are of "
+            "the rest, intervals allow for any content of these files; ~: more than half gave no answer"
         )
     if survey.touched:
-        yield f"access times of {counted(survey.touched, 'file')} changed: others' files, and we are not root"
+        yield f"access times of {counted(survey.touched, 'file')} changed: they belong to others, and we are not root"

@@ -1,4 +1,4 @@
-"""What a survey says of the bytes of files: codecs, zeros, blocks met twice, and what a change would do."""
+"""Bytes of files in a survey as text: codecs, zeros, duplicate blocks, and what-if scenarios."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def byte_lines(survey: Survey) -> Iterator[str]:
-    """Codecs, zeros and blocks; nothing where no codec was tried."""
+    """Yield codecs, zeros and blocks; nothing if no codec was tried."""
     saved, pack, unpack = (
         {estimate.name: estimate.inference.estimate for estimate in survey.of(what, "capacity")}
         for what in ("saved", "pack", "unpack")
@@ -31,7 +31,7 @@ def byte_lines(survey: Survey) -> Iterator[str]:
         for estimate in survey.of("compressed", "capacity")
     ]
     yield ""
-    yield from table(("codec", "leaves of capacity", "saves"), rows, "Lrr").splitlines()
+    yield from table(("codec", "remaining capacity", "saves"), rows, "Lrr").splitlines()
     yield ""
     speeds = [
         (
@@ -42,9 +42,9 @@ def byte_lines(survey: Survey) -> Iterator[str]:
         )
         for name in names
     ]
-    yield from table(("codec", "a core packs", "and unpacks", ""), speeds, "Lrrl").splitlines()
+    yield from table(("codec", "compresses, per core", "decompresses", ""), speeds, "Lrrl").splitlines()
     if len(survey.not_beaten) < len(names):
-        yield from wrapped("beaten: another one of these surely leaves less and surely packs faster")
+        yield from wrapped("beaten: another codec significantly compresses both more and faster")
     yield ""
     for estimate in survey.of("zeros", "capacity"):
         yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity")
@@ -54,14 +54,14 @@ def byte_lines(survey: Survey) -> Iterator[str]:
     if survey.blocks and survey.blocks.read:
         met, read = survey.blocks.met_before, survey.blocks.read
         yield from wrapped(
-            f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) had "
-            "been met before in the sample; in the tree more are: what deduplication saves a sample of "
-            "files cannot tell"
+            f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) are "
+            "duplicates within the sample. The tree has more: a sample of files cannot estimate the "
+            "savings of deduplication"
         )
 
 
 def quantile_lines(survey: Survey) -> Iterator[str]:
-    """Half and nine tenths of the files, and of the capacity, are not larger or older than that."""
+    """Yield the median and the 90 % quantile of size and age, by files and by capacity."""
     estimates = {
         (quantile.what, quantile.of, quantile.name): quantile.inference.estimate for quantile in survey.quantiles
     }
@@ -83,7 +83,7 @@ def _format_age(estimate: Estimate) -> str:
 
 
 def what_if_lines(survey: Survey) -> Iterator[str]:
-    """What each change would do."""
+    """Yield the effects of each change."""
     for scenario in survey.what_if:
         yield ""
         yield f"What if: {escape(scenario.change.text)}"
@@ -95,11 +95,11 @@ def what_if_lines(survey: Survey) -> Iterator[str]:
 def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
     rows = (
         ("of the capacity", scenario.touches, percent_interval),
-        ("of that is left", scenario.left, percent_interval),
+        ("remaining share", scenario.left, percent_interval),
         ("saves", scenario.saved, partial(estimate_text, unit="bytes")),
         ("CPU, once", scenario.cpu, cpu_time),
-        ("a core packs it at", scenario.pack, partial(estimate_text, unit="bytes/s")),
-        ("and unpacks it at", scenario.unpack, partial(estimate_text, unit="bytes/s")),
+        ("compresses, a core", scenario.pack, partial(estimate_text, unit="bytes/s")),
+        ("decompresses", scenario.unpack, partial(estimate_text, unit="bytes/s")),
     )
     for name, estimate, text in rows:
         if estimate is not None:
@@ -119,12 +119,12 @@ def _format_archived(scenario: SurveyWhatIf) -> Iterator[str]:
         return
     yield from wrapped(
         f"{counted(scenario.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
-        "so many fewer inodes, exactly",
+        "exactly that many fewer inodes",
         "  ",
         "  ",
     )
     least, value, most = (_format_signed(end or 0.0) for end in (saved.low, saved.value, saved.high))
-    yield from wrapped(f"allocated space saved: {value}; surely between {least} and {most}", "  ", "  ")
+    yield from wrapped(f"allocated space saved: {value}; bounds {least} and {most}", "  ", "  ")
 
 
 def _format_signed(size: float) -> str:
@@ -132,7 +132,7 @@ def _format_signed(size: float) -> str:
 
 
 def cpu_time(amount: Estimate) -> str:
-    """Seconds, minutes or hours of a core."""
+    """Format seconds, minutes or hours of a core."""
     value = amount.value or 0.0
     scale = (3600.0, "h") if value >= 7200 else (60.0, "min") if value >= 120 else (1.0, "s")
     return estimate_text(amount, "s", scale)

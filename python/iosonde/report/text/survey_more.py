@@ -1,4 +1,4 @@
-"""What a survey would cost, and how good it would have been, under 80 columns."""
+"""The plan and the simulation of a survey as text, under 80 columns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 _DAY_S = 86_400.0
-_EXAMPLE = 0.05  # the precision that most ask for
+_EXAMPLE = 0.05  # the most common precision
 
 
 def plan_lines(plan: SurveyPlan) -> Iterator[str]:
-    """The text of a plan."""
+    """Yield the text of a plan."""
     yield from wrapped(
         f"{counted(plan.population, 'file')}, {format_size(plan.capacity)}; shares at "
         f"{percent(plan.level)} confidence, by count and by capacity:"
@@ -42,9 +42,9 @@ def plan_lines(plan: SurveyPlan) -> Iterator[str]:
     yield from wrapped(_describe_time(plan))
     yield ""
     yield from wrapped(
-        "The sizes, ages and owners of all files need no sample, but a walk. A number of files that is "
-        "enough is known before for shares alone: for means, as of compression, look at the interval "
-        "that a survey gives, and ask for more files where it is too wide."
+        "Sizes, ages and owners of all files need a walk, but no sample. The number of files that suffices "
+        "is known in advance only for shares. For means, as of compression, check the interval of a "
+        "survey, and read more files if it is too wide."
     )
 
 
@@ -81,11 +81,11 @@ def _format_duration(seconds: float) -> str:
 
 
 def simulation_lines(simulation: Simulation) -> Iterator[str]:
-    """The text of a simulation: a block for each way, and one for the quantiles of that."""
+    """Yield the text of a simulation: a block per sampling scheme, and one for its quantiles."""
     options, totals = simulation.options, f"{counted(simulation.files, 'file')}, {format_size(simulation.capacity)}"
     each = f", each part by itself (--by {options.by})" if options.by else ""
     yield from wrapped(
-        f"{options.path}: {totals}, all of them looked at, then {options.repetitions:,} surveys of each "
+        f"{options.path}: {totals}, all of them examined, then {options.repetitions:,} surveys of each "
         f"kind{each}, in {format_seconds(simulation.seconds)}."
     )
     for way in dict.fromkeys(estimate.way for estimate in simulation.shares):
@@ -96,8 +96,8 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
                 yield from _format_way(way, some)
     yield ""
     yield from wrapped(
-        "error: 95 of 100 are within so many points (of quantiles: % of them). held: how often the "
-        f"{percent(options.level)} interval held the truth."
+        "error: 95 of 100 are within this many points (quantiles: %). held: how often the "
+        f"{percent(options.level)} interval contained the truth."
     )
     if options.until is not None:
         yield from wrapped(
@@ -105,14 +105,14 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
             "number is the median."
         )
     if simulation.n_excluded:
-        yield from wrapped(f"~ {counted(simulation.n_excluded, 'file')} could not be looked at, and are left out", "  ")
+        yield from wrapped(f"~ {counted(simulation.n_excluded, 'file')} could not be examined, and are excluded", "  ")
 
 
 TITLES = {
     "by count": "Drawn by count, for the files:",
     "by size": "Drawn by size, for the capacity:",
     "by size, with replacement": "Drawn by size with replacement, for the capacity:",
-    "wrong": "The wrong way: drawn by count, taken for the capacity:",
+    "wrong": "The wrong way: drawn by count, used for the capacity:",
 }
 _NAMES = {"compressed": "left by {}", "zeros": "zeros", "entropy": "entropy", "size": "size, {}", "age": "age, {}"}
 
@@ -136,7 +136,7 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
 
 
 def simulated_name(estimate: SimulatedEstimate) -> str:
-    """What was estimated, of a way of drawing that is said already."""
+    """Return the name of the estimated quantity, without the sampling scheme."""
     quantity = estimate.true_number
     name = f"{float(quantity.name):.0%}" if quantity.what in ("size", "age") else quantity.name
     return _NAMES.get(quantity.what, "{}").format(name)

@@ -1,4 +1,4 @@
-"""How fast drawn files were read, as text: cold and from memory apart, with the share that was cold."""
+"""Read rates of sampled files as text: cold and from memory, with the share that was cold."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MOST = 12
 
 
 def reading_lines(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
-    """A row for each type, a column for each state that there was; nothing where nothing was timed."""
+    """Yield a row per type and a column per cache state that occurred; nothing if nothing was timed."""
     if not speeds:
         return
     states = [state for state in STATES if any(speed.state == state for speed in speeds)]
     by = {(speed.kind, speed.state): speed for speed in speeds}
     kinds = list(dict.fromkeys(speed.kind for speed in speeds))
     yield ""
-    for part in (states[:2], states[2:]):  # three beside each other are too wide
+    for part in (states[:2], states[2:]):  # three side by side are too wide
         rows = [
             [kind, *(cell for state in part for cell in _format_cells(by.get((kind, state))))] for kind in kinds[:_MOST]
         ]

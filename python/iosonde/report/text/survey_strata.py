@@ -1,4 +1,4 @@
-"""The parts of a surveyed tree under 80 columns: what each holds, and mostly of which type."""
+"""Parts of a surveyed tree under 80 columns: what each holds, and its main type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST, _LONGEST = 20, 24
 
 
 def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
-    """A table of the largest."""
+    """Yield a table of the largest parts."""
     largest = sorted(strata, key=lambda stratum: (-stratum.capacity, stratum.name))
     rows = [
         (

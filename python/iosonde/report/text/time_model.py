@@ -1,4 +1,4 @@
-"""The time model as text: the parts under each condition, the diagnosis, what it cannot see."""
+"""The time model as text: the parts under each condition, the diagnosis, its limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lines(time_model: TimeModel) -> Iterator[str]:
 
 
 def mixtures(time_model: TimeModel) -> Iterator[str]:
-    """What an observed time would be if it were a mixture of two conditions."""
+    """Yield for each observed time the mixture of two conditions that would explain it."""
     yield ""
     for time, mixture in zip(time_model.observed_s, time_model.mixtures, strict=True):
         if mixture is None:
@@ -67,8 +67,8 @@ def _format_groups(groups: Sequence[ConditionShares], level: float) -> Iterator[
         if group.beyond.value:
             beyond, between = estimate_parts(group.beyond, 0.01)
             yield from wrapped(
-                f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
-                "explains them (another user, a queue, a lost packet)."
+                f"{beyond} % ({between}) of them took more than twice the slowest condition, which none "
+                "explains (another user, a queue, a lost packet)."
             )
         yield ""
 
@@ -121,10 +121,10 @@ def _format_lines(fitted: Sequence[ConditionLine], level: float) -> Iterator[str
 
 
 def _format_rate(line: ConditionLine) -> str:
-    """What a byte's time says as a rate, from its interval; without an end where the slope may be 0."""
+    """Format the slope as a rate, from its interval; without an upper end if the slope may be 0."""
     low, high = line.per_byte.low, line.per_byte.high
     if high <= 0:
-        return "cannot tell"
+        return "inconclusive"
     slow = format_rate(1 / high, "bytes/s")
     if low <= 0:
         return f"above {slow}"
@@ -133,7 +133,7 @@ def _format_rate(line: ConditionLine) -> str:
 
 
 def _format_range(low: float, high: float) -> str:
-    """Both ends, with digits enough to tell them apart (three to six)."""
+    """Format both ends with enough digits to differ (three to six)."""
     for digits in range(3, 7):
         ends = significant(low, digits), significant(high, digits)
         if ends[0] != ends[1]:

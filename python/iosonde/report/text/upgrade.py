@@ -1,4 +1,4 @@
-"""An upgrade as text: what gains, what is refused and why, the trap, what to buy first, and the tables beside it."""
+"""An upgrade as text: gains, refusals and why, the trap, what to buy first, and the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEPS = 8
 
 
 def lines(answer: Upgrade) -> Iterator[str]:
-    """The lines of the text: a section for each part of the file, empty lines between."""
+    """Yield the lines of the text: a section per part of the file, separated by empty lines."""
     sections = [
         _format_nodes(answer.cluster_file.nodes) if answer.cluster_file.nodes.nodes else (),
         _format_cluster(answer) if answer.cluster_file.cluster is not None else (),
@@ -39,14 +39,14 @@ def lines(answer: Upgrade) -> Iterator[str]:
 
 
 def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
-    """How many nodes of which role, and what one should know of them."""
+    """Format the number of nodes by role, and warnings."""
     yield from wrapped(cluster_nodes.described(nodes) + ".")
     for warning in nodes.warnings():
         yield from wrapped(f"~ {warning}.", "  ")
 
 
 def _format_cluster(answer: Upgrade) -> Iterator[str]:
-    """What there is today, and what follows from it; without a bound where too little is known for one."""
+    """Describe the current cluster and what follows from it; without a bound if too little is known."""
     query, ceiling, need = answer.cluster_file, answer.ceiling, answer.totals
     assert query.cluster is not None and need is not None
     name, derived = query.cluster.name, query.derived()
@@ -69,13 +69,13 @@ def _format_cluster(answer: Upgrade) -> Iterator[str]:
 
 
 def limiting(ceiling: Ceiling) -> str:
-    """What limits, as the end of a sentence: ``the disks limit``."""
+    """Return the bottleneck as the end of a sentence: ``the disks limit``."""
     several = ceiling.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(ceiling.limit) > 1
     return f"{format_terms(ceiling.limit)} limit{'' if several else 's'}"
 
 
 def format_terms(terms: Sequence[str]) -> str:
-    """Several terms of a bound in a sentence."""
+    """Return several terms of a bound as a list in a sentence."""
     return listed([NAMES[term] for term in terms])
 
 
@@ -89,7 +89,7 @@ def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling
 def _format_options(
     options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
 ) -> Iterator[str]:
-    """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
+    """Format the table of changes, the trap, contradictions, refusals, and what to buy first."""
     divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
     rows = []
     for option in options:
@@ -142,23 +142,22 @@ def _format_options(
 
 
 def _compare_with_measured(option: UpgradeOption) -> str:
-    """What the bound says of a change beside what it brought where it was measured, the furthest apart first."""
+    """Compare the gain by the bound with measured ones, the furthest apart first."""
     beyond = option.beyond
     texts = []
     for step in beyond or option.steps:
         interval = "" if step.speedup.low is None else f" ({_format_interval(step.speedup, 1.0)})"
         texts.append(f"{step.before} → {step.after} {_format_times(step.speedup.value)} times as fast{interval}")
-    words = (
-        f"! {option.candidate.name}: measured {', '.join(texts)}, the bound says {1 + (option.gain.value or 0.0):.2f}"
-    )
+    predicted = f"the bound predicts {1 + (option.gain.value or 0.0):.2f}"
+    words = f"! {option.candidate.name}: measured {', '.join(texts)}, {predicted}"
     if not beyond:
         return f"  {words[2:]}"
-    return f"{words}: what limited there is none of its terms. Go by what was measured"
+    return f"{words}: the actual bottleneck is not among its terms. Rely on the measurement"
 
 
 def _format_closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> str:
     if not steps:
-        return "No allowed change gains anything by itself: look at what limits."
+        return "No allowed change alone gains anything: check the bottleneck."
     texts = [f"{name} ({_format_gain(gain)})" for name, gain, _ in steps]
     cost = f", {steps[-1][2]:g} in all" if steps[-1][2] else ""
     note = "Gains are of the bound, which is a ceiling" + ("." if level is None else f"; {100 * level:g} % intervals.")
@@ -166,7 +165,7 @@ def _format_closing(steps: Sequence[tuple[str, float, float]], level: float | No
 
 
 def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
-    """CPUs by points for each watt."""
+    """Format CPUs by points per watt."""
     rows = [
         [
             cpu.name,
@@ -183,11 +182,11 @@ def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
     if allowed:
         yield from wrapped(f"Most points for each watt: {allowed[0].name}.")
     else:
-        yield from wrapped("No CPU fulfils the limits.")
+        yield from wrapped("No CPU satisfies the limits.")
 
 
 def _format_measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep]) -> Iterator[str]:
-    """Times, and what each change of one factor brought."""
+    """Format times, and the effect of each change of one factor."""
     rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
     yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()
     yield ""
@@ -212,7 +211,7 @@ def _format_measured(times: Mapping[str, Estimate], steps: Sequence[Configuratio
         yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", WIDTH).splitlines()
     yield ""
     if any(step.speedup.low is None for step in steps):
-        yield from wrapped("~ one timing has no interval: repeat it, 6 times or more", "  ")
+        yield from wrapped("~ a single timing has no interval: repeat it 6 times or more", "  ")
     if alone:
         best = alone[0]
         yield from wrapped(
@@ -222,7 +221,7 @@ def _format_measured(times: Mapping[str, Estimate], steps: Sequence[Configuratio
 
 
 def _format_scores(scores: Sequence[Score]) -> Iterator[str]:
-    """The scorecard, best first."""
+    """Format the scorecard, best first."""
     header = ["criterion", *(score.name for score in scores)]
     rows = [[name, *(f"{score.marks[name]:g}" for score in scores)] for name in scores[0].marks]
     rows.append(["weighted mean", *(f"{score.total:.2f}" for score in scores)])
@@ -230,7 +229,7 @@ def _format_scores(scores: Sequence[Score]) -> Iterator[str]:
     yield ""
     best = scores[0]
     yield from wrapped(
-        f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "
+        f"{best.name} scores best, {best.total:.2f} of 5; its weakest criterion is {best.weakest}. "
         "Marks are judgements: nothing here is measured."
     )
 

@@ -1,4 +1,4 @@
-"""Models judged by rows that they have not seen, as text; and a stored model judged by new data."""
+"""Models judged on unseen rows, and a stored model judged on new data, as text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def lines(answer: Validation) -> Iterator[str]:
 
 
 def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
-    """A stored model: its error on rows that it has not seen, and how often its intervals held."""
+    """Format the error of a stored model on unseen rows, and the coverage of its intervals."""
     r2, coverage = answer.errors.r2, answer.coverage
     divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
     error, low, high = (
@@ -70,7 +70,7 @@ def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
             ends = f" ({100 * coverage.low:.1f}–{100 * coverage.high:.1f})"
         yield from wrapped(
             f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
-            f"{answer.n_covered} held the new trial: {100 * coverage.value:.1f} %{ends}"
+            f"{answer.n_covered} contained the new trial: {100 * coverage.value:.1f} %{ends}"
         )
     for warning in answer.warnings:
         yield from wrapped(f"~ {warning}", "  ")

@@ -1,4 +1,4 @@
-"""What changed over the history of a store, as text: a block for each change, and the sentence."""
+"""Changes over the history of a store, as text: a block per change, and the sentence."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from .layout import escape, estimate_parts, wrapped
 if TYPE_CHECKING:
     from iosonde.answers.watch import SeriesChange, Watch
 
-_MOST = 20  # changes that are not new; --json has all
+_MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
 
 
 def lines(watch: Watch) -> Iterator[str]:
-    """New changes first, then regressions that are open, each with its sides, what changed with it and when it could be
-    seen."""
+    """Yield new changes, then open regressions, then older changes.
+    Each has its sides, what changed with it, and when it became detectable.
+    """
     new, still = [change for change in watch.changes if change.new], watch.open_regressions
     old = [change for change in watch.changes if not change.new and change not in still]
     groups = (
         (f"new, {watch.period}", new),
-        ("open, not back at the level before", still),
-        ("before that", old[:_MOST]),
+        ("open, not back at the previous level", still),
+        ("older", old[:_MOST]),
     )
     for title, several in groups:
         if several:
@@ -40,11 +41,10 @@ def lines(watch: Watch) -> Iterator[str]:
     if watch.untold and len(watch.untold) < len(watch.series):
         shortest = min(series.values.size for series in watch.untold)
         yield from wrapped(
-            f"cannot tell yet: {len(watch.untold)} series with fewer than {watch.needed} points, the shortest has "
-            f"{shortest}"
+            f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
         )
     if watch.incomplete:
-        yield f"{counted(watch.incomplete, 'incomplete run')} left out (--incomplete takes them)"
+        yield f"{counted(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
     for warning in watch.warnings:
         yield from wrapped(f"note: {warning}")
 
@@ -58,11 +58,11 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
     points = counted(change.detection_delay, "point")
-    yield from wrapped(f"could be seen {points} after it; p = {change.p:.2g} for all looks together", "      ", "    ")
+    yield from wrapped(f"detectable {points} after it; p = {change.p:.2g}, corrected for all looks", "      ", "    ")
 
 
 def _describe_time(change: SeriesChange) -> str:
-    """The most likely first point after it, and between which it lies almost surely."""
+    """Return the most likely first point after the change, and the interval of its time."""
     first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.run})"
     before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
     return f"{first_point}; after {before}, and not after {after}"
@@ -74,7 +74,7 @@ def _looked_at(watch: Watch) -> str:
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
     share = f"{100 * search.share:.3g} %"
     return (
-        f"Looked for changes of {share} and more with {search.least} points on either side; false alarms at most "
+        f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most "
         f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(watch.series)} series together; "
         f"{' or '.join(points[kind] for kind in sorted(kinds))}."
     )

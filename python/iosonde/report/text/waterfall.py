@@ -1,4 +1,4 @@
-"""Loss waterfalls as text: a table for each cell, and what it means."""
+"""Loss waterfalls as text: a table per cell, and its meaning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lines(bounds: Bounds) -> Iterator[str]:
-    """A table for each cell, and its sentences."""
+    """Yield a table per cell, and its sentences."""
     for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
         by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
         trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"

@@ -1,5 +1,6 @@
-"""A response as a table of two sides: a row for each setting of the other factors, a column for each level of one, in
-one cell a mean and how far it is known. Where the columns are more than a terminal has room for, the table is cut."""
+"""A two-way table of a response: a row per setting of the other factors, a column per level of one.
+Each cell has a mean and its uncertainty. A table too wide for a terminal is split.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +19,15 @@ from .layout import escape, room, table, width
 
 _GAP = 2  # between columns
 NOT_MEASURED = "-"
-PARTS = " parts for want of room"
+PARTS = " parts to fit the width"
 
 
 def check_column(overview: Overview, column: str) -> str:
-    """The factor of this name. Raises InputError where cells do not differ by it."""
+    """Return the factor of this name. Raises InputError if cells do not vary by it."""
     if column not in overview.by:
         raise InputError(
             "unknown-factor",
-            "{spell.columns:{column}}: cells do not differ by it",
+            "cannot use {spell.columns:{column}}: cells do not vary by it",
             "{suggestion}",
             column=column,
             suggestion=nearest(column, overview.by or ["nothing"]),
@@ -35,7 +36,7 @@ def check_column(overview: Overview, column: str) -> str:
 
 
 def wide(title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit: str | None) -> Iterator[str]:
-    """The lines of one response, under 80 columns as far as one column of each part is no wider. Raises InputError."""
+    """Yield the lines of one response, under 80 columns unless a single column is wider. Raises InputError."""
     divisor, in_unit = scale_of(rows, unit)
     rest = [factor for factor in overview.by if factor != column]
     laid = pivoted(
@@ -63,7 +64,7 @@ def _format_cell(row: OverviewRow | None, divisor: float) -> str:
 
 
 def _split_columns(widths: Sequence[int], before: int) -> list[list[int]]:
-    """The numbers of the columns of each part: as many as fit behind the ``before`` columns of the settings."""
+    """Split the columns into parts that fit after the ``before`` columns of the settings."""
     parts: list[list[int]] = [[]]
     for place, wide in enumerate(widths):
         taken = before + sum(widths[at] + _GAP for at in parts[-1])

@@ -27,7 +27,7 @@
     } catch (error) {
       console.error(error);
       place.classList.add("failed");
-      place.textContent = "This figure could not be drawn here; its data is below.";
+      place.textContent = "This figure cannot be drawn here; its data is below.";
     }
   }
 
