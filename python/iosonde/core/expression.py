@@ -66,8 +66,8 @@ class Expression:
         return frozenset(node.id for node in names if id(node) not in called)
 
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
-        """Return whether the condition is true for this cell. Raises InputError if it is no condition, or does not suit
-        these values."""
+        """Return whether the condition is true for this cell. Raises InputError if it is not a condition, or does not
+        suit these values."""
         value = self._evaluate(self.tree, cell)
         if not isinstance(value, bool):
             hint = "write a comparison such as stripe * replica <= servers"
@@ -75,7 +75,7 @@ class Expression:
         return value
 
     def number(self, cell: Mapping[str, FactorValue]) -> float:
-        """Return its value for this cell. Raises InputError if it is no number."""
+        """Return its value for this cell. Raises InputError if it is not a number."""
         return self._evaluate_number(self.tree, cell)
 
     def _evaluate(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> Any:
