@@ -63,7 +63,7 @@ def test_what_is_kept_with_a_run_is_read_back(cluster):
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        ("a 1: client", "'a 1' is no name of nodes"),
+        ("a 1: client", "'a 1' is not a node name"),
         ("a: clinet", "there is no role 'clinet'"),
         ("a:", "it has no role"),
         ("a: {role: server, disk: 3}", "there is no such key"),

@@ -189,8 +189,8 @@ def _fails_to_hold(test: Test) -> bool | None:
 
 
 def _find_met(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
-    """Apply Holm's step-down procedure (1979). The clearest of m tests has an interval of level 1 - alpha ÷ m, the next
-    one of 1 - alpha ÷ (m - 1)."""
+    """Apply Holm's step-down procedure (1979). The clearest of m tests has level 1 - alpha ÷ m, the next one
+    1 - alpha ÷ (m - 1)."""
     remaining = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
     while remaining:
         now = [place for place in remaining if _holds_among(len(remaining), *tests[place])]

@@ -33,8 +33,8 @@ def run_program(
 
     ``stdin_text`` is its standard input (None: empty). ``in_child`` is called in the child before the program starts,
     ``on_look`` periodically with the seconds waited. The program and all its children are killed if it exceeds a limit,
-    or if an exception occurs. A program that hangs in the kernel is left behind. Raises TimeoutExpired; OSError if it cannot
-    be started, or prints more than ``limit_bytes`` (EFBIG).
+    or if an exception occurs. A program that hangs in the kernel is left behind. Raises TimeoutExpired; OSError if it
+    cannot be started, or prints more than ``limit_bytes`` (EFBIG).
     """
     source = os.memfd_create("given")
     try:
