@@ -468,7 +468,7 @@ def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
     incomplete = [run for run in runs if not run.complete]
     if not incomplete:
         return ""
-    return "included on request" if incomplete[0].counts else "left out" if incomplete[0].counts else "left out"
+    return "included on request" if incomplete[0].counts else "left out"
 
 
 def incomplete_among(runs: Sequence[StoredRun]) -> str:

@@ -1,4 +1,4 @@
-"""One campaign at a time per experiment: two that resume the same experiment would measure each trial twice."""
+"""Allow one campaign at a time per experiment: two that resume the same experiment would measure each trial twice."""
 
 from __future__ import annotations
 
