@@ -27,8 +27,10 @@ _BEFORE_THE_PATH = re.compile(r"^(?:[\w+.-]*:?//[^/]*|[^/]*(?=/))")
 
 @dataclass(frozen=True)
 class TargetView:
-    """The view of a directory from one node: whether it is visible, and the type and source of its mount. ``fault`` is the
-    reason if that is unknown. ``serves``: the node itself is the server in the other nodes' mounts."""
+    """The view of a directory from one node: whether it is visible, and the type and source of its mount.
+
+    ``fault`` is the reason if that is unknown. ``serves``: the node itself is the server in the other nodes' mounts.
+    """
 
     visible: bool
     type: str

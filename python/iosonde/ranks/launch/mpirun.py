@@ -112,7 +112,7 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
         raise InputError(
             "unreadable-file",
             "cannot read the host file {path}: {reason}",
-            "give a file with one host name per line, or " + _NAMES + _NAMES,
+            "give a file with one host name per line, or " + _NAMES,
             path=path,
             reason=error.strerror,
         ) from error

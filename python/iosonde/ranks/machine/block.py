@@ -59,7 +59,7 @@ def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
 
 
 def _device_number(source: str) -> tuple[int, int] | None:
-    """Return the number of a device file; btrfs and others mount under a number that is no device's."""
+    """Return the number of a device file; btrfs and others mount under a number of no device."""
     try:
         status = Path(source).stat()
     except OSError:
