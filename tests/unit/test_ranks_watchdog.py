@@ -341,7 +341,7 @@ def test_a_rank_in_a_session_of_its_own_notices_that_its_watchdog_is_gone(tmp_pa
     watched.wait()
     _, said = child.communicate(timeout=60)
     assert child.returncode == -signal.SIGKILL
-    assert b"the process that watched it is gone" in said
+    assert b"its watchdog process is gone" in said
 
 
 def test_identity_of_a_process():

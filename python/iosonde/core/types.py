@@ -106,11 +106,11 @@ class Estimate:
         ends, warnings = [self.low, self.high], list(self.warnings)
         if low is not None and self.low < low:
             ends[0] = min(low, value)
-            warnings.append(Message("cut-interval", "the interval extends below {limit:g} and is cut there", limit=low))
+            warnings.append(Message("cut-interval", "the interval reaches below {limit:g} and is cut there", limit=low))
         if high is not None and self.high > high:
             ends[1] = max(high, value)
             warnings.append(
-                Message("cut-interval", "the interval extends above {limit:g} and is cut there", limit=high)
+                Message("cut-interval", "the interval reaches above {limit:g} and is cut there", limit=high)
             )
         return replace(self, low=ends[0], high=ends[1], warnings=tuple(warnings))
 

@@ -93,7 +93,7 @@ def note(ids: Sequence[str], chosen: str, why: str = "") -> str:
     which = "the last" if chosen == ids[-1] else "this one"
     return Message(
         "one-of-several",
-        "{n_experiments} experiments: using {choice}, {experiment}{reason}; choose with {spell.experiment:ID}|all",
+        "using {choice} of {n_experiments} experiments, {experiment}{reason}: {spell.experiment:ID}|all",
         n_experiments=len(ids),
         choice=which,
         experiment=chosen,

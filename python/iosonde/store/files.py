@@ -33,9 +33,9 @@ TEMPORARY_PREFIX = ".tmp-"
 _CURES = {
     errno.EACCES: "ask its owner for write permission, or use another store",
     errno.EPERM: "ask its owner for write permission, or use another store",
-    errno.EROFS: "mount its file system read-write, or use another store",
-    errno.ENOSPC: "free space there, or use another store",
-    errno.EDQUOT: "free space in your quota, or use another store",
+    errno.EROFS: "mount its file system for writing, or use another store",
+    errno.ENOSPC: "make room there, or use another store",
+    errno.EDQUOT: "make room in your quota, or use another store",
     errno.ENOENT: "check whether the store was moved or removed",
 }
 

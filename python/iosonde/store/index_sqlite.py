@@ -53,7 +53,7 @@ class SqliteDatabase:
             raise SystemFaultError(
                 "unusable-index",
                 "cannot use the index {path}: {error}",
-                "free space there, or remove the index: it is rebuilt",
+                "make room there, or remove the index: it is rebuilt",
                 path=where,
                 error=error,
             ) from error
