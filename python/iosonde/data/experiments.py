@@ -93,7 +93,7 @@ def note(ids: Sequence[str], chosen: str, why: str = "") -> str:
     which = "the last" if chosen == ids[-1] else "this one"
     return Message(
         "one-of-several",
-        "using {choice} of {n_experiments} experiments, {experiment}{reason}: {spell.experiment:ID}|all",
+        "of {n_experiments} experiments only {choice}, {experiment}{reason}, is used: {spell.experiment:ID}|all",
         n_experiments=len(ids),
         choice=which,
         experiment=chosen,
